@@ -1,0 +1,1 @@
+"""The planning core: pure values and functions on the standard library and attrs alone."""

@@ -1,0 +1,74 @@
+"""Ready-made tasks into a plan: for codecs, imports and seeds. What is no plan is refused whole."""
+
+from collections.abc import Iterable, Iterator
+
+from todoplan.core.draft import Draft
+from todoplan.core.graph import topological_order
+from todoplan.core.model import Task
+from todoplan.core.plan import Plan
+from todoplan.core.problems import Problem
+from todoplan.core.slots import number_of
+from todoplan.errors import PlanError
+
+__all__ = ["faults", "plan_of"]
+
+
+def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Plan:
+    """
+    Return the plan with these ready-made tasks, in this order.
+
+    `next_id` is raised above every id in use.
+
+    Raises:
+        PlanError: the tasks are no plan; `data["problems"]` holds every fault.
+    """
+    kept = tuple(tasks)
+    problems = tuple(faults(kept))
+    if problems:
+        listed = "; ".join(f"{p.code} {', '.join(p.task_ids)} ({p.seen})" for p in problems)
+        msg = f"these tasks are no plan: {listed}. Mend them, or create them by commands"
+        raise PlanError(msg, problems=problems)
+    draft = Draft(Plan())
+    draft.next_id, draft.revision = next_id, revision
+    draft.replace(kept)
+    return draft.freeze()
+
+
+def faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
+    """
+    Yield what keeps the tasks from being a plan: ids, texts, edges, cycles.
+    """
+    known: dict[str, Task] = {}
+    for task in tasks:
+        if not number_of(task.id):
+            yield Problem("bad_id", (task.id,), seen="an id is a number like 7, as a string")
+        if task.id in known:
+            yield Problem("duplicate_id", (task.id,), seen="the id stands twice")
+        if not task.subject.strip():
+            yield Problem("empty_text", (task.id,), seen="no subject")
+        known[task.id] = task
+    broken = [fault for task in tasks for fault in _edge_faults(task, known)]
+    yield from broken
+    if not broken:
+        yield from _cycle(known)
+
+
+def _edge_faults(task: Task, known: dict[str, Task]) -> Iterator[Problem]:
+    for name, mirror in (("blocks", "blocked_by"), ("blocked_by", "blocks")):
+        ends: tuple[str, ...] = getattr(task, name)
+        if len(set(ends)) != len(ends):
+            yield Problem("duplicate_edge", (task.id,), seen=f"an id stands twice in {name}")
+        for end in ends:
+            if end not in known:
+                yield Problem("unknown_task", (task.id, end), seen=f"{name} names no task")
+            elif end == task.id:
+                yield Problem("self_edge", (task.id,), seen=f"{name} names the task itself")
+            elif task.id not in getattr(known[end], mirror):
+                yield Problem("one_sided_edge", (task.id, end), seen=f"{mirror} does not mirror it")
+
+
+def _cycle(known: dict[str, Task]) -> Iterator[Problem]:
+    sorted_ids = set(topological_order(known.values()))
+    rest = tuple(task_id for task_id in known if task_id not in sorted_ids)
+    if rest:
+        yield Problem("cycle", rest, seen="these tasks wait for each other")

@@ -1,0 +1,86 @@
+"""What a rule looks at: the plan before and after a command, and what happened in between."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from todoplan.core.commands import Batch, Command, WriteTodos
+from todoplan.core.events import (
+    Event,
+    PlanCleared,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+)
+from todoplan.core.limits import Limits
+from todoplan.core.model import Status, Task
+from todoplan.core.plan import Plan
+
+__all__ = ["Change"]
+
+
+@attrs.frozen
+class Change:
+    """
+    One command's effect, not yet accepted. `command` is `None` when a whole plan is inspected.
+    """
+
+    before: Plan
+    after: Plan
+    command: Command | None
+    events: tuple[Event, ...]
+    limits: Limits = Limits()
+
+    def writes(self) -> Iterator[WriteTodos]:
+        """
+        Yield the whole-list writes of the command, also those of a batch.
+        """
+        return _writes(self.command)
+
+    def moves(self, to: Status | None = None) -> Iterator[StatusChanged]:
+        """
+        Yield the status changes, of all tasks or only those that ended in one status.
+        """
+        for event in self.events:
+            if type(event) is StatusChanged and (to is None or event.new is to):
+                yield event
+
+    def written(self) -> Iterator[Task]:
+        """
+        Yield the tasks, as they are now, that were created or whose fields were edited.
+        """
+        for task_id in dict.fromkeys(map(_written_id, self.events)):
+            task = self.after.get(task_id)
+            if task is not None:
+                yield task
+
+    def removed(self) -> Iterator[Task]:
+        """
+        Yield the tasks, as they were, that are gone now.
+        """
+        for event in self.events:
+            for task_id in _removed_ids(event):
+                task = self.before.get(task_id)
+                if task is not None and task_id not in self.after:
+                    yield task
+
+
+def _writes(command: Command | None) -> Iterator[WriteTodos]:
+    if isinstance(command, WriteTodos):
+        yield command
+    elif isinstance(command, Batch):
+        for part in command.commands:
+            yield from _writes(part)
+
+
+def _written_id(event: Event) -> str:
+    if type(event) is TaskCreated:
+        return event.task.id
+    return event.task_id if type(event) is TaskEdited else ""
+
+
+def _removed_ids(event: Event) -> tuple[str, ...]:
+    if type(event) is PlanCleared:
+        return event.task_ids
+    return (event.task_id,) if type(event) is TaskDeleted else ()

@@ -1,0 +1,114 @@
+"""
+From a command to events, or to problems. Pure: no clock, no I/O; ids come from the plan's counter.
+
+Law: an accepted command's events replay to its plan, and the plan satisfies the policy; a rejected
+command changes nothing, and names every problem found, not the first.
+"""
+
+from datetime import datetime
+from typing import assert_never
+
+import attrs
+
+from todoplan.core.assembly import faults
+from todoplan.core.change import Change
+from todoplan.core.commands import (
+    Batch,
+    ClearPlan,
+    Command,
+    CreateTask,
+    CreateTasks,
+    DeleteTask,
+    RestorePlan,
+    StartNext,
+    UpdateTask,
+    WriteTodos,
+)
+from todoplan.core.decide_tasks import create, delete, start_next, update
+from todoplan.core.decide_write import clear, write
+from todoplan.core.draft import Draft
+from todoplan.core.events import Event, PlanRestored
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy, judge
+from todoplan.core.presets import DEFAULT
+from todoplan.core.problems import Problem
+from todoplan.core.scene import Scene
+from todoplan.errors import PlanError
+
+__all__ = ["Accepted", "Decision", "Rejected", "decide"]
+
+
+@attrs.frozen
+class Accepted:
+    """
+    The command holds. No events: there was nothing to change, and `plan` is the one given.
+    """
+
+    plan: Plan
+    events: tuple[Event, ...]
+    warnings: tuple[Problem, ...] = ()
+
+
+@attrs.frozen
+class Rejected:
+    """
+    The command is refused, for these problems; the plan stays as it was.
+    """
+
+    problems: tuple[Problem, ...]
+
+
+Decision = Accepted | Rejected
+
+
+def decide(
+    plan: Plan, command: Command, policy: Policy = DEFAULT, *, at: datetime | None = None
+) -> Decision:
+    """
+    Say what a command makes of a plan under a policy. `at` is an aware time, or `None`: not known.
+
+    Raises:
+        PlanError: `at` has no time zone.
+    """
+    if at is not None and at.tzinfo is None:
+        msg = f"{at.isoformat()} has no time zone; give an aware time such as datetime.now(UTC)"
+        raise PlanError(msg, at=at)
+    scene = Scene(Draft(plan), at)
+    _run(scene, command)
+    if scene.problems:
+        return Rejected(tuple(scene.problems))
+    events = tuple(scene.events)
+    after = scene.draft.freeze() if events else plan
+    refused, warnings = judge(policy, Change(plan, after, command, events, policy.limits))
+    return Rejected(refused) if refused else Accepted(after, events, warnings)
+
+
+def _run(scene: Scene, command: Command) -> None:  # noqa: C901 - one branch a command
+    match command:
+        case UpdateTask():
+            update(scene, command)
+        case CreateTask():
+            create(scene, (command,), single=True)
+        case CreateTasks(items):
+            create(scene, items)
+        case DeleteTask(task_id):
+            delete(scene, task_id)
+        case WriteTodos():
+            write(scene, command)
+        case StartNext():
+            start_next(scene)
+        case ClearPlan():
+            clear(scene)
+        case RestorePlan():
+            _restore(scene, command)
+        case Batch(commands):
+            for part in commands:
+                _run(scene, part)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _restore(scene: Scene, command: RestorePlan) -> None:
+    scene.problems.extend(faults(command.tasks))
+    if not scene.problems:
+        scene.emit(PlanRestored(command.tasks, command.next_id, scene.at))

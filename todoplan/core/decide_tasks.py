@@ -1,0 +1,166 @@
+"""Item by item: what creating, updating and deleting tasks makes of a plan."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from todoplan.core.apply import born
+from todoplan.core.commands import UNSET, CreateTask, UpdateTask
+from todoplan.core.events import (
+    EdgeAdded,
+    EdgeRemoved,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+)
+from todoplan.core.frozen import FrozenDict, freeze
+from todoplan.core.graph import path_between
+from todoplan.core.lifecycle import ACTION_TO, TABLE, Kind
+from todoplan.core.model import Status, Task
+from todoplan.core.scene import Scene
+
+__all__ = ["create", "delete", "edit", "move", "new_task", "start_next", "update"]
+
+_TEXTS = ("subject", "description", "active_form", "priority", "owner", "estimate")
+
+
+def create(scene: Scene, items: Sequence[CreateTask], *, single: bool = False) -> None:
+    """
+    Add the tasks, then their edges: "#0" means the first of them.
+    """
+    ids: dict[str, str] = {}
+    for index, item in enumerate(items):
+        if not item.subject.strip():
+            scene.fault("empty_text", path="subject" if single else f"tasks[{index}].subject")
+        ids[f"#{index}"] = str(scene.draft.next_id)
+        scene.emit(TaskCreated(new_task(scene, item)))
+    for index, item in enumerate(items):
+        where, mine = "" if single else f"tasks[{index}].", ids[f"#{index}"]
+        for end in _resolved(scene, item.blocked_by, ids, f"{where}blocked_by"):
+            _link(scene, end, mine, f"{where}blocked_by")
+        for end in _resolved(scene, item.blocks, ids, f"{where}blocks"):
+            _link(scene, mine, end, f"{where}blocks")
+
+
+def new_task(scene: Scene, item: CreateTask) -> Task:
+    """
+    Return the task that a creation makes: the next id, the times that its status implies.
+    """
+    task = Task(
+        str(scene.draft.next_id),
+        item.subject,
+        item.description,
+        item.status,
+        item.active_form,
+        item.priority,
+        item.owner,
+        estimate=item.estimate,
+        metadata=freeze(item.metadata),
+    )
+    return born(task, scene.at)
+
+
+def _resolved(scene: Scene, ends: Iterable[str], ids: dict[str, str], path: str) -> Iterable[str]:
+    for end in dict.fromkeys(ends):
+        if not end.startswith("#"):
+            yield end
+        elif end in ids:
+            yield ids[end]
+        else:
+            scene.fault("unknown_reference", seen=end, legal=f"#0 to #{len(ids) - 1}", path=path)
+
+
+def _link(scene: Scene, blocker: str, blocked: str, path: str) -> None:
+    if blocker == blocked:
+        scene.fault("self_edge", blocker, seen=blocker, path=path)
+        return
+    end = scene.find(blocker, path), scene.find(blocked, path)
+    if end[0] is None or end[1] is None or blocked in end[0].blocks:
+        return
+    way = path_between(scene.draft, blocked, blocker)
+    if way:
+        scene.fault("cycle", *way, blocked, seen=" -> ".join((*way, blocked)), path=path)
+        return
+    scene.emit(EdgeAdded(blocker, blocked, scene.at))
+
+
+def _unlink(scene: Scene, blocker: str, blocked: str, path: str) -> None:
+    ends = scene.find(blocker, path), scene.find(blocked, path)
+    if ends[0] is not None and ends[1] is not None and blocked in ends[0].blocks:
+        scene.emit(EdgeRemoved(blocker, blocked, scene.at))
+
+
+def update(scene: Scene, command: UpdateTask) -> None:
+    """
+    Change one task: its fields, then edges taken away, edges added, and its status.
+    """
+    task = scene.find(command.task_id, "task_id")
+    if task is None:
+        return
+    if command.subject is not UNSET and not command.subject.strip():
+        scene.fault("empty_text", task.id, path="subject")
+    edit(scene, task, _changes(task, command))
+    _edges(scene, command)
+    if command.status is not UNSET:
+        move(scene, task, command.status)
+
+
+def _changes(task: Task, command: UpdateTask) -> dict[str, Any]:
+    changes = {
+        name: value
+        for name in _TEXTS
+        if (value := getattr(command, name)) is not UNSET and value != getattr(task, name)
+    }
+    if command.metadata:
+        merged = {**task.metadata, **freeze(command.metadata)}
+        gone = {key for key, value in command.metadata.items() if value is None}
+        kept = FrozenDict({key: value for key, value in merged.items() if key not in gone})
+        if kept != task.metadata:
+            changes["metadata"] = kept
+    return changes
+
+
+def edit(scene: Scene, task: Task, changes: dict[str, Any]) -> None:
+    """
+    Set the fields, if there are any to set.
+    """
+    if changes:
+        scene.emit(TaskEdited(task.id, FrozenDict(changes), scene.at))
+
+
+def _edges(scene: Scene, command: UpdateTask) -> None:
+    task_id = command.task_id
+    for end in command.remove_blocks:
+        _unlink(scene, task_id, end, "remove_blocks")
+    for end in command.remove_blocked_by:
+        _unlink(scene, end, task_id, "remove_blocked_by")
+    for end in command.add_blocks:
+        _link(scene, task_id, end, "add_blocks")
+    for end in command.add_blocked_by:
+        _link(scene, end, task_id, "add_blocked_by")
+
+
+def move(scene: Scene, task: Task, status: Status) -> None:
+    """
+    Take the task to the status, unless it is there.
+    """
+    cell = TABLE[task.status, ACTION_TO[status]]
+    if cell.kind is not Kind.STAY:
+        scene.emit(StatusChanged(task.id, task.status, cell.target, scene.at))
+
+
+def delete(scene: Scene, task_id: str) -> None:
+    """
+    Remove one task.
+    """
+    if scene.find(task_id, "task_id") is not None:
+        scene.emit(TaskDeleted(task_id, scene.at))
+
+
+def start_next(scene: Scene) -> None:
+    """
+    Start the first ready task, if none is in progress.
+    """
+    task = scene.draft.first_ready()
+    if task is not None and not scene.draft.counts.in_progress:
+        move(scene, task, Status.IN_PROGRESS)

@@ -1,0 +1,236 @@
+"""
+A plan under construction: the one mutable thing of the core. It never leaves `decide` or `replay`.
+
+Law: whatever is done to it, `blocks` and `blocked_by` mirror each other, and counts, the tasks in
+progress and the ready frontier agree with the tasks. It knows no rule, and what makes no sense (an
+unknown id, an edge that is there already) changes nothing.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import cast
+
+from todoplan.core.model import Status, Task
+from todoplan.core.plan import Counts, Plan
+from todoplan.core.slots import Layout, SlotSet, number_of
+from todoplan.core.twin import mutable_twin
+from todoplan.core.vector import CHUNK, Vector
+
+__all__ = ["Draft"]
+
+_Twin = mutable_twin(Plan)
+_COLUMN = {status: column for column, status in enumerate(Status)}
+
+
+class Draft:
+    """
+    Starts as a copy of `plan` (cheap: nothing is copied before it is changed).
+    """
+
+    __slots__ = (
+        "_active", "_counts", "_layout", "_ready", "_tasks", "_waiting", "next_id", "revision",
+    )  # fmt: skip
+
+    def __init__(self, plan: Plan) -> None:
+        self.revision = plan.revision
+        self.next_id = plan.next_id
+        self._layout = plan._layout
+        self._counts = list(plan.counts)
+        self._tasks = plan._tasks.builder()
+        self._waiting = plan._waiting.builder()
+        self._active = plan._active.copy()
+        self._ready = plan._ready.copy()
+
+    def freeze(self) -> Plan:
+        """
+        Return the plan. The draft must not be used afterwards.
+        """
+        if self._tasks.size > 2 * sum(self._counts) + CHUNK:
+            self._lay_out(self)
+        state = _Twin(
+            self.revision,
+            self.next_id,
+            Counts(*self._counts),
+            self._tasks.freeze(),
+            self._waiting.freeze(),
+            self._layout,
+            self._active,
+            self._ready,
+        )
+        state.__class__ = Plan
+        return cast("Plan", state)
+
+    def get(self, task_id: str) -> Task | None:
+        """
+        Return the task with this id, or `None`.
+        """
+        task = self._tasks[self._layout.slot(task_id)]
+        return task if task is not None and task.id == task_id else None
+
+    def __iter__(self) -> Iterator[Task]:
+        return (task for task in map(self._tasks.__getitem__, range(self._tasks.size)) if task)
+
+    def __len__(self) -> int:
+        return sum(self._counts)
+
+    @property
+    def counts(self) -> Counts:
+        """
+        How many tasks have each status, as of now.
+        """
+        return Counts(*self._counts)
+
+    def waits_for(self, task_id: str) -> int:
+        """
+        Return how many unresolved blockers the task has.
+        """
+        return self._waiting[self._layout.slot(task_id)]
+
+    def first_ready(self) -> Task | None:
+        """
+        Return the first task that could be started, or `None`.
+        """
+        slot = next(iter(self._ready), -1)
+        return self._tasks[slot]
+
+    def add(self, task: Task) -> None:
+        """
+        Put the task at the end, without edges.
+        """
+        number = number_of(task.id)
+        if not number or self.get(task.id) is not None:
+            return
+        self.next_id = max(self.next_id, number + 1)
+        slot = self._end(task.id, number)
+        if task.blocks or task.blocked_by:
+            task = task.but(blocks=(), blocked_by=())
+        self._tasks[slot] = task
+        self._counts[_COLUMN[task.status]] += 1
+        self._refresh(slot, task)
+
+    def _end(self, task_id: str, number: int) -> int:
+        slot = self._layout.slot(task_id)
+        if self._tasks.size <= slot <= self._tasks.size + CHUNK:
+            return slot
+        self._lay_out(self, first=number)
+        return self._tasks.size
+
+    def put(self, task: Task) -> None:
+        """
+        Replace the task that has this id; its edges stay as they are in the plan.
+        """
+        slot = self._layout.slot(task.id)
+        old = self._tasks[slot]
+        if old is None:
+            return
+        self._tasks[slot] = task
+        if old.status is not task.status:
+            self._counts[_COLUMN[old.status]] -= 1
+            self._counts[_COLUMN[task.status]] += 1
+            self._refresh(slot, task)
+            self._tell_dependents(task, task.status.resolved - old.status.resolved)
+
+    def _tell_dependents(self, task: Task, resolved: int) -> None:
+        if resolved:
+            for dependent in task.blocks:
+                self._wait(dependent, -resolved)
+
+    def _wait(self, task_id: str, more: int) -> None:
+        slot = self._layout.slot(task_id)
+        self._waiting[slot] += more
+        task = self._tasks[slot]
+        if task is not None and task.status is Status.PENDING:
+            self._refresh(slot, task)
+
+    def _refresh(self, slot: int, task: Task) -> None:
+        ready = task.status is Status.PENDING and not self._waiting[slot]
+        self._ready.set(slot, member=ready)
+        self._active.set(slot, member=task.status is Status.IN_PROGRESS)
+
+    def link(self, blocker_id: str, blocked_id: str, at: datetime | None) -> None:
+        """
+        Make `blocked_id` wait for `blocker_id`.
+        """
+        blocker, blocked = self.get(blocker_id), self.get(blocked_id)
+        if blocker is None or blocked is None or blocker_id == blocked_id:
+            return
+        if blocked_id in blocker.blocks:
+            return
+        self._edge(blocker, at, blocks=(*blocker.blocks, blocked_id))
+        self._edge(blocked, at, blocked_by=(*blocked.blocked_by, blocker_id))
+        if not blocker.status.resolved:
+            self._wait(blocked_id, 1)
+
+    def unlink(self, blocker_id: str, blocked_id: str, at: datetime | None) -> None:
+        """
+        Make `blocked_id` no longer wait for `blocker_id`.
+        """
+        blocker, blocked = self.get(blocker_id), self.get(blocked_id)
+        if blocker is None or blocked is None or blocked_id not in blocker.blocks:
+            return
+        self._edge(blocker, at, blocks=_without(blocker.blocks, blocked_id))
+        self._edge(blocked, at, blocked_by=_without(blocked.blocked_by, blocker_id))
+        if not blocker.status.resolved:
+            self._wait(blocked_id, -1)
+
+    def remove(self, task_id: str, at: datetime | None) -> None:
+        """
+        Take the task and its edges out.
+        """
+        task = self.get(task_id)
+        if task is None:
+            return
+        self._forget(task, at)
+        slot = self._layout.slot(task_id)
+        self._tasks[slot] = None
+        self._waiting[slot] = 0
+        self._counts[_COLUMN[task.status]] -= 1
+        self._ready.set(slot, member=False)
+        self._active.set(slot, member=False)
+
+    def _forget(self, task: Task, at: datetime | None) -> None:
+        for other in map(self.get, task.blocks):
+            if other is not None:
+                self._edge(other, at, blocked_by=_without(other.blocked_by, task.id))
+                self._wait(other.id, -(not task.status.resolved))
+        for other in map(self.get, task.blocked_by):
+            if other is not None:
+                self._edge(other, at, blocks=_without(other.blocks, task.id))
+
+    def _edge(self, task: Task, at: datetime | None, **ends: tuple[str, ...]) -> None:
+        self._tasks[self._layout.slot(task.id)] = task.but(updated_at=at or task.updated_at, **ends)
+
+    def reorder(self, task_ids: Iterable[str]) -> None:
+        """
+        Put the named tasks in this order; those not named follow in theirs.
+        """
+        named = [task for task_id in dict.fromkeys(task_ids) if (task := self.get(task_id))]
+        seen = {task.id for task in named}
+        self._lay_out([*named, *(task for task in self if task.id not in seen)])
+
+    def replace(self, tasks: Iterable[Task]) -> None:
+        """
+        Make these, with their edges, the tasks. Ids go on where they were.
+        """
+        kept = list(tasks)
+        self.next_id = max(self.next_id, 1, *(number_of(task.id) + 1 for task in kept))
+        self._lay_out(kept)
+
+    def _lay_out(self, tasks: Iterable[Task], first: int | None = None) -> None:
+        kept = list(tasks)
+        self._layout = Layout.of((task.id for task in kept), first or self.next_id)
+        self._tasks = Vector[Task | None](None).builder()
+        self._waiting = Vector(0).builder()
+        self._active, self._ready, self._counts = SlotSet(), SlotSet(), [0, 0, 0, 0]
+        open_ids = {task.id for task in kept if not task.status.resolved}
+        for slot, task in enumerate(kept):
+            self._tasks[slot] = task
+            self._counts[_COLUMN[task.status]] += 1
+            waiting = sum(blocker in open_ids for blocker in task.blocked_by)
+            if waiting:
+                self._waiting[slot] = waiting
+            self._refresh(slot, task)
+
+
+def _without(ids: tuple[str, ...], gone: str) -> tuple[str, ...]:
+    return tuple(task_id for task_id in ids if task_id != gone)

@@ -1,0 +1,224 @@
+"""
+The rules that a policy can switch: each looks at a change and yields what is wrong with it.
+
+A rule about the plan yields only what a change breaks anew: a fault that the plan had before is not
+held against a command that does not add to it, so that a stricter policy never locks a plan up.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+import attrs
+
+from todoplan.core.change import Change
+from todoplan.core.commands import CreateTasks
+from todoplan.core.events import EdgeAdded, TaskCreated
+from todoplan.core.lifecycle import ACTION_TO, TABLE, Kind
+from todoplan.core.matching import normalised
+from todoplan.core.model import Status, Task
+from todoplan.core.problems import Problem
+
+__all__ = ["RULES", "Rule"]
+
+_SHOWN = 20
+
+
+@attrs.frozen
+class Rule:
+    """
+    A named check. `about_plan`: it can also be asked of a plan as it stands (`inspect`).
+    """
+
+    name: str
+    check: Callable[[Change], Iterable[Problem]]
+    about_plan: bool = False
+
+
+RULES: dict[str, Rule] = {}
+
+
+_Check = Callable[[Change], Iterable[Problem]]
+
+
+def _rule(*, about_plan: bool = False) -> Callable[[_Check], _Check]:
+    def keep(check: _Check) -> _Check:
+        name = check.__name__.strip("_")
+        RULES[name] = Rule(name, check, about_plan)
+        return check  # by its name in the module, so that a policy can be pickled
+
+    return keep
+
+
+def _ids(tasks: Iterable[Task]) -> tuple[str, ...]:
+    return tuple(task.id for task in islice(tasks, _SHOWN))
+
+
+def _anew(change: Change, field: str) -> Iterator[Task]:
+    for task in change.written():
+        was = change.before.get(task.id)
+        if was is None or getattr(was, field) != getattr(task, field):
+            yield task
+
+
+@_rule(about_plan=True)
+def _single_in_progress(change: Change) -> Iterable[Problem]:
+    now = change.after.counts.in_progress
+    if now <= 1 or now <= change.before.counts.in_progress:
+        return ()
+    return (Problem("single_in_progress", _ids(change.after.active()), seen=str(now), legal="1"),)
+
+
+@_rule(about_plan=True)
+def _some_in_progress(change: Change) -> Iterable[Problem]:
+    before, after = change.before.counts, change.after.counts
+    if after.in_progress or not after.open or (before.open and not before.in_progress):
+        return ()
+    return (Problem("some_in_progress", _ids(change.after.ready()), seen="0", legal="1"),)
+
+
+@_rule()
+def _first_in_progress(change: Change) -> Iterable[Problem]:
+    after = change.after.counts
+    listed = any(change.writes()) or isinstance(change.command, CreateTasks)
+    if not listed or change.before.counts.open or after.in_progress or not after.open:
+        return ()
+    return (Problem("first_in_progress", _ids(change.after.ready()), seen="0", legal="1"),)
+
+
+@_rule()
+def _completed_is_final(change: Change) -> Iterator[Problem]:
+    for move in change.moves():
+        if move.old is Status.COMPLETED:
+            yield Problem("completed_is_final", (move.task_id,), seen=f"set to {move.new}")
+    for task in change.written():
+        was = change.before.get(task.id)
+        if was and was.status is Status.COMPLETED and was.subject != task.subject:
+            yield Problem("completed_is_final", (task.id,), seen="reworded")
+    if change.before.counts.open:
+        for task in change.removed():
+            if task.status is Status.COMPLETED:
+                yield Problem("completed_is_final", (task.id,), seen="removed")
+
+
+@_rule()
+def _linear_status(change: Change) -> Iterator[Problem]:
+    for move in change.moves():
+        if TABLE[move.old, ACTION_TO[move.new]].kind is Kind.JUMP:
+            yield Problem("linear_status", (move.task_id,), seen=f"{move.old} to {move.new}")
+
+
+def _blocked_moves(change: Change, to: Status) -> Iterator[Problem]:
+    started = [move.task_id for move in change.moves(to)]
+    created = [task.id for task in change.written() if task.id not in change.before]
+    for task_id in dict.fromkeys((*started, *created)):
+        task = change.after.get(task_id)
+        if task and task.status is to and change.after.waits_for(task_id):
+            waiting = [b for b in task.blocked_by if not change.after[b].status.resolved]
+            yield Problem(f"blocked_{_VERB[to]}", (task_id,), seen=", ".join(waiting[:_SHOWN]))
+
+
+_VERB = {Status.IN_PROGRESS: "start", Status.COMPLETED: "complete"}
+
+
+@_rule()
+def _blocked_start(change: Change) -> Iterator[Problem]:
+    return _blocked_moves(change, Status.IN_PROGRESS)
+
+
+@_rule()
+def _blocked_complete(change: Change) -> Iterator[Problem]:
+    return _blocked_moves(change, Status.COMPLETED)
+
+
+@_rule()
+def _dropped_open_items(change: Change) -> Iterable[Problem]:
+    if all(write.clear for write in change.writes()):
+        return ()
+    dropped = tuple(task.id for task in change.removed() if not task.status.resolved)
+    return (Problem("dropped_open_items", dropped, seen=str(len(dropped))),) if dropped else ()
+
+
+@_rule()
+def _empty_write(change: Change) -> Iterable[Problem]:
+    still_open = change.before.counts.open
+    if not still_open or all(write.todos or write.clear for write in change.writes()):
+        return ()
+    return (Problem("empty_write", seen=str(still_open)),)
+
+
+@_rule(about_plan=True)
+def _duplicate_content(change: Change) -> Iterator[Problem]:
+    written = {normalised(task.subject) for task in _anew(change, "subject")}
+    if not written:
+        return
+    texts = Counter(normalised(task.subject) for task in change.after)
+    for text in written:
+        if texts[text] > 1:
+            same = _ids(task for task in change.after if normalised(task.subject) == text)
+            yield Problem("duplicate_content", same, seen=str(texts[text]))
+
+
+def _missing(change: Change, field: str, code: str) -> Iterable[Problem]:
+    lacking = tuple(task.id for task in _anew(change, field) if not getattr(task, field))
+    return (Problem(code, lacking, seen=field),) if lacking else ()
+
+
+@_rule(about_plan=True)
+def _active_form_required(change: Change) -> Iterable[Problem]:
+    return _missing(change, "active_form", "active_form_required")
+
+
+@_rule(about_plan=True)
+def _priority_required(change: Change) -> Iterable[Problem]:
+    return _missing(change, "priority", "priority_required")
+
+
+@_rule(about_plan=True)
+def _max_items(change: Change) -> Iterator[Problem]:
+    before, after, limits = change.before.counts, change.after.counts, change.limits
+    if limits.items < after.total > before.total:
+        yield Problem("max_items", seen=str(after.total), legal=str(limits.items))
+    if limits.open_items < after.open > before.open:
+        yield Problem("max_items", seen=f"{after.open} open", legal=str(limits.open_items))
+
+
+@_rule(about_plan=True)
+def _max_text(change: Change) -> Iterator[Problem]:
+    limits = change.limits
+    for field, most in (("subject", limits.subject), ("description", limits.text)):
+        for task in _anew(change, field):
+            length = len(getattr(task, field))
+            if length > most:
+                seen = f"{field} of {length} characters"
+                yield Problem("max_text", (task.id,), seen=seen, legal=str(most))
+
+
+@_rule(about_plan=True)
+def _max_edges(change: Change) -> Iterator[Problem]:
+    most = change.limits.edges
+    for task_id in dict.fromkeys(_linked_ids(change)):
+        task = change.after.get(task_id)
+        if task is not None and len(task.blocked_by) > most:
+            yield Problem("max_edges", (task.id,), seen=str(len(task.blocked_by)), legal=str(most))
+
+
+def _linked_ids(change: Change) -> Iterator[str]:
+    for event in change.events:
+        if type(event) is EdgeAdded:
+            yield event.blocked
+        elif type(event) is TaskCreated:
+            yield event.task.id
+
+
+@_rule()
+def _batch_completion(change: Change) -> Iterable[Problem]:
+    done = tuple(dict.fromkeys(move.task_id for move in change.moves(Status.COMPLETED)))
+    return (Problem("batch_completion", done, seen=str(len(done))),) if len(done) > 1 else ()
+
+
+@_rule()
+def _no_op_write(change: Change) -> Iterable[Problem]:
+    if change.events or not any(change.writes()):
+        return ()
+    return (Problem("no_op_write"),)

@@ -1,0 +1,52 @@
+"""The exceptions: a developer's mistakes. A model's mistake is a `Problem`, a value."""
+
+from typing import Any
+
+__all__ = [
+    "CodecError",
+    "MissingExtraError",
+    "PlanError",
+    "ReadError",
+    "StoreError",
+    "TodoplanError",
+]
+
+
+class TodoplanError(Exception):
+    """
+    Base of every exception that todoplan raises. `data` holds its fields by name.
+    """
+
+    def __init__(self, message: str, **data: Any) -> None:
+        super().__init__(message)
+        self.data = data
+
+
+class PlanError(TodoplanError):
+    """
+    The core, a policy or a tool set was used wrongly: an unknown rule, a task list that is no plan.
+    """
+
+
+class CodecError(TodoplanError):
+    """
+    A document could not be read: truncated, corrupt, too large, or of a newer format.
+    """
+
+
+class StoreError(TodoplanError):
+    """
+    A store refused: the plan moved on since it was read, or is not there.
+    """
+
+
+class ReadError(TodoplanError):
+    """
+    A recording could not be read at all. `data` has `file` and, where known, `line` (from 1).
+    """
+
+
+class MissingExtraError(TodoplanError, ImportError):
+    """
+    An optional dependency is not installed. The message names the pip command that brings it.
+    """
