@@ -1,0 +1,420 @@
+"""The handles for embedders, and the logic that both share."""
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.core.apply import replay
+from todoplan.core.commands import Batch, CreateTask, DeleteTask, UpdateTask
+from todoplan.core.decide import Accepted, Rejected
+from todoplan.core.model import Status
+from todoplan.core.plan import Plan
+from todoplan.core.presets import STRICT
+from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.errors import PlanError, StoreError
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.stores.memory import MemoryStore
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def subjects(plan):
+    return [task.subject for task in plan]
+
+
+def replayed(history):
+    return replay(Plan(), (event for entry in history for event in entry.events))
+
+
+def test_an_accepted_command_is_kept_with_time_and_actor():
+    """
+    The journal says what happened, when, by whom and by which command.
+    """
+    planner = Planner(clock=lambda: NOON)
+    assert isinstance(planner.apply(CreateTask("Write"), actor="ann"), Accepted)
+    (entry,) = planner.history()
+    assert (entry.revision, entry.at, entry.actor, entry.cause) == (1, NOON, "ann", "CreateTask")
+    assert planner.plan["1"].created_at == NOON
+
+
+def test_the_own_clock_knows_its_zone():
+    """
+    Without a clock of the caller's the time is the present, in UTC.
+    """
+    planner = Planner()
+    planner.apply(CreateTask("Write"))
+    assert planner.history()[0].at.tzinfo is UTC
+
+
+def test_a_rejected_command_leaves_no_trace():
+    """
+    A refusal changes neither plan nor journal, and nobody is told of it.
+    """
+    planner, told = Planner(), []
+    planner.subscribe(lambda entry, plan: told.append(entry))
+    assert isinstance(planner.apply(DeleteTask("7")), Rejected)
+    assert (planner.plan, planner.history(), told) == (Plan(), (), [])
+
+
+def test_a_command_that_changes_nothing_leaves_no_entry():
+    """
+    Accepted without events: the journal has nothing to say.
+    """
+    planner = Planner()
+    planner.apply(CreateTask("Write"))
+    planner.apply(UpdateTask("1", status="pending"))
+    assert len(planner.history()) == 1
+
+
+def test_subscribers_are_told_each_entry_with_the_plan_after_it():
+    """
+    A turn of two calls is told as two entries, each with its own plan.
+    """
+    planner, told = Planner(toolbox=Toolbox(tasks())), []
+    planner.subscribe(lambda entry, plan: told.append((entry.revision, subjects(plan))))
+    planner.turn([Call("TaskCreate", {"subject": "a"}), Call("TaskCreate", {"subject": "b"})])
+    assert told == [(1, ["a"]), (2, ["a", "b"])]
+
+
+def test_a_subscription_can_be_ended():
+    """
+    Calling what subscribe returned ends it.
+    """
+    planner, told = Planner(), []
+    end = planner.subscribe(lambda entry, plan: told.append(entry))
+    end()
+    planner.apply(CreateTask("Write"))
+    assert told == []
+
+
+def test_a_failing_subscriber_stops_nobody(caplog):
+    """
+    What a subscriber raises is logged; the command stands and the others are told.
+    """
+    planner, told = Planner(), []
+    planner.subscribe(lambda entry, plan: 1 / 0)
+    planner.subscribe(lambda entry, plan: told.append(entry.revision))
+    with caplog.at_level(logging.ERROR, "todoplan"):
+        assert isinstance(planner.apply(CreateTask("Write")), Accepted)
+    assert told == [1]
+    assert "revision 1" in caplog.text
+
+
+def test_undo_takes_back_one_command_after_the_other():
+    """
+    Undo goes back step by step, past what it has taken back, and says when there is no more.
+    """
+    planner = Planner()
+    for subject in "abc":
+        planner.apply(CreateTask(subject))
+    planner.undo(actor="ann")
+    planner.undo()
+    assert subjects(planner.plan) == ["a"]
+    planner.apply(CreateTask("d"))
+    planner.undo()
+    planner.undo()
+    assert subjects(planner.plan) == []
+    assert [problem.code for problem in planner.undo().problems] == ["nothing_to_undo"]
+
+
+def test_undo_never_gives_an_id_out_again():
+    """
+    A task created after an undo has an id that no task had before.
+    """
+    planner = Planner()
+    planner.apply(CreateTask("a"))
+    planner.undo()
+    planner.apply(CreateTask("b"))
+    assert [task.id for task in planner.plan] == ["2"]
+
+
+def test_undo_names_what_it_took_back():
+    """
+    The entry of an undo holds the revision of the entry that it undid.
+    """
+    planner = Planner()
+    planner.apply(CreateTask("a"))
+    planner.undo(actor="ann")
+    entry = planner.history()[-1]
+    assert (entry.cause, entry.actor, entry.undoes) == ("undo", "ann", 1)
+
+
+def test_undo_of_a_command_whose_steps_cancel_out_goes_on():
+    """
+    A command that created and deleted a task can be undone, and then what came before it.
+    """
+    planner = Planner()
+    planner.apply(CreateTask("a"))
+    planner.apply(Batch((CreateTask("b"), DeleteTask("2"))))
+    for _ in range(2):
+        assert isinstance(planner.undo(), Accepted)
+    assert subjects(planner.plan) == []
+
+
+def test_undo_works_under_any_policy():
+    """
+    A strict policy refuses commands, not going back.
+    """
+    planner = Planner(toolbox=Toolbox(LEAN, STRICT.but(active_form_required="off")))
+    strict = planner.toolbox.policy.but(priority_required="off", duplicate_content="off")
+    planner.toolbox = Toolbox(LEAN, strict)
+    assert not planner.call("plan", {"write": ["a", "b"]}).is_error
+    assert not planner.call("plan", {"done": [1]}).is_error
+    planner.undo()
+    assert planner.plan["1"].status is Status.IN_PROGRESS
+
+
+def test_restore_brings_back_a_snapshot():
+    """
+    A plan that was kept is a snapshot: restoring it gives its tasks back, and ids go on.
+    """
+    planner = Planner()
+    planner.apply(CreateTask("a"))
+    snapshot = planner.plan
+    planner.apply(UpdateTask("1", subject="b"))
+    planner.apply(CreateTask("c"))
+    planner.restore(snapshot, actor="ann")
+    assert tuple(planner.plan) == tuple(snapshot)
+    assert planner.plan.next_id == 3
+    assert planner.history()[-1].cause == "restore"
+
+
+def test_a_seeded_plan_keeps_its_next_id():
+    """
+    Seeding a planner with a plan whose last task was deleted does not free that id.
+    """
+    source = Planner()
+    source.apply(CreateTask("a"))
+    source.apply(CreateTask("b"))
+    source.apply(DeleteTask("2"))
+    planner = Planner()
+    planner.restore(source.plan)
+    planner.apply(CreateTask("c"))
+    assert [task.id for task in planner.plan] == ["1", "3"]
+
+
+def test_two_planners_on_one_store_share_a_plan():
+    """
+    The store owns the plan; a planner has none of its own.
+    """
+    store = MemoryStore()
+    Planner(store, "a").apply(CreateTask("Write"))
+    assert subjects(Planner(store, "a").plan) == ["Write"]
+    assert subjects(Planner(store, "b").plan) == []
+
+
+def test_a_given_store_needs_a_plan_id():
+    """
+    There is no default key: two users of one store never meet by accident.
+    """
+    with pytest.raises(PlanError, match="plan_id"):
+        Planner(MemoryStore())
+
+
+def test_threads_on_one_planner_lose_nothing():
+    """
+    Eight threads create tasks at once: every task is there, every id is its own.
+    """
+    planner = Planner()
+
+    def work(name):
+        for _ in range(50):
+            planner.apply(CreateTask(name))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, "abcdefgh"))
+    assert len(planner.plan) == len({task.id for task in planner.plan}) == 400
+    assert replayed(planner.history()) == planner.plan
+
+
+class Busy(MemoryStore):
+    """
+    A store in which somebody else is always, or a number of times, faster.
+    """
+
+    def __init__(self, times):
+        super().__init__()
+        self.times = times
+
+    def append(self, plan_id, expected, entries, plan):
+        self.times -= 1
+        return self.times < 0 and super().append(plan_id, expected, entries, plan)
+
+
+def test_a_faster_writer_makes_the_planner_decide_anew():
+    """
+    A lost race is run again on the plan as it is now.
+    """
+    planner = Planner(Busy(3), "a")
+    planner.apply(CreateTask("Write"))
+    assert subjects(planner.plan) == ["Write"]
+
+
+def test_a_store_that_never_takes_an_append_is_given_up():
+    """
+    The number of tries is finite; the error says which plan.
+    """
+    with pytest.raises(StoreError, match="'a' kept changing") as caught:
+        Planner(Busy(10**6), "a").apply(CreateTask("Write"))
+    assert caught.value.data == {"plan_id": "a"}
+
+
+class Late(MemoryStore):
+    """
+    A store whose plan is one entry ahead of the journal on the first look.
+    """
+
+    looks = 0
+
+    def entries(self, plan_id):
+        self.looks += 1
+        return super().entries(plan_id)[: -1 if self.looks == 1 else None]
+
+
+def test_undo_looks_again_when_the_journal_moved_on():
+    """
+    Undo decides only on a journal and a plan of the same revision.
+    """
+    store = Late()
+    planner = Planner(store, "a")
+    planner.apply(CreateTask("a"))
+    planner.apply(CreateTask("b"))
+    planner.undo()
+    assert store.looks == 2
+    assert subjects(planner.plan) == ["a"]
+
+
+def test_a_store_that_fails_is_heard():
+    """
+    What a store raises reaches the caller.
+    """
+
+    class Broken(MemoryStore):
+        def load(self, plan_id):
+            msg = "disk"
+            raise OSError(msg)
+
+    with pytest.raises(OSError, match="disk"):
+        Planner(Broken(), "a").apply(CreateTask("Write"))
+
+
+class Awaited:
+    """
+    A memory store behind coroutines.
+    """
+
+    def __init__(self):
+        self.store = MemoryStore()
+
+    async def load(self, plan_id):
+        await asyncio.sleep(0)
+        return self.store.load(plan_id)
+
+    async def entries(self, plan_id):
+        return self.store.entries(plan_id)
+
+    async def append(self, plan_id, expected, entries, plan):
+        await asyncio.sleep(0)
+        return self.store.append(plan_id, expected, entries, plan)
+
+
+@pytest.mark.parametrize("store", [MemoryStore, Awaited])
+def test_the_awaited_handle_does_the_same(store):
+    """
+    Every method works over an async store and over a plain one, and coroutines can subscribe.
+    """
+
+    async def scenario():
+        planner, told = AsyncPlanner(store(), "a", toolbox=Toolbox(tasks())), []
+
+        async def tell(entry, plan):
+            await asyncio.sleep(0)
+            told.append(entry.cause)
+
+        planner.subscribe(tell)
+        await planner.apply(CreateTask("a"))
+        reply = await planner.call("TaskCreate", {"subject": "b"}, actor="m")
+        await planner.turn([Call("TaskCreate", {"subject": "c"})])
+        snapshot = await planner.plan()
+        await planner.undo()
+        await planner.restore(snapshot)
+        return reply.text, subjects(await planner.plan()), told, await planner.history()
+
+    text, left, told, history = asyncio.run(scenario())
+    assert text == "#2 created; 0/2 completed"
+    assert left == ["a", "b", "c"]
+    assert told == [entry.cause for entry in history]
+    assert told == ["CreateTask", "TaskCreate", "TaskCreate", "undo", "restore"]
+
+
+def test_async_tasks_on_one_plan_lose_nothing():
+    """
+    Coroutines that interleave between reading and writing lose no task.
+    """
+
+    async def scenario():
+        planner = AsyncPlanner(Awaited(), "a")
+        await asyncio.gather(*(planner.apply(CreateTask(str(n))) for n in range(20)))
+        return await planner.plan()
+
+    assert len(asyncio.run(scenario())) == 20
+
+
+def test_an_awaited_store_that_fails_is_heard():
+    """
+    What an async store raises reaches the caller.
+    """
+
+    class Broken(Awaited):
+        async def load(self, plan_id):
+            msg = "disk"
+            raise OSError(msg)
+
+    with pytest.raises(OSError, match="disk"):
+        asyncio.run(AsyncPlanner(Broken(), "a").plan())
+
+
+steps = st.lists(
+    st.one_of(
+        st.builds(CreateTask, st.sampled_from("abc")),
+        st.builds(UpdateTask, st.sampled_from("123"), status=st.sampled_from(list(Status))),
+        st.builds(DeleteTask, st.sampled_from("123")),
+        st.just("undo"),
+    ),
+    max_size=12,
+)
+
+
+@given(steps)
+def test_the_journal_always_replays_to_the_plan(script):
+    """
+    Whatever is applied and undone, replaying the journal gives the plan, and ids stay unique.
+    """
+    planner = Planner()
+    for step in script:
+        if step == "undo":
+            planner.undo()
+        else:
+            planner.apply(step)
+    assert replayed(planner.history()) == planner.plan
+
+
+@given(steps)
+def test_undoing_everything_leaves_nothing(script):
+    """
+    As many undos as commands, and the plan has no tasks.
+    """
+    planner = Planner()
+    for step in script:
+        if step != "undo":
+            planner.apply(step)
+    while isinstance(planner.undo(), Accepted):
+        pass
+    assert len(planner.plan) == 0

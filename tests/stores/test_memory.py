@@ -1,0 +1,54 @@
+"""The store in this process's memory."""
+
+from todoplan.core.apply import replay
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide import Accepted, decide
+from todoplan.core.journal import Entry
+from todoplan.core.plan import Plan
+from todoplan.stores.memory import MemoryStore
+
+
+def first_entry():
+    decision = decide(Plan(), CreateTask("Write"))
+    assert isinstance(decision, Accepted)
+    return Entry(decision.plan.revision, decision.events), decision.plan
+
+
+def test_a_plan_that_was_never_written_is_empty():
+    """
+    Loading an unknown id gives the empty plan and an empty journal.
+    """
+    store = MemoryStore()
+    assert store.load("a") == Plan()
+    assert store.entries("a") == ()
+
+
+def test_the_journal_replays_to_the_plan():
+    """
+    What was appended is kept in order, and its events lead to the plan that was kept.
+    """
+    store = MemoryStore()
+    entry, plan = first_entry()
+    assert store.append("a", 0, (entry,), plan)
+    assert store.load("a") == replay(Plan(), store.entries("a")[0].events) == plan
+
+
+def test_an_append_to_an_old_revision_is_refused_and_changes_nothing():
+    """
+    Whoever read before somebody else wrote is told so, and the journal stays as it was.
+    """
+    store = MemoryStore()
+    entry, plan = first_entry()
+    store.append("a", 0, (entry,), plan)
+    assert not store.append("a", 0, (entry,), plan)
+    assert store.entries("a") == (entry,)
+
+
+def test_plans_of_one_store_do_not_see_each_other():
+    """
+    A plan id is a world of its own.
+    """
+    store = MemoryStore()
+    entry, plan = first_entry()
+    store.append("a", 0, (entry,), plan)
+    assert store.load("b") == Plan()

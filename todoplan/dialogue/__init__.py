@@ -1,0 +1,1 @@
+"""What is said between plan and model: intake, tool sets, phrasing, reminders, the toolbox."""

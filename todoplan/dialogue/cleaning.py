@@ -1,0 +1,58 @@
+"""Task text as it may be kept: whole, but without what hides from a reader."""
+
+import re
+
+from todoplan.dialogue.repairs import Repair
+
+__all__ = ["clean", "quoted"]
+
+_HIDDEN = re.compile("[\x00\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_LONE = re.compile("[\ud800-\udfff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_CLOSERS = re.compile(
+    r"(?:\s*</(?:antml:)?(?:parameter|invoke|function_calls|payload|tool_call)>)+\s*\Z"
+)
+_MOST_SEEN = 40
+
+
+def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:
+    """
+    Return the text without NUL, bidi overrides, tag characters, lone surrogates and leaked closing
+    tags, and what was taken out. Other controls stay; they are never rendered.
+    """
+    repairs: list[Repair] = []
+    if not text.isascii() or "\x00" in text:
+        paired = _PAIR.sub(_joined, text)
+        whole = _LONE.sub("\ufffd", paired)
+        if whole != text:
+            repairs.append(Repair("surrogates", path))
+        text = _HIDDEN.sub("", whole)
+        if text != whole:
+            repairs.append(Repair("hidden_characters", path))
+    if text.endswith(">") and (shorter := _CLOSERS.sub("", text)) != text:
+        repairs.append(Repair("closing_tags", path))
+        text = shorter
+    return text, tuple(repairs)
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+def quoted(value: object) -> str:
+    """
+    Return what was given in at most 40 printable characters: enough to know it, not to copy it.
+    """
+    text = value if isinstance(value, str) else _spelled(value)
+    safe = text[: _MOST_SEEN * 2].encode("unicode_escape").decode("ascii")
+    return safe if len(safe) <= _MOST_SEEN else f"{safe[: _MOST_SEEN - 3]}..."
+
+
+def _spelled(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value) if abs(value) < 1e18 else "a number of over 18 digits"  # noqa: PLR2004
+    return "a list" if isinstance(value, list | tuple) else "an object"

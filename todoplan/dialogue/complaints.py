@@ -1,0 +1,71 @@
+"""Problems, warnings and mends in words: what was seen, what is allowed, what to do."""
+
+from collections.abc import Iterable, Sequence
+
+from todoplan.core.problems import Problem
+from todoplan.dialogue.cleaning import quoted
+from todoplan.dialogue.repairs import Repair
+from todoplan.dialogue.wording import fill, say, wording
+
+__all__ = ["error_text", "mends_text", "sentence", "warnings_text"]
+
+_MOST = 10
+_MOST_MENDS = 3
+
+
+def sentence(problem: Problem) -> str:
+    """
+    Return one problem as a sentence; a rule of the user's own speaks by its `note`.
+    """
+    template = problem.note.replace("$", "$$") or wording(
+        "problems", problem.code, wording("problems", "other")
+    )
+    text = fill(
+        template,
+        {
+            "code": problem.code,
+            "seen": problem.seen,
+            "legal": problem.legal or "nothing yet",
+            "path": problem.path,
+            "ids": ", ".join(f"#{task_id}" for task_id in problem.task_ids),
+        },
+    )
+    return say("problems", "at", path=problem.path, sentence=text) if problem.path else text
+
+
+def error_text(problems: Sequence[Problem], example: str = "") -> str:
+    """
+    Return what a refused call answers: every problem, at most ten in words, and a correct example.
+    """
+    told = [sentence(problem) for problem in problems[:_MOST]]
+    if len(problems) > _MOST:
+        told.append(say("problems", "more", count=len(problems) - _MOST))
+    if example:
+        told.append(say("problems", "example", example=example))
+    return say("problems", "error", problems=" ".join(told))
+
+
+def warnings_text(warnings: Iterable[Problem]) -> tuple[str, ...]:
+    """
+    Return each warning as a sentence of its own.
+    """
+    return tuple(say("problems", "warning", sentence=sentence(problem)) for problem in warnings)
+
+
+def mends_text(repairs: Sequence[Repair]) -> str:
+    """
+    Return one line that says what was read differently from what was given; "" for nothing.
+    """
+    if not repairs:
+        return ""
+    told = [_clause(repair) for repair in repairs[:_MOST_MENDS]]
+    if len(repairs) > _MOST_MENDS:
+        told.append(say("repairs", "more", count=len(repairs) - _MOST_MENDS))
+    return say("repairs", "note", clauses="; ".join(told))
+
+
+def _clause(repair: Repair) -> str:
+    near = repair.code == "ignored_key" and repair.used
+    name = "ignored_key_near" if near else repair.code
+    path = quoted(repair.path) or "the arguments"
+    return say("repairs", name, path=path, seen=repair.seen, used=repair.used)

@@ -1,0 +1,83 @@
+"""
+The arguments of a tool as data: one description that both the JSON Schema and intake are read from.
+"""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from functools import cache, lru_cache
+
+import attrs
+
+__all__ = ["Field", "Kind", "find_field", "folded"]
+
+
+class Kind(StrEnum):
+    """
+    What a field holds.
+    """
+
+    LINE = "line"
+    TEXT = "text"
+    STATUS = "status"
+    STATUS_OR_DELETED = "status_or_deleted"
+    PRIORITY = "priority"
+    ID = "id"
+    ID_HINT = "id_hint"
+    IDS = "ids"
+    REFS = "refs"
+    MINUTES = "minutes"
+    FLAG = "flag"
+    METADATA = "metadata"
+    ITEMS = "items"
+
+
+@attrs.frozen(eq=False)
+class Field:
+    """
+    One argument. `name` is what the model sees, `target` what commands call it.
+
+    `aliases` are other spellings met in the wild; `weak` ones count only where no other is given.
+    `hidden` fields are understood and not published. `items` are the fields of an entry; the first
+    is its title. `numeric` ids are published as integers, which cost a model fewer tokens.
+    `required` is published so; a `lenient` field may be missing all the same.
+    """
+
+    name: str
+    target: str
+    kind: Kind
+    required: bool = False
+    aliases: tuple[str, ...] = ()
+    weak: tuple[str, ...] = ()
+    hidden: bool = False
+    numeric: bool = False
+    lenient: bool = False
+    items: tuple["Field", ...] = ()
+
+    def spellings(self) -> Iterator[tuple[str, int]]:
+        """
+        Yield the folded spellings, with how surely each means this field: 2, 1, or 0 for weak.
+        """
+        for strength, words in enumerate((self.weak, self.aliases, (self.name, self.target))):
+            for word in words:
+                yield folded(word), strength
+
+
+@cache
+def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
+    """
+    Return the field that each folded spelling means, with its strength.
+    """
+    table: dict[str, tuple[Field, int]] = {}
+    for field in fields:
+        for word, strength in field.spellings():
+            if word not in table or strength > table[word][1]:
+                table[word] = (field, strength)
+    return table
+
+
+@lru_cache(maxsize=4096)
+def folded(word: str) -> str:
+    """
+    Return the word without case, spaces, `_` and `-`: activeForm and active_form are alike.
+    """
+    return "".join(letter for letter in word[:80].casefold() if letter not in " _-")

@@ -1,0 +1,187 @@
+"""
+The one road from a call to a reply: pure, and never an exception for what a model sends.
+
+A framework that owns the state calls it with the plan from there; `Planner` wraps it for the rest.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import attrs
+
+from todoplan.core.change import Change
+from todoplan.core.commands import Command
+from todoplan.core.decide import Rejected, decide
+from todoplan.core.events import Event
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy
+from todoplan.core.presets import DEFAULT
+from todoplan.core.problems import Problem
+from todoplan.dialogue.cleaning import quoted
+from todoplan.dialogue.complaints import error_text, mends_text, warnings_text
+from todoplan.dialogue.intake import read
+from todoplan.dialogue.jsonish import InputLimits
+from todoplan.dialogue.phrasing import receipt, steps, untold
+from todoplan.dialogue.repairs import Repair
+from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.toolsets import Query, Request, Tool, ToolSet
+from todoplan.dialogue.views import ids_text, list_text, task_text
+
+__all__ = ["Call", "Reply", "Toolbox", "Turn"]
+
+
+@attrs.frozen
+class Call:
+    """
+    One tool call of a turn: the name that the model used, and the arguments as they came.
+    """
+
+    name: str
+    arguments: Any
+    call_id: str = ""
+
+
+@attrs.frozen
+class Reply:
+    """
+    What a call answers. On an error `plan` is the one given and `events` is empty.
+    """
+
+    plan: Plan
+    text: str
+    events: tuple[Event, ...] = ()
+    is_error: bool = False
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    name: str = ""
+    call_id: str = ""
+
+
+@attrs.frozen
+class Turn:
+    """
+    What the calls of one model turn made of a plan: a reply for each, in their order.
+    """
+
+    plan: Plan
+    replies: tuple[Reply, ...]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """
+        All events of the turn, in order.
+        """
+        return tuple(event for reply in self.replies for event in reply.events)
+
+
+@attrs.frozen
+class Toolbox:
+    """
+    A tool set under a policy.
+    """
+
+    toolset: ToolSet = TODOS
+    policy: Policy = DEFAULT
+    limits: InputLimits = InputLimits()
+
+    def call(
+        self, plan: Plan, name: str, arguments: object = None, *, at: datetime | None = None
+    ) -> Reply:
+        """
+        Answer one call. `arguments` is a JSON text or a mapping; `at` an aware time, or `None`.
+        """
+        tool = self.toolset.find(name)
+        if tool is None:
+            return self._unknown(plan, name)
+        intake = read(arguments, tool.fields, self.limits)
+        exchange = _Exchange(self, plan, tool, intake.repairs, at)
+        if intake.problems:
+            return exchange.refused(*intake.problems)
+        return exchange.carried_out(tool.request(intake.values))
+
+    def _unknown(self, plan: Plan, name: str) -> Reply:
+        legal = ", ".join(self.toolset.tool_names)
+        problem = Problem("unknown_tool", seen=quoted(name), legal=legal)
+        return Reply(plan, error_text((problem,)), is_error=True, problems=(problem,), name=name)
+
+    def turn(self, plan: Plan, calls: Sequence[Call], *, at: datetime | None = None) -> Turn:
+        """
+        Answer all planning calls of one model turn, in order as one (law 13).
+
+        Granular calls build on each other. Of several whole-list writes none is carried out, and
+        each is answered with an error; the other calls are.
+        """
+        clashing = self.clashing([call.name for call in calls])
+        problem = Problem("parallel_write", seen=str(len(clashing)))
+        replies: list[Reply] = []
+        for index, call in enumerate(calls):
+            if index in clashing:
+                text = error_text((problem,))
+                reply = Reply(plan, text, is_error=True, problems=(problem,), name=call.name)
+            else:
+                reply = self.call(plan, call.name, call.arguments, at=at)
+            plan = reply.plan
+            replies.append(attrs.evolve(reply, call_id=call.call_id))
+        return Turn(plan, tuple(replies))
+
+    def clashing(self, names: Sequence[str]) -> frozenset[int]:
+        """
+        Return the positions of the whole-list writes in a turn, if there is more than one.
+        """
+        found = map(self.toolset.find, names)
+        whole = [index for index, tool in enumerate(found) if tool is not None and tool.whole_list]
+        return frozenset(whole) if len(whole) > 1 else frozenset()
+
+
+@attrs.frozen
+class _Exchange:
+    toolbox: Toolbox
+    plan: Plan
+    tool: Tool
+    repairs: tuple[Repair, ...]
+    at: datetime | None
+
+    def refused(self, *problems: Problem) -> Reply:
+        shown = tuple(self._as_shown(problem) for problem in problems)
+        text = error_text(shown, self.toolbox.toolset.text(f"{self.tool.key}.example"))
+        return self._reply(self.plan, text, is_error=True, problems=shown)
+
+    def _as_shown(self, problem: Problem) -> Problem:
+        names = {field.target: field.name for field in self.tool.fields}
+        first = problem.path.partition(".")[0].partition("[")[0]
+        if names.get(first, first) == first:
+            return problem
+        return attrs.evolve(problem, path=f"{names[first]}{problem.path.removeprefix(first)}")
+
+    def carried_out(self, request: Request) -> Reply:
+        if isinstance(request, Problem):
+            return self.refused(request)
+        return self._read(request) if isinstance(request, Query) else self._decided(request)
+
+    def _read(self, query: Query) -> Reply:
+        if query.task_id is None:
+            return self._reply(self.plan, _lines(list_text(self.plan), mends_text(self.repairs)))
+        task = self.plan.get(query.task_id)
+        if task is None:
+            legal = ids_text(task.id for task in self.plan)
+            return self.refused(Problem("unknown_task", (), query.task_id, legal))
+        return self._reply(self.plan, task_text(self.plan, task))
+
+    def _decided(self, command: Command) -> Reply:
+        decision = decide(self.plan, command, self.toolbox.policy, at=self.at)
+        if isinstance(decision, Rejected):
+            return self.refused(*decision.problems)
+        change = Change(self.plan, decision.plan, command, decision.events)
+        told = receipt(change) if self.tool.whole_list else steps(change)
+        text = _lines(told, *warnings_text(untold(decision.warnings)), mends_text(self.repairs))
+        return self._reply(decision.plan, text, events=decision.events, warnings=decision.warnings)
+
+    def _reply(self, plan: Plan, text: str, **fields: Any) -> Reply:
+        name = self.toolbox.toolset.shown(self.tool.key)
+        return Reply(plan, text, repairs=self.repairs, name=name, **fields)
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,78 @@
+"""The plan as a model reads it: one line a task, or one task in full. Never a repr."""
+
+import json
+from collections.abc import Iterable
+
+from todoplan.core.frozen import thaw
+from todoplan.core.model import Task
+from todoplan.core.plan import Plan
+from todoplan.core.questions import unresolved_blockers
+from todoplan.dialogue.wording import say
+
+__all__ = ["ids_text", "list_text", "one_line", "task_text"]
+
+_MOST_IDS = 10
+
+
+def one_line(text: str, most: int = 500) -> str:
+    """
+    Return the text on one line, clipped: no task can pass for two.
+    """
+    folded = " ".join(text.split())
+    return folded if len(folded) <= most else f"{folded[: most - 3]}..."
+
+
+def list_text(plan: Plan) -> str:
+    """
+    Return all tasks in order, one a line: id, status, subject, owner, unresolved blockers.
+    """
+    if not len(plan):
+        return say("replies", "empty_list")
+    return "\n".join(_line(plan, task) for task in plan)
+
+
+def _line(plan: Plan, task: Task) -> str:
+    owner = f" ({one_line(task.owner)})" if task.owner else ""
+    waiting = unresolved_blockers(plan, task)
+    blocked = f" [blocked by {ids_text(waiting)}]" if waiting else ""
+    return f"#{task.id} [{task.status.value}] {one_line(task.subject)}{owner}{blocked}"
+
+
+def ids_text(task_ids: Iterable[str]) -> str:
+    """
+    Return ids as "#1-#3, #7", at most ten ranges.
+    """
+    numbers = sorted(map(int, task_ids))
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    told = [f"#{a}" if a == b else f"#{a}-#{b}" for a, b in ranges[:_MOST_IDS]]
+    rest = sum(b - a + 1 for a, b in ranges[_MOST_IDS:])
+    return ", ".join(told) + (" " + say("replies", "more", count=rest) if rest else "")
+
+
+def task_text(plan: Plan, task: Task) -> str:
+    """
+    Return one task with all that it holds; the description stands last, exactly as given.
+    """
+    return "\n".join(
+        f"{name}: {value}" for name, value in _details(plan, task) if value not in ("", None)
+    )
+
+
+def _details(plan: Plan, task: Task) -> tuple[tuple[str, object], ...]:
+    return (
+        (f"Task #{task.id}", task.subject),
+        ("Status", task.status.value),
+        ("Priority", task.priority and task.priority.value),
+        ("Active form", task.active_form),
+        ("Owner", task.owner),
+        ("Estimate", task.estimate and f"{task.estimate:g} minutes"),
+        ("Blocked by", ids_text(unresolved_blockers(plan, task))),
+        ("Blocks", ids_text(task.blocks)),
+        ("Metadata", json.dumps(thaw(task.metadata), ensure_ascii=False) if task.metadata else ""),
+        ("Description", task.description),
+    )

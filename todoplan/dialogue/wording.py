@@ -1,0 +1,43 @@
+"""Texts are data: they stand in `texts/`, by file and name, and are filled here."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+__all__ = ["fill", "say", "wording"]
+
+
+@cache
+def _sections(file: str) -> dict[str, str]:
+    text = files("todoplan.dialogue").joinpath("texts", f"{file}.txt").read_text("utf-8")
+    parts = text.split("\n== ")[1:]
+    named = (part.partition(" ==\n") for part in parts)
+    return {name: body.strip("\n") for name, _, body in named}
+
+
+def wording(file: str, name: str, default: str | None = None) -> str:
+    """
+    Return a text as it stands in its file, with its $names unfilled.
+
+    Raises:
+        KeyError: there is no such text and no default.
+    """
+    found = _sections(file).get(name, default)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
+def say(file: str, name: str, /, **values: object) -> str:
+    """
+    Return a text with its $names filled. Values are put in as they are, never read as templates.
+    """
+    return fill(wording(file, name), values)
+
+
+def fill(text: str, values: Mapping[str, object]) -> str:
+    """
+    Return a text with its $names filled.
+    """
+    return Template(text).substitute(values)

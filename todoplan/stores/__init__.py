@@ -1,0 +1,1 @@
+"""Where plans and their journals are kept."""

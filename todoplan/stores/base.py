@@ -1,0 +1,55 @@
+"""What a store of plans is. Every store keeps a journal, and appends only to what was read."""
+
+from collections.abc import Awaitable, Sequence
+from typing import Protocol
+
+from todoplan.core.journal import Entry
+from todoplan.core.plan import Plan
+
+__all__ = ["AsyncStore", "Store"]
+
+
+class Store(Protocol):
+    """
+    Plans by id, each with its journal. A plan that was never written is the empty one.
+    """
+
+    def load(self, plan_id: str) -> Plan:
+        """
+        Return the plan as of its last entry.
+        """
+
+    def entries(self, plan_id: str) -> tuple[Entry, ...]:
+        """
+        Return the plan's journal, oldest first; replaying it gives the plan.
+        """
+
+    def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
+        """
+        Add entries and keep `plan`, what they lead to, if the plan is at revision `expected`.
+
+        Return False, and change nothing, if it is not: somebody else was faster.
+        """
+
+
+class AsyncStore(Protocol):
+    """
+    The same, awaited.
+    """
+
+    def load(self, plan_id: str) -> Awaitable[Plan]:
+        """
+        Return the plan as of its last entry.
+        """
+
+    def entries(self, plan_id: str) -> Awaitable[tuple[Entry, ...]]:
+        """
+        Return the plan's journal, oldest first.
+        """
+
+    def append(
+        self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan
+    ) -> Awaitable[bool]:
+        """
+        Add entries if the plan is at revision `expected`, and say whether that was so.
+        """
