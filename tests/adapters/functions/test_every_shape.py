@@ -1,0 +1,271 @@
+"""What holds for all four shapes alike."""
+
+import inspect
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import json_values, statuses
+from support.wires import WIRES, Sent, numbered
+
+from todoplan.adapters.functions import Answered
+from todoplan.adapters.functions._wire import replies_of
+from todoplan.core.plan import Plan
+from todoplan.core.presets import STRICT
+from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools_todos import TODOS
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+TOOLSETS = {"todos": TODOS, "tasks": tasks(), "snake": tasks("snake"), "lean": LEAN}
+TASKS = Toolbox(tasks())
+EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
+FUNCTIONS = ["answer", "calls_in", "make_tools", "results_of", "with_reminder"]
+
+
+def write(*contents):
+    return "write_todos", {"todos": [{"content": one, "status": "pending"} for one in contents]}
+
+
+def test_every_shape_has_the_same_functions():
+    """
+    Who changes the provider changes one import: names and signatures are the same.
+    """
+    for wire in WIRES:
+        assert wire.module.__all__ == FUNCTIONS
+    for name in FUNCTIONS:
+        assert len({str(inspect.signature(getattr(wire.module, name))) for wire in WIRES}) == 1
+
+
+@EVERY
+def test_tools_of_a_toolbox_are_those_of_its_tool_set(wire):
+    """
+    Either may be given.
+    """
+    assert wire.module.make_tools(Toolbox(LEAN)) == wire.module.make_tools(LEAN)
+
+
+@EVERY
+@pytest.mark.parametrize("kind", ["sdk", "plain"])
+def test_calls_are_read_in_order_with_their_ids(wire, kind):
+    """
+    The planning calls of a response, and no other's; from the SDK's object or its dict.
+    """
+    sent = numbered([write("a"), ("search", {"q": "x"}), ("read_todos", {})])
+    response = wire.respond(sent) if kind == "sdk" else wire.plain(sent)
+    found = wire.module.calls_in(TODOS, response)
+    assert [(call.name, call.call_id) for call in found] == [
+        ("write_todos", "call_0"),
+        ("read_todos", "call_2"),
+    ]
+    assert wire.module.calls_in(Toolbox(), response) == found
+
+
+@EVERY
+def test_names_of_a_renamed_set_are_followed(wire):
+    """
+    The model calls a tool by the name it was shown.
+    """
+    renamed = TODOS.renamed(write_todos="set_list")
+    response = wire.respond(numbered([("set_list", write("a")[1]), write("b")]))
+    answered = wire.module.answer(Toolbox(renamed), Plan(), response)
+    assert [task.subject for task in answered.plan] == ["a"]
+    assert [call.name for call in answered.others] == ["write_todos"]
+
+
+@EVERY
+def test_twelve_parallel_calls_are_answered_in_order(wire):
+    """
+    Granular calls of one turn build on each other, and each has its reply.
+    """
+    creates = [("TaskCreate", {"subject": f"step {n}"}) for n in range(1, 11)]
+    links = ("TaskUpdate", {"taskId": "10", "addBlockedBy": ["1"]})
+    starts = ("TaskUpdate", {"taskId": "1", "status": "in_progress"})
+    answered = wire.module.answer(
+        TASKS, Plan(), wire.respond(numbered([*creates, links, starts])), at=NOON
+    )
+    assert [task.subject for task in answered.plan] == [f"step {n}" for n in range(1, 11)]
+    assert answered.plan["10"].blocked_by == ("1",)
+    assert answered.plan["1"].started_at == NOON
+    told = [(reply.call_id, reply.text) for reply in answered.replies]
+    assert [call_id for call_id, _ in told] == [f"call_{n}" for n in range(12)]
+    assert wire.read(answered.messages) == told
+    assert not any(reply.is_error for reply in answered.replies)
+
+
+@EVERY
+def test_two_whole_list_writes_are_both_refused(wire):
+    """
+    Each has an error under its own id; the call of another tool is left to the caller.
+    """
+    sent = numbered([write("a"), ("search", {"q": "x"}), write("b"), ("read_todos", {})])
+    answered = wire.module.answer(Toolbox(), Plan(), wire.respond(sent))
+    assert answered.plan == Plan()
+    assert answered.events == ()
+    flags = [(reply.call_id, reply.is_error) for reply in answered.replies]
+    assert flags == [("call_0", True), ("call_2", True), ("call_3", False)]
+    assert [call_id for call_id, _ in wire.read(answered.messages)] == [
+        "call_0",
+        "call_2",
+        "call_3",
+    ]
+    assert [(call.name, call.call_id) for call in answered.others] == [("search", "call_1")]
+
+
+@EVERY
+def test_an_unknown_tool_is_the_callers(wire):
+    """
+    A planning tool of another set is no tool of this one: not answered, not lost.
+    """
+    answered = wire.module.answer(
+        Toolbox(), Plan(), wire.respond(numbered([("TaskCreate", {"subject": "a"})]))
+    )
+    assert (answered.messages, answered.replies, answered.plan) == ((), (), Plan())
+    assert [call.name for call in answered.others] == ["TaskCreate"]
+
+
+@EVERY
+def test_replies_of_other_tools_join_the_turn(wire):
+    """
+    Where all results belong in one message, the caller hands in the replies of both.
+    """
+    sent = numbered([write("a"), ("search", {"q": "x"})])
+    answered = wire.module.answer(Toolbox(), Plan(), wire.respond(sent))
+    (other,) = answered.others
+    found = Reply(answered.plan, "three hits", name=other.name, call_id=other.call_id)
+    together = wire.module.results_of([*answered.replies, found])
+    assert wire.read(together)[-1] == ("call_1", "three hits")
+    assert len(wire.read(together)) == 2
+
+
+@EVERY
+def test_a_response_without_calls_is_answered_with_nothing(wire):
+    """
+    No calls, no messages, also where one message would hold all results.
+    """
+    assert wire.module.answer(Toolbox(), Plan(), wire.respond([])) == Answered(Plan())
+    assert wire.module.results_of([]) == []
+
+
+@EVERY
+@given(junk=json_values | st.builds(object))
+def test_what_is_no_response_holds_no_calls(wire, junk):
+    """
+    Whatever is given, reading it never raises.
+    """
+    assert wire.module.calls_in(TODOS, junk) == ()
+
+
+def reminded(wire, messages):
+    return wire.module.with_reminder(messages, "two tasks are open")
+
+
+@EVERY
+def test_a_reminder_stands_at_the_tail_of_a_new_list(wire):
+    """
+    The prefix stays what it was, so it stays cached; the conversation does not keep the reminder.
+    """
+    answered = wire.module.answer(Toolbox(), Plan(), wire.respond(numbered([write("a")])))
+    messages = list(answered.messages)
+    before = repr(messages)
+    shown = reminded(wire, messages)
+    assert repr(messages) == before
+    assert shown is not messages
+    assert "two tasks are open" in repr(shown[-1])
+    assert wire.module.with_reminder(messages, "") == messages
+    assert wire.module.with_reminder(messages, "") is not messages
+    assert "two tasks are open" in repr(reminded(wire, []))
+
+
+texts = st.sampled_from(["a", "b", "c", "", " a "])
+todo = st.fixed_dictionaries(
+    {"content": texts, "status": statuses.map(str)}, optional={"priority": json_values}
+)
+ids = st.integers(1, 5).map(str) | st.just("#1")
+CALLS = {
+    "todos": st.tuples(
+        st.sampled_from(["write_todos", "read_todos", "search"]),
+        st.fixed_dictionaries({}, optional={"todos": st.lists(todo, max_size=4)}),
+    ),
+    "tasks": st.tuples(
+        st.sampled_from(["TaskCreate", "TaskUpdate", "TaskUpdate", "TaskGet", "TaskList"]),
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "taskId": ids,
+                "subject": texts,
+                "status": statuses.map(str),
+                "addBlockedBy": st.lists(ids, max_size=2),
+                "metadata": st.dictionaries(st.sampled_from("kl"), json_values, max_size=2),
+                "wrong": json_values,
+            },
+        ),
+    ),
+    "lean": st.tuples(
+        st.just("plan"),
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "write": st.lists(texts, max_size=3),
+                "done": st.lists(st.integers(1, 4), max_size=2),
+                "add": st.lists(texts, max_size=2),
+                "drop": st.lists(st.integers(1, 4), max_size=1),
+            },
+        ),
+    ),
+}
+
+
+def play(wire, toolbox, script):
+    """
+    Run a script of turns through one shape: its plan, and what was told in each turn.
+    """
+    plan, told = Plan(), []
+    for n, turn in enumerate(script):
+        response = wire.respond(numbered(turn))
+        answered = wire.module.answer(toolbox, plan, response, at=NOON + timedelta(hours=n))
+        plan = answered.plan
+        told.append((answered.replies, answered.events, wire.read(answered.messages)))
+    return plan, told
+
+
+@given(st.data())
+@pytest.mark.parametrize("name", CALLS)
+def test_the_same_script_gives_the_same_through_every_shape(name, data):
+    """
+    Law 12: equal plans, events, replies and texts, and those of the toolbox itself.
+    """
+    policy = data.draw(st.sampled_from([Toolbox().policy, STRICT]))
+    toolbox = Toolbox(TOOLSETS[name], policy)
+    script = data.draw(st.lists(st.lists(CALLS[name], max_size=5), max_size=4))
+    plan = Plan()
+    expected = []
+    for n, turn in enumerate(script):
+        calls = [Call(*sent) for sent in numbered(turn) if toolbox.toolset.find(sent.name)]
+        done = toolbox.turn(plan, calls, at=NOON + timedelta(hours=n))
+        plan = done.plan
+        texts_told = [(reply.call_id, reply.text) for reply in done.replies]
+        expected.append((done.replies, done.events, texts_told))
+    for wire in WIRES:
+        assert play(wire, toolbox, script) == (plan, expected)
+
+
+def test_replies_come_from_a_turn_or_as_they_are():
+    """
+    A planner's turn and a list of replies serve alike.
+    """
+    turn = Toolbox().turn(Plan(), [Call("read_todos", {})])
+    assert replies_of(turn) == replies_of(list(turn.replies)) == turn.replies
+
+
+def test_sent_calls_may_lack_an_id():
+    """
+    Only Gemini leaves ids out, and its results then have none.
+    """
+    wire = WIRES[-1]
+    answered = wire.module.answer(Toolbox(), Plan(), wire.respond([Sent("read_todos", {})]))
+    (part,) = answered.messages[0]["parts"]
+    assert set(part["function_response"]) == {"name", "response"}
+    assert part["function_response"]["name"] == "read_todos"

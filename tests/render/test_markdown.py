@@ -1,0 +1,115 @@
+import string
+
+import pytest
+from hypothesis import given
+from markdown_it import MarkdownIt
+from render.hostile import CORPUS, LONG, plan_with, plans
+
+from todoplan.core.assembly import plan_of
+from todoplan.core.model import Task
+from todoplan.core.plan import Plan
+from todoplan.render.markdown import to_markdown
+from todoplan.render.outline import lines
+
+READERS = {
+    "commonmark": MarkdownIt("commonmark"),
+    "tables": MarkdownIt("js-default", {"html": True, "linkify": False, "typographer": False}),
+}
+BLOCKS = {
+    *("paragraph_open", "paragraph_close", "inline", "bullet_list_open", "bullet_list_close"),
+    *("list_item_open", "list_item_close"),
+}
+
+
+def read_back(markdown, reader):
+    """
+    Return the texts of the items; nothing but a summary and one flat list may be there.
+    """
+    tokens = READERS[reader].parse(markdown)
+    assert {token.type for token in tokens} <= BLOCKS
+    assert sum(token.type == "bullet_list_open" for token in tokens) <= 1
+    inlines = [token for token in tokens if token.type == "inline"]
+    assert all(child.type == "text" for inline in inlines for child in inline.children)
+    return ["".join(child.content for child in inline.children) for inline in inlines[1:]]
+
+
+def expected(plan):
+    for line in lines(plan):
+        box = "[x]" if line.status == "completed" else "[ ]"
+        apart = line.status in {"in_progress", "cancelled"}
+        notes = (line.words, *line.notes) if apart else line.notes
+        yield f"{box} {line.id} {line.text}" + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def test_a_plan_as_markdown():
+    """
+    A GitHub task list; what a box cannot say stands in brackets.
+    """
+    plan = plan_of(
+        (
+            Task("1", "Write *parser*", status="completed"),
+            Task("2", "Fix a.py", status="in_progress", owner="ann", blocks=("4",)),
+            Task("3", "Ask Bob.", status="cancelled"),
+            Task("4", "Ship - now!", blocked_by=("2",)),
+        )
+    )
+    assert to_markdown(plan).split("\n") == [
+        "1/4 completed, 1 in progress, 1 cancelled",
+        "",
+        "- [x] 1 Write \\*parser\\*",
+        "- [ ] 2 Fix a\\.py (in progress; ann)",
+        "- [ ] 3 Ask Bob. (cancelled)",
+        "- [ ] 4 Ship - now\\! (waits for 2)",
+    ]
+
+
+@given(plans())
+@pytest.mark.parametrize("reader", READERS)
+def test_markdown_reads_back_as_the_same_texts(reader, plan):
+    """
+    As many items as tasks, each its own text and nothing else: no link, HTML, heading, code.
+    """
+    assert read_back(to_markdown(plan), reader) == list(expected(plan))
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("text", CORPUS, ids=range(len(CORPUS)))
+def test_the_corpus_is_shown_as_markdown(text, reader):
+    """
+    Each known attack reads back as text.
+    """
+    plan = plan_with(text, text, owner=text)
+    assert read_back(to_markdown(plan), reader) == list(expected(plan))
+
+
+@pytest.mark.parametrize("text", [*LONG, "a." * 500_000], ids=range(3))
+def test_a_huge_title_is_one_line_of_markdown(text):
+    """
+    A million characters stay on their line.
+    """
+    assert len(to_markdown(plan_with(text)).splitlines()) == 3
+
+
+@pytest.mark.parametrize("mark", string.punctuation)
+def test_whatever_may_be_markup_is_escaped(mark):
+    """
+    Also for readers with mathematics, mentions, footnotes, emoji codes; prose stays readable.
+    """
+    shown = mark if mark in "\"%'(),-/;?" else f"\\{mark}"
+    assert to_markdown(plan_with(f"a{mark}b")).endswith(f"- [ ] 1 a{shown}b")
+
+
+@given(plans())
+def test_one_task_is_one_line_of_markdown(plan):
+    """
+    The list can be read line by line.
+    """
+    rows = [row for row in to_markdown(plan).splitlines() if row.startswith("- [")]
+    assert len(rows) == len(plan)
+
+
+def test_an_empty_plan_as_markdown():
+    """
+    It says that there is nothing.
+    """
+    assert to_markdown(Plan()) == "no tasks"

@@ -1,0 +1,91 @@
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from render.hostile import CORPUS, LONG, plan_with, plans
+
+from todoplan.core.plan import Plan
+from todoplan.render.outline import lines, summary
+from todoplan.render.page import to_html
+
+
+class Reader(HTMLParser):
+    """
+    Collects every tag with its attributes, and every text that is more than space.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.texts, self.other = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, *attrs))
+
+    def handle_endtag(self, tag):
+        self.tags.append((f"/{tag}",))
+
+    def handle_data(self, data):
+        if data.strip(" \n"):
+            self.texts.append(data)
+
+    def handle_comment(self, data):
+        self.other.append(data)
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+def read_back(html):
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.other == []
+    return reader.tags, reader.texts
+
+
+def expected(plan):
+    tags = [("ul", ("class", "todoplan"), ("aria-label", summary(plan)))]
+    texts = []
+    for line in lines(plan):
+        kinds = ["mark", "id", "text", *["note"] * len(line.notes)]
+        spans = [tag for kind in kinds for tag in (("span", ("class", kind)), ("/span",))]
+        tags += [("li", ("class", str(line.status))), *spans, ("/li",)]
+        texts += [line.mark, line.id, line.text, *line.notes]
+    return [*tags, ("/ul",)], texts
+
+
+@given(plans().filter(len))
+def test_html_reads_back_as_the_same_texts(plan):
+    """
+    The elements and attributes are ours, the text nodes the cleaned texts.
+    """
+    assert read_back(to_html(plan)) == expected(plan)
+
+
+@pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
+def test_the_corpus_is_shown_as_html(text):
+    """
+    Each known attack is a text node.
+    """
+    plan = plan_with(text, text, owner=text)
+    assert read_back(to_html(plan)) == expected(plan)
+
+
+def test_a_plan_as_html():
+    """
+    One list, an item a task, quotes escaped.
+    """
+    assert to_html(plan_with("a \"b\" 'c' <d>", owner="ann")) == (
+        '<ul class="todoplan" aria-label="0/1 completed">\n'
+        '<li class="pending"><span class="mark">[ ]</span> <span class="id">1</span> '
+        '<span class="text">a &quot;b&quot; &#x27;c&#x27; &lt;d&gt;</span> '
+        '<span class="note">ann</span></li>\n</ul>'
+    )
+
+
+def test_an_empty_plan_as_html():
+    """
+    It says that there is nothing.
+    """
+    assert to_html(Plan()) == (
+        '<ul class="todoplan" aria-label="no tasks">\n<li class="empty">no tasks</li>\n</ul>'
+    )

@@ -1,0 +1,15 @@
+"""
+Plain function calling: one module for each provider's shapes, the same functions in every one.
+
+    from todoplan.adapters.functions.openai_chat import answer, make_tools
+
+`make_tools` goes into the request; `answer` reads a response and returns the new plan and the
+messages to append. Who keeps the plan in a `Planner` takes the two halves of `answer` instead:
+`results_of(planner.turn(calls_in(planner.toolbox, response)))`. `with_reminder` puts a text at the
+tail of one request. No SDK is imported: everything sent is a plain dict, and what is received may
+be an SDK's own object or the dict of it.
+"""
+
+from todoplan.adapters.functions._wire import Answered
+
+__all__ = ["Answered"]

@@ -1,0 +1,1 @@
+"""Plans for people: text, Markdown, Mermaid, DOT and HTML, all from one outline."""

@@ -1,0 +1,28 @@
+"""A plan as a GitHub task list in Markdown."""
+
+import re
+
+from todoplan.core.model import Status
+from todoplan.core.plan import Plan
+from todoplan.render.outline import Line, aside, lines, summary
+
+__all__ = ["to_markdown"]
+
+_MARKUP = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<=\S)\.(?=\S)")
+
+
+def to_markdown(plan: Plan) -> str:
+    """
+    Return the summary and a task list, one line a task; in the texts no character is markup.
+
+    A site that turns @names and #numbers into links after it has read the Markdown still does so.
+    """
+    rows = [_row(line) for line in lines(plan)]
+    return "\n".join((summary(plan), "", *rows)) if rows else summary(plan)
+
+
+def _row(line: Line) -> str:
+    box = "[x]" if line.status is Status.COMPLETED else "[ ]"
+    apart = line.status in {Status.IN_PROGRESS, Status.CANCELLED}
+    notes = (line.words, *line.notes) if apart else line.notes
+    return f"- {box} " + _MARKUP.sub(r"\\\g<0>", f"{line.id} {line.text}{aside(notes)}")

@@ -1,0 +1,61 @@
+"""Mermaid diagrams: a plan as a flowchart, and the transition table as a state diagram."""
+
+import re
+from collections.abc import Iterator
+
+from todoplan.core.lifecycle import TABLE, Action, Kind, Move
+from todoplan.core.plan import Plan
+from todoplan.render.cleaning import clip
+from todoplan.render.outline import arrows, lines
+
+__all__ = ["lifecycle_diagram", "to_mermaid"]
+
+_WIDTH = 80
+# Mermaid takes any line with "direction LR" for a statement, also where that stands in quotes.
+_MARKUP = re.compile("[^A-Za-z0-9 \x80-\U0010ffff]|[dD](?=irection)")
+_STYLES = (
+    "    classDef pending stroke-dasharray:4 3",
+    "    classDef in_progress stroke-width:3px",
+    "    classDef completed opacity:0.6",
+    "    classDef cancelled opacity:0.4,stroke-dasharray:1 3",
+)
+
+
+def to_mermaid(plan: Plan) -> str:
+    """
+    Return a flowchart: a node a task ("t7", its class the status), an arrow from each blocker.
+
+    Labels are cut at 80 columns. Mermaid itself draws at most 500 arrows and 50,000 characters
+    unless it is told otherwise.
+    """
+    rows = lines(plan)
+    if not rows:
+        return 'flowchart TD\n    empty["no tasks"]'
+    nodes = (f'    {row.node}["{_label(row.caption)}"]:::{row.status}' for row in rows)
+    edges = (f"    {blocker} --> {blocked}" for blocker, blocked in arrows(rows))
+    return "\n".join(("flowchart TD", *nodes, *edges, *_STYLES))
+
+
+def _label(text: str) -> str:
+    return _MARKUP.sub(_entity, clip(text, _WIDTH))
+
+
+def _entity(character: re.Match[str]) -> str:
+    return "#quot;" if character[0] == '"' else f"#{ord(character[0])};"
+
+
+def lifecycle_diagram() -> str:
+    """
+    Return the transition table as a state diagram, an arrow for each cell that moves a task.
+    """
+    return "\n".join(("stateDiagram-v2", *_transitions()))
+
+
+def _transitions() -> Iterator[str]:
+    for (status, action), move in TABLE.items():
+        if move.kind is not Kind.STAY:
+            yield f"    {status} --> {move.target}: {_caption(action, move)}"
+
+
+def _caption(action: Action, move: Move) -> str:
+    return f"{action}" if move.kind is Kind.STEP else f"{action} ({move.kind})"
