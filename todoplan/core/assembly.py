@@ -12,6 +12,8 @@ from todoplan.errors import PlanError
 
 __all__ = ["faults", "plan_of"]
 
+_TOLD = 20
+
 
 def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Plan:
     """
@@ -25,7 +27,9 @@ def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Pl
     kept = tuple(tasks)
     problems = tuple(faults(kept))
     if problems:
-        listed = "; ".join(f"{p.code} {', '.join(p.task_ids)} ({p.seen})" for p in problems)
+        told = [f"{p.code} {', '.join(p.task_ids[:_TOLD])} ({p.seen})" for p in problems[:_TOLD]]
+        more = f" and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+        listed = "; ".join(told) + more
         msg = f"these tasks are no plan: {listed}. Mend them, or create them by commands"
         raise PlanError(msg, problems=problems)
     draft = Draft(Plan())
@@ -47,24 +51,35 @@ def faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
         if not task.subject.strip():
             yield Problem("empty_text", (task.id,), seen="no subject")
         known[task.id] = task
+    blocking = {(task.id, end) for task in tasks for end in task.blocks}
+    waiting = {(end, task.id) for task in tasks for end in task.blocked_by}
+    if not blocking and not waiting:
+        return
     broken = [fault for task in tasks for fault in _edge_faults(task, known)]
+    broken += _one_sided(blocking - waiting, known, "blocked_by")
+    broken += _one_sided({edge[::-1] for edge in waiting - blocking}, known, "blocks")
     yield from broken
     if not broken:
         yield from _cycle(known)
 
 
 def _edge_faults(task: Task, known: dict[str, Task]) -> Iterator[Problem]:
-    for name, mirror in (("blocks", "blocked_by"), ("blocked_by", "blocks")):
-        ends: tuple[str, ...] = getattr(task, name)
+    for name, ends in (("blocks", task.blocks), ("blocked_by", task.blocked_by)):
         if len(set(ends)) != len(ends):
             yield Problem("duplicate_edge", (task.id,), seen=f"an id stands twice in {name}")
+        if task.id in ends:
+            yield Problem("self_edge", (task.id,), seen=f"{name} names the task itself")
         for end in ends:
             if end not in known:
                 yield Problem("unknown_task", (task.id, end), seen=f"{name} names no task")
-            elif end == task.id:
-                yield Problem("self_edge", (task.id,), seen=f"{name} names the task itself")
-            elif task.id not in getattr(known[end], mirror):
-                yield Problem("one_sided_edge", (task.id, end), seen=f"{mirror} does not mirror it")
+
+
+def _one_sided(
+    edges: set[tuple[str, str]], known: dict[str, Task], mirror: str
+) -> Iterator[Problem]:
+    for task_id, end in sorted(edges):
+        if end in known and end != task_id:
+            yield Problem("one_sided_edge", (task_id, end), seen=f"{mirror} does not mirror it")
 
 
 def _cycle(known: dict[str, Task]) -> Iterator[Problem]:

@@ -1,0 +1,123 @@
+"""Laws of entries as data: strict, all faults at once, cattrs only when it is needed."""
+
+import subprocess
+import sys
+from datetime import datetime
+from typing import get_args
+
+import pytest
+
+from todoplan.codec import entry_from_data, entry_to_data
+from todoplan.codec.events import CHANGES, EVENTS
+from todoplan.core.apply import EDITABLE
+from todoplan.core.events import Event, StatusChanged, TaskCreated, TaskDeleted, TaskEdited
+from todoplan.core.frozen import FrozenDict
+from todoplan.core.journal import Entry
+from todoplan.core.model import Priority, Status, Task
+from todoplan.errors import CodecError
+
+
+def faults(**changes):
+    data = {"revision": 1, "events": [], **changes}
+    with pytest.raises(CodecError) as caught:
+        entry_from_data(data)
+    return {problem.path: problem.note for problem in caught.value.data["problems"]}
+
+
+def test_every_event_has_its_word():
+    """No event of the core is without a name in documents."""
+    assert tuple(EVENTS.values()) == get_args(Event)
+    assert list(EVENTS)[:2] == ["task_created", "status_changed"]
+
+
+def test_every_editable_field_can_be_read():
+    """What the core lets an edit change, a document can say."""
+    assert set(CHANGES) == EDITABLE
+
+
+def test_all_faults_of_an_entry_are_named_at_once():
+    """Fields that are missing, wrong or unknown, at every depth, with their paths."""
+    moved = {"type": "status_changed", "task_id": 1, "old": "done", "at": "today", "by": "ann"}
+    edited = {"type": "task_edited", "task_id": "1", "changes": {"id": "2", "priority": "urgent"}}
+    born = {"type": "task_created", "task": {"id": "1", "subject": None, "status": "pending"}}
+    named = faults(
+        revision=True,
+        events=[moved, edited, born, {"type": "exploded"}, 5, {"type": "plan_cleared"}],
+        actor=5,
+        undoes=2.9,
+        extra=1,
+    )
+    assert set(named) == {
+        "revision",
+        "events[0].task_id",
+        "events[0].old",
+        "events[0].new",
+        "events[0].at",
+        "events[0].by",
+        "events[1].changes.id",
+        "events[1].changes.priority",
+        "events[2].task.subject",
+        "events[3].type",
+        "events[4]",
+        "events[5].task_ids",
+        "actor",
+        "undoes",
+        "extra",
+    }
+    assert named["events[0].new"] == named["events[5].task_ids"] == "missing"
+    assert named["events[3].type"].startswith('"exploded" is none of task_created, ')
+    assert named["undoes"] == "2.9 is no whole number from 0 on"
+
+
+@pytest.mark.parametrize("events", [None, "abc", {"0": 1}])
+def test_events_are_an_array(events):
+    """A text is no array of its characters."""
+    assert faults(events=events)["events"].endswith("is no array")
+
+
+@pytest.mark.parametrize("ids", ["12", [1], [None]])
+def test_ids_are_texts(ids):
+    """Neither a text nor numbers pass as ids."""
+    assert faults(events=[{"type": "plan_cleared", "task_ids": ids}])
+
+
+def test_an_entry_is_an_object():
+    """Anything else is refused."""
+    with pytest.raises(CodecError, match="this is no entry: an array is no object"):
+        entry_from_data([])
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        TaskDeleted(1),
+        TaskDeleted("1", datetime(2025, 1, 1)),  # noqa: DTZ001 - the point
+        StatusChanged("1", "done", Status.PENDING),
+        TaskEdited("1", FrozenDict({"subject": None})),
+        TaskEdited("1", FrozenDict({"blocks": ("1",)})),
+        TaskEdited("1", FrozenDict({"metadata": {"a": float("nan")}})),
+        TaskCreated(Task("1", "a", estimate=float("inf"))),
+    ],
+)
+def test_what_could_not_be_read_is_not_written(event):
+    """An event that JSON cannot hold is refused when it is written."""
+    with pytest.raises(CodecError, match="no entry that JSON can hold"):
+        entry_to_data(Entry(1, (event,)))
+
+
+def test_an_edit_is_written_as_plain_json():
+    """A priority becomes its word, metadata plain dicts and lists."""
+    changes = FrozenDict({"priority": Priority.HIGH, "metadata": {"a": [{"b": 1}]}, "owner": None})
+    data = entry_to_data(Entry(1, (TaskEdited("1", changes),)))["events"][0]["changes"]
+    assert data == {"priority": "high", "metadata": {"a": [{"b": 1}]}, "owner": None}
+    assert type(data["priority"]) is str
+    assert type(data["metadata"]["a"]) is list
+
+
+def test_plans_need_no_cattrs():
+    """Importing the codec and loading a plan leaves cattrs alone."""
+    code = (
+        "import sys; from todoplan.codec import *; from todoplan.core.plan import Plan;"
+        "load_plan(dump_plan(Plan())); json_schema(); assert 'cattrs' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own words

@@ -1,0 +1,141 @@
+"""Laws of journal documents: JSON Lines, exact, and an error that names the line."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.documents import entries
+
+from todoplan.codec import dump_journal, entry_from_data, entry_to_data, load_journal
+from todoplan.core.apply import replay
+from todoplan.core.commands import ClearPlan, CreateTask, RestorePlan, UpdateTask, WriteTodos
+from todoplan.core.decide import Accepted, decide
+from todoplan.core.events import StatusChanged, TaskDeleted
+from todoplan.core.journal import Entry
+from todoplan.core.model import Status, Todo
+from todoplan.core.plan import Plan
+from todoplan.errors import CodecError
+
+ENTRY = Entry(2, (StatusChanged("1", Status.PENDING, Status.COMPLETED),), actor="ann", cause="x")
+HEAD = '{"format":"todoplan/journal","version":1}\n'
+
+
+def refused(text, **options):
+    with pytest.raises(CodecError) as caught:
+        load_journal(text, **options)
+    return caught.value
+
+
+@given(st.lists(entries, max_size=3).map(tuple))
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+def test_a_dumped_journal_loads_as_the_same_entries(journal):
+    """Entries of every kind survive exactly, one a line behind the head."""
+    text = dump_journal(journal)
+    assert load_journal(text) == journal
+    assert load_journal(text.encode()) == journal
+    assert len(text.splitlines()) == len(journal) + 1
+    assert text.endswith("\n")
+    assert tuple(map(entry_from_data, map(entry_to_data, journal))) == journal
+
+
+@given(entries)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_read_has_the_types_of_what_was_written(entry):
+    """A priority in an edit is a priority again, not the word that equals it."""
+    (read,) = load_journal(dump_journal([entry]))
+    assert repr(read) == repr(entry)
+
+
+def test_a_journal_that_was_read_replays_to_the_plan():
+    """The events of real commands give the plan back after a round trip."""
+    plan, journal = Plan(), []
+    first = (Todo("a"), Todo("b", active_form="doing b", priority="high"))
+    for command in (
+        WriteTodos(first),
+        CreateTask("c", blocked_by=("1",), metadata={"k": [1, {"l": None}]}),
+        UpdateTask("2", status="completed", priority="low", metadata={"k": 2}),
+        WriteTodos((Todo("c"), Todo("a"))),
+        ClearPlan(),
+        RestorePlan(()),
+    ):
+        decided = decide(plan, command)
+        assert isinstance(decided, Accepted)
+        plan = decided.plan
+        journal.append(Entry(plan.revision, decided.events))
+    read = load_journal(dump_journal(journal))
+    assert replay(Plan(), (event for entry in read for event in entry.events)) == plan
+
+
+def test_an_entry_is_written_without_what_has_its_default():
+    """Only what was said stands in the line."""
+    assert entry_to_data(ENTRY) == {
+        "revision": 2,
+        "events": [
+            {"type": "status_changed", "task_id": "1", "old": "pending", "new": "completed"}
+        ],
+        "actor": "ann",
+        "cause": "x",
+    }
+
+
+def test_empty_lines_are_passed_over():
+    """An editor's last line break, or a carriage return, is no entry."""
+    text = "\n" + dump_journal([ENTRY, ENTRY]).replace("\n", "\r\n\r\n")
+    assert load_journal(text) == (ENTRY, ENTRY)
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", b""])
+def test_an_empty_document_is_no_empty_journal(text):
+    """A file of no bytes lost its head."""
+    assert refused(text).data["problem"] == "truncated"
+
+
+def test_a_line_that_was_cut_is_named():
+    """The error of a crash in the middle of writing names line and place."""
+    error = refused(dump_journal([ENTRY, ENTRY])[:-9])
+    assert (error.data["problem"], error.data["line"]) == ("truncated", 3)
+    assert "in line 3" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{'a': 1}", "not_json"),
+        ('{"revision": 1, "revision": 2, "events": []}', "duplicate_key"),
+        ("[" * 100_000, "too_deep"),
+        ("9" * 5000, "not_json"),
+        ("5", "wrong_shape"),
+    ],
+    ids=["quotes", "twice", "deep", "digits", "number"],
+)
+def test_a_line_that_is_wrong_is_named(line, problem):
+    """Whatever is wrong with a line, the error has its number."""
+    error = refused(HEAD + line)
+    assert (error.data["problem"], error.data["line"]) == (problem, 2)
+    assert "line 2" in str(error)
+
+
+def test_a_document_that_is_too_large_is_not_read():
+    """The limit holds for the whole document."""
+    assert refused(dump_journal([ENTRY]), limit=20).data["problem"] == "too_large"
+
+
+def test_a_journal_begins_with_its_head():
+    """A plan, or a line of entries alone, is no journal."""
+    assert refused('{"format":"todoplan/plan","version":1}').data["problem"] == "wrong_format"
+    assert refused(json.dumps(entry_to_data(ENTRY))).data["problem"] == "wrong_format"
+
+
+def test_a_head_with_more_in_it_is_refused():
+    """What this version does not know is not passed over."""
+    error = refused('{"format":"todoplan/journal","version":1,"codec":"zip"}\n')
+    assert (error.data["path"], error.data["line"]) == ("codec", 1)
+
+
+def test_an_entry_that_json_cannot_hold_is_refused():
+    """The error names the event and what is wrong in it."""
+    with pytest.raises(CodecError) as caught:
+        entry_to_data(Entry(1, (TaskDeleted("1"), TaskDeleted(5))))
+    assert caught.value.data["problems"][0].note == "5 is no text"
+    assert "events" not in str(caught.value)

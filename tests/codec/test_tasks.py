@@ -1,0 +1,58 @@
+"""Laws of tasks as data: the short way and the long way agree."""
+
+import attrs
+from hypothesis import given
+from hypothesis import strategies as st
+from support.documents import json_values, tasks
+
+from todoplan.codec.faults import MisfitError
+from todoplan.codec.shapes import fields
+from todoplan.codec.tasks import (
+    REQUIRED,
+    TASK_FIELDS,
+    read_task,
+    read_tasks,
+    write_task,
+    write_tasks,
+)
+from todoplan.core.model import Task
+
+
+def the_long_way(data):
+    try:
+        return Task(**fields(data, TASK_FIELDS, REQUIRED))
+    except MisfitError as error:
+        return error.found
+
+
+def the_short_way(data):
+    try:
+        return read_task(data)
+    except MisfitError as error:
+        return error.found
+
+
+def test_every_field_of_a_task_has_its_reader():
+    """A field that the core gains is missed here."""
+    assert set(TASK_FIELDS) == {field.name for field in attrs.fields(Task)}
+
+
+@given(tasks(), st.sampled_from([*TASK_FIELDS, "prio"]), json_values | st.just("2"))
+def test_both_ways_of_reading_agree(task, name, value):
+    """Whatever stands in a field, the quick reader takes what the table takes, and no more."""
+    data = {**write_task(task), name: value}
+    assert repr(the_short_way(data)) == repr(the_long_way(data))
+
+
+@given(st.lists(tasks(), max_size=3))
+def test_tasks_come_back(several):
+    """Each task is read as it was written, types included."""
+    assert repr(read_tasks(write_tasks(several))) == repr(tuple(several))
+
+
+@given(tasks())
+def test_times_that_are_one_are_read_as_one(task):
+    """Equal spellings share an object, so that writing them again is quick."""
+    at = task.created_at
+    read = read_task(write_task(task.but(updated_at=at, completed_at=at)))
+    assert read.created_at is read.updated_at is read.completed_at

@@ -1,0 +1,119 @@
+"""Plans, entries and values that a codec must bring back: any text, any zone, any edges."""
+
+from datetime import UTC, timedelta, timezone
+
+from hypothesis import strategies as st
+
+from todoplan.core.assembly import plan_of
+from todoplan.core.events import (
+    EdgeAdded,
+    EdgeRemoved,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+    TasksReordered,
+)
+from todoplan.core.frozen import FrozenDict
+from todoplan.core.journal import Entry
+from todoplan.core.model import Priority, Status, Task
+
+any_text = st.text(st.characters(exclude_categories=()), max_size=8) | st.sampled_from(
+    ["\ud83d", "\ud83d\ude00", "\ud83d\ufdd0\ude00", "😀", "\x00", "\u2028", "\u202e", '"\\', "é"]
+)
+subjects = any_text.filter(lambda text: text.strip())
+offsets = st.timedeltas(timedelta(hours=-23), timedelta(hours=23))
+zones = st.builds(timezone, offsets) | st.just(UTC)
+times = st.datetimes(timezones=zones).map(lambda at: at.replace(fold=0))
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+json_values = st.recursive(
+    st.none() | st.booleans() | numbers | any_text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text, inner, max_size=3),
+    max_leaves=8,
+)
+objects = st.dictionaries(any_text | st.just("todoplan"), json_values, max_size=3)
+ids = st.integers(1, 10**6).map(str)
+
+
+def or_none(values):
+    return st.none() | values
+
+
+@st.composite
+def tasks(draw, task_id=None):
+    """
+    Draw a task without edges.
+    """
+    return Task(
+        task_id or draw(ids),
+        draw(subjects),
+        draw(any_text),
+        draw(st.sampled_from(Status)),
+        draw(or_none(any_text)),
+        draw(or_none(st.sampled_from(Priority))),
+        draw(or_none(any_text)),
+        estimate=draw(or_none(numbers)),
+        metadata=FrozenDict(draw(objects)),
+        created_at=draw(or_none(times)),
+        updated_at=draw(or_none(times)),
+        started_at=draw(or_none(times)),
+        completed_at=draw(or_none(times)),
+    )
+
+
+@st.composite
+def plans(draw):
+    """
+    Draw a plan: any order of ids, edges from earlier to later ones, mirrored.
+    """
+    task_ids = draw(st.lists(ids, unique=True, max_size=5))
+    edges = draw(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6))
+    pairs = [(task_ids[a], task_ids[b]) for a, b in edges if a < b < len(task_ids)]
+    made = [
+        draw(tasks(task_id)).but(
+            blocks=tuple(b for a, b in pairs if a == task_id),
+            blocked_by=tuple(a for a, b in pairs if b == task_id),
+        )
+        for task_id in draw(st.permutations(task_ids))
+    ]
+    next_id, revision = draw(st.integers(1, 2 * 10**6)), draw(st.integers(0, 10**9))
+    return plan_of(made, next_id=next_id, revision=revision)
+
+
+_at = or_none(times)
+_several = st.lists(ids, max_size=3).map(tuple)
+_changes = st.fixed_dictionaries(
+    {},
+    optional={
+        "subject": subjects,
+        "description": any_text,
+        "active_form": or_none(any_text),
+        "priority": or_none(st.sampled_from(Priority)),
+        "owner": or_none(any_text),
+        "estimate": or_none(numbers),
+        "metadata": objects,
+    },
+).map(FrozenDict)
+
+events = st.one_of(
+    st.builds(TaskCreated, tasks()),
+    st.builds(StatusChanged, ids, st.sampled_from(Status), st.sampled_from(Status), _at),
+    st.builds(TaskEdited, ids, _changes, _at),
+    st.builds(EdgeAdded, ids, ids, _at),
+    st.builds(EdgeRemoved, ids, ids, _at),
+    st.builds(TaskDeleted, ids, _at),
+    st.builds(TasksReordered, _several, _at),
+    st.builds(PlanCleared, _several, _at),
+    st.builds(PlanRestored, st.lists(tasks(), max_size=2).map(tuple), st.integers(1, 99), _at),
+)
+entries = st.builds(
+    Entry,
+    st.integers(0, 10**9),
+    st.lists(events, max_size=3).map(tuple),
+    _at,
+    or_none(any_text),
+    any_text,
+    or_none(st.integers(0, 10**9)),
+)

@@ -1,0 +1,171 @@
+"""
+Plans as AgentScope 2 keeps them in `state.tasks_context`, both ways and exactly.
+
+What its tasks have no field for stands in their metadata under "todoplan". A cancelled task is
+`completed` there, and cancelled again here only while it still is: AgentScope's own fields hold,
+since its tools may have changed them. The next id and the revision stand with every task, so that
+deleting one does not lose them, and beside the tasks for a plan that has none: `TaskContext` drops
+that last key, so whoever keeps the data in one keeps "todoplan" elsewhere too.
+"""
+
+from datetime import datetime, tzinfo
+from typing import Any
+
+from todoplan.codec.faults import MisfitError, misfit, wrong_shape
+from todoplan.codec.plans import assembled, written
+from todoplan.codec.shapes import Reader, each, fields, one_of, optional
+from todoplan.codec.tasks import TASK_FIELDS
+from todoplan.codec.values import count, ids, metadata, positive, text
+from todoplan.core.frozen import EMPTY, FrozenDict
+from todoplan.core.model import Status, Task
+from todoplan.core.plan import Plan
+
+__all__ = ["from_agentscope", "to_agentscope"]
+
+_KEY = "todoplan"
+_OURS = ("active_form", "priority", "estimate", "updated_at", "started_at", "completed_at")
+_HEAD: dict[str, Reader] = {"next_id": positive, "revision": count}
+_STATES = {s.value: s for s in Status if s is not Status.CANCELLED}
+
+
+def to_agentscope(plan: Plan) -> dict[str, Any]:
+    """
+    Return the JSON of a `TaskContext`, and "todoplan" with the next id and the revision.
+
+    `created_at` is "" where it is not known.
+
+    Raises:
+        CodecError: a task holds what JSON cannot.
+    """
+    head = {"next_id": plan.next_id, "revision": plan.revision}
+    return {"tasks": [_foreign(data, head) for data in written(plan)], _KEY: head}
+
+
+def _foreign(data: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
+    ours = {**head, **{name: data[name] for name in _OURS if name in data}}
+    kept = data.get("metadata", {})
+    if data["status"] == Status.CANCELLED:
+        ours["status"] = data["status"]
+    if _KEY in kept:
+        ours["metadata"] = kept[_KEY]
+    return {
+        "id": data["id"],
+        "subject": data["subject"],
+        "description": data.get("description", ""),
+        "state": Status.COMPLETED.value if "status" in ours else data["status"],
+        "owner": data.get("owner"),
+        "blocks": data.get("blocks", []),
+        "blocked_by": data.get("blocked_by", []),
+        "metadata": {**kept, _KEY: ours},
+        "created_at": data.get("created_at", ""),
+    }
+
+
+def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan:
+    """
+    Return the plan that AgentScope's tasks are, those that its own tools wrote included.
+
+    An edge that stands on one side only is given its other side. AgentScope's own `created_at` has
+    no zone: it is taken to be in `zone`; without one, the time is not known.
+
+    Raises:
+        CodecError: ids that are no numbers or stand twice, edges to nowhere, cycles, fields that
+            would be lost.
+    """
+    try:
+        read = fields(data, _CONTEXT, ("tasks",))
+    except MisfitError as error:
+        raise wrong_shape(error.found, "task context of AgentScope") from None
+    plain = read["tasks"]
+    heads = [read.get(_KEY, {}), *(ours for _, ours in map(_parts, plain))]
+    next_id = max(head.get("next_id", 1) for head in heads)
+    revision = max(head.get("revision", 0) for head in heads)
+    return assembled(_mirrored([_task(one, zone) for one in plain]), next_id, revision)
+
+
+def _read_metadata(value: Any) -> tuple[FrozenDict, dict[str, Any]]:
+    if not isinstance(value, dict):
+        raise misfit(value, "no object")
+    theirs = {key: item for key, item in value.items() if key != _KEY}
+    ours = _read_ours(value[_KEY]) if _KEY in value else {}
+    theirs.update(ours.pop("metadata", EMPTY))
+    return metadata(theirs), ours
+
+
+def _read_ours(value: Any) -> dict[str, Any]:
+    try:
+        return fields(value, _OUR_FIELDS)
+    except MisfitError as error:
+        raise MisfitError(error.below(f".{_KEY}")) from None
+
+
+def _read_tasks(value: Any) -> tuple[dict[str, Any], ...]:
+    if not isinstance(value, list):
+        raise misfit(value, "no array")
+    return each(value, lambda task: fields(task, _FIELDS, ("id", "subject")))
+
+
+_OUR_FIELDS: dict[str, Reader] = {
+    **_HEAD,
+    **{name: TASK_FIELDS[name] for name in _OURS},
+    "status": one_of({Status.CANCELLED.value: Status.CANCELLED}),
+    "metadata": lambda value: metadata({_KEY: value}),
+}
+_FIELDS: dict[str, Reader] = {
+    "id": text,
+    "subject": text,
+    "description": text,
+    "state": one_of(_STATES),
+    "owner": optional(text),
+    "blocks": ids,
+    "blocked_by": ids,
+    "metadata": _read_metadata,
+    "created_at": text,
+}
+_CONTEXT: dict[str, Reader] = {"tasks": _read_tasks, _KEY: lambda value: fields(value, _HEAD)}
+
+
+def _parts(plain: dict[str, Any]) -> tuple[FrozenDict, dict[str, Any]]:
+    parts: tuple[FrozenDict, dict[str, Any]] = plain.get("metadata", (EMPTY, {}))
+    return parts
+
+
+def _task(plain: dict[str, Any], zone: tzinfo | None) -> Task:
+    theirs, ours = _parts(plain)
+    state = plain.get("state", Status.PENDING)
+    return Task(
+        plain["id"],
+        plain["subject"],
+        plain.get("description", ""),
+        ours.get("status", state) if state is Status.COMPLETED else state,
+        owner=plain.get("owner"),
+        blocks=plain.get("blocks", ()),
+        blocked_by=plain.get("blocked_by", ()),
+        metadata=theirs,
+        created_at=_created_at(plain.get("created_at", ""), zone),
+        **{name: ours[name] for name in _OURS if name in ours},
+    )
+
+
+def _created_at(written_at: str, zone: tzinfo | None) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(written_at)
+    except ValueError:
+        return None
+    if at.tzinfo is not None:
+        return at
+    return at.replace(tzinfo=zone) if zone else None
+
+
+def _mirrored(tasks: list[Task]) -> tuple[Task, ...]:
+    blocks = {task.id: dict.fromkeys(task.blocks) for task in tasks}
+    blocked_by = {task.id: dict.fromkeys(task.blocked_by) for task in tasks}
+    for task in tasks:
+        for end in task.blocks:
+            blocked_by.get(end, {})[task.id] = None
+        for end in task.blocked_by:
+            blocks.get(end, {})[task.id] = None
+    return tuple(
+        task.but(blocks=tuple(blocks[task.id]), blocked_by=tuple(blocked_by[task.id]))
+        for task in tasks
+    )

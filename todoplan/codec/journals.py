@@ -1,0 +1,95 @@
+"""Journals as documents, both ways: JSON Lines, a head and then one entry a line."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from todoplan.codec.events import read_entry, write_entry
+from todoplan.codec.faults import MisfitError, wrong_shape
+from todoplan.codec.shapes import fields
+from todoplan.codec.text import LIMIT, parser, to_text, to_unicode
+from todoplan.codec.versions import JOURNAL, UPCASTERS, VERSION, Upcasters, check_head, upcast
+from todoplan.core.journal import Entry
+
+__all__ = ["dump_journal", "entry_from_data", "entry_to_data", "load_journal"]
+
+_HEAD = {"format": JOURNAL, "version": VERSION}
+
+
+def entry_to_data(entry: Entry) -> dict[str, Any]:
+    """
+    Return the entry as plain JSON values.
+
+    Raises:
+        CodecError: it holds what JSON cannot (NaN, a set), or a time without a zone.
+    """
+    try:
+        return write_entry(entry)
+    except MisfitError as error:
+        raise wrong_shape(error.found, "entry that JSON can hold") from None
+
+
+def entry_from_data(
+    data: Any, *, version: int = VERSION, upcasters: Upcasters = UPCASTERS
+) -> Entry:
+    """
+    Return the entry that `entry_to_data` wrote. `version` is that of the journal it stood in.
+
+    Raises:
+        CodecError: faults in the data, each with its path, or a newer version.
+    """
+    return _entry(data, check_head({**_HEAD, "version": version}, JOURNAL), upcasters, {})
+
+
+def _entry(data: Any, version: int, upcasters: Upcasters, where: dict[str, Any]) -> Entry:
+    try:
+        return read_entry(upcast(data, version, upcasters))
+    except MisfitError as error:
+        what = f"entry (line {where['line']})" if where else "entry"
+        raise wrong_shape(error.found, what, version=version, **where) from None
+
+
+def dump_journal(entries: Iterable[Entry]) -> str:
+    """
+    Return the entries as JSON Lines. It ends with a line break, so that
+    a line may be appended: an entry's data as JSON.
+
+    Raises:
+        CodecError: as of `entry_to_data`.
+    """
+    lines = [to_text(_HEAD), *(to_text(entry_to_data(entry)) for entry in entries), ""]
+    return "\n".join(lines)
+
+
+def load_journal(
+    text: str | bytes, *, limit: int = LIMIT, upcasters: Upcasters = UPCASTERS
+) -> tuple[Entry, ...]:
+    """
+    Return the entries that `dump_journal` wrote; empty lines are passed over. `limit` is in bytes.
+
+    A journal that was cut between two lines cannot be told from a shorter one.
+
+    Raises:
+        CodecError: the first line that is wrong, `data["line"]` from 1, with all faults in it.
+    """
+    parse = parser()
+    lines = _lines(to_unicode(text, limit))
+    line, head = next(lines, (1, ""))
+    version = _version(parse(head, line))
+    return tuple(
+        _entry(parse(entry, line), version, upcasters, {"line": line}) for line, entry in lines
+    )
+
+
+def _version(head: Any) -> int:
+    version = check_head(head, JOURNAL)
+    try:
+        fields(head, {"format": str, "version": int})
+    except MisfitError as error:
+        raise wrong_shape(error.found, "head of a journal", version=version, line=1) from None
+    return version
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield number, line

@@ -1,0 +1,134 @@
+"""Plans as documents, both ways. Law: what is read equals what was written, and ids go on."""
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from todoplan.codec.faults import LISTED, MisfitError, shown, wrong_shape
+from todoplan.codec.shapes import Reader, fields
+from todoplan.codec.tasks import read_tasks, write_tasks
+from todoplan.codec.text import LIMIT, parser, to_text, to_unicode
+from todoplan.codec.values import count, positive
+from todoplan.codec.versions import PLAN, UPCASTERS, VERSION, Upcasters, check_head, upcast
+from todoplan.core.assembly import plan_of
+from todoplan.core.model import Task
+from todoplan.core.plan import Plan
+from todoplan.core.problems import Problem
+from todoplan.errors import CodecError, PlanError
+
+__all__ = ["assembled", "dump_plan", "load_plan", "plan_from_data", "plan_to_data", "written"]
+
+_CHUNK = 256  # so many tasks are dicts at once: the garbage collector has less to walk
+
+
+def plan_to_data(plan: Plan) -> dict[str, Any]:
+    """
+    Return the plan as plain JSON values, for frameworks that keep state of their own.
+
+    A time keeps its microseconds and its offset; a zone's name becomes the offset it then had.
+
+    Raises:
+        CodecError: a task holds what JSON cannot (NaN, a set), or a time without a zone.
+    """
+    return _head(plan, written(plan))
+
+
+def _head(plan: Plan, tasks: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "format": PLAN,
+        "version": VERSION,
+        "revision": plan.revision,
+        "next_id": plan.next_id,
+        "tasks": tasks,
+    }
+
+
+def written(tasks: Iterable[Task], first: int = 0) -> list[dict[str, Any]]:
+    """
+    Return tasks as plain data; `first` is the place of the first one in its plan.
+
+    Raises:
+        CodecError: a task cannot be written; the path says which.
+    """
+    try:
+        return write_tasks(tasks, first)
+    except MisfitError as error:
+        raise wrong_shape(error.below("tasks"), "plan that JSON can hold") from None
+
+
+def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
+    """
+    Return the plan that `plan_to_data` wrote.
+
+    Raises:
+        CodecError: no plan document, a newer one, or one with faults; at most 1,000 are named.
+    """
+    version = check_head(data, PLAN)
+    if version < VERSION:
+        data = upcast(data, version, upcasters)
+    try:
+        read = fields(data, _FIELDS, _FIELDS)
+    except MisfitError as error:
+        raise wrong_shape(error.found, "plan", version=version) from None
+    plan = assembled(read["tasks"], read["next_id"], read["revision"], version=version)
+    if plan.next_id != read["next_id"]:
+        found = [("next_id", f"{read['next_id']} is used; the lowest that is free: {plan.next_id}")]
+        raise wrong_shape(found, "plan", version=version)
+    return plan
+
+
+_FIELDS: dict[str, Reader] = {
+    "format": str,
+    "version": int,
+    "revision": count,
+    "next_id": positive,
+    "tasks": read_tasks,
+}
+
+
+def assembled(tasks: tuple[Task, ...], next_id: int, revision: int, **data: Any) -> Plan:
+    """
+    Return the plan of ready-made tasks; `next_id` is raised above every id.
+
+    Raises:
+        CodecError: the tasks are no plan. `data["problems"]` says why.
+    """
+    try:
+        return plan_of(tasks, next_id=next_id, revision=revision)
+    except PlanError as error:
+        found = error.data["problems"]
+        data.update(problem="no_plan", path="tasks", problems=found)
+        raise CodecError(_listed(found), **data) from None
+
+
+def dump_plan(plan: Plan) -> str:
+    """
+    Return the plan as one line of JSON.
+
+    Raises:
+        CodecError: as of `plan_to_data`.
+    """
+    empty = to_text(_head(plan, []))
+    tasks = iter(plan)
+    parts: list[str] = []
+    while chunk := list(islice(tasks, _CHUNK)):
+        parts.append(to_text(written(chunk, len(parts) * _CHUNK))[1:-1])
+    return f"{empty[:-2]}{','.join(parts)}]}}"
+
+
+def load_plan(text: str | bytes, *, limit: int = LIMIT, upcasters: Upcasters = UPCASTERS) -> Plan:
+    """
+    Return the plan that `dump_plan` wrote. `limit` is in bytes.
+
+    Raises:
+        CodecError: as of `plan_from_data`, and for text that is truncated, too large or not JSON.
+    """
+    return plan_from_data(parser()(to_unicode(text, limit)), upcasters=upcasters)
+
+
+def _listed(problems: tuple[Problem, ...]) -> str:
+    named = [
+        f"{p.code} {', '.join(map(shown, p.task_ids[:5]))} ({p.seen})" for p in problems[:LISTED]
+    ]
+    more = f"; and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
+    return f"these tasks are no plan: {'; '.join(named)}{more}"

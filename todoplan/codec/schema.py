@@ -1,0 +1,153 @@
+"""The documents as JSON Schema, draft 2020-12: what other programs may rely on."""
+
+from typing import Any
+
+import attrs
+
+from todoplan.codec.events import CHANGES, EVENTS
+from todoplan.codec.tasks import REQUIRED
+from todoplan.codec.values import PRIORITIES, STATUSES, TIME
+from todoplan.codec.versions import JOURNAL, PLAN, VERSION
+
+__all__ = ["json_schema"]
+
+_Schema = dict[str, Any]
+
+
+def json_schema() -> dict[str, Any]:
+    """
+    Return the schema of a plan document, and of a journal as the array of its lines.
+
+    `$defs` has `plan`, `journal`, `journal_head`, `entry`, `task` and one for each event. That
+    edges mirror each other, ids stand once and nothing waits in a circle is beyond a schema.
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "todoplan documents",
+        "anyOf": [_ref("plan"), _ref("journal")],
+        "$defs": {
+            **_values(),
+            "task": _object(_fields(), REQUIRED),
+            "plan": _plan(),
+            "journal_head": _head(JOURNAL, {}),
+            "journal": _journal(),
+            "entry": _entry(),
+            **{word: _event(word) for word in EVENTS},
+        },
+    }
+
+
+def _ref(name: str) -> _Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _or_null(schema: _Schema) -> _Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _array(of: _Schema) -> _Schema:
+    return {"type": "array", "items": of}
+
+
+def _object(properties: _Schema, required: tuple[str, ...]) -> _Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_TEXT: _Schema = {"type": "string"}
+_COUNT: _Schema = {"type": "integer", "minimum": 0}
+_ID: _Schema = {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"}
+
+
+def _values() -> _Schema:
+    return {
+        "status": {"enum": list(STATUSES)},
+        "priority": {"enum": list(PRIORITIES)},
+        "time": {"type": "string", "pattern": f"^{TIME}$"},
+    }
+
+
+def _fields() -> _Schema:
+    time = _or_null(_ref("time"))
+    return {
+        "id": _TEXT,
+        "subject": _TEXT,
+        "status": _ref("status"),
+        "description": {**_TEXT, "default": ""},
+        "active_form": _or_null(_TEXT),
+        "priority": _or_null(_ref("priority")),
+        "owner": _or_null(_TEXT),
+        "blocks": _array(_TEXT),
+        "blocked_by": _array(_TEXT),
+        "estimate": {"type": ["number", "null"], "description": "minutes"},
+        "metadata": {"type": "object"},
+        "created_at": time,
+        "updated_at": time,
+        "started_at": time,
+        "completed_at": time,
+    }
+
+
+def _plan() -> _Schema:
+    edges = {**_array(_ID), "uniqueItems": True}
+    subject = {"pattern": r"\S", "description": "not only white space"}
+    checked = {"id": _ID, "subject": subject, "blocks": edges, "blocked_by": edges}
+    own = {
+        "revision": _COUNT,
+        "next_id": {"type": "integer", "minimum": 1, "description": "above every id"},
+        "tasks": _array({"allOf": [_ref("task"), {"properties": checked}]}),
+    }
+    return _head(PLAN, own)
+
+
+def _head(form: str, more: _Schema) -> _Schema:
+    properties = {"format": {"const": form}, "version": {"const": VERSION}, **more}
+    return _object(properties, tuple(properties))
+
+
+def _journal() -> _Schema:
+    return {
+        "type": "array",
+        "prefixItems": [_ref("journal_head")],
+        "items": _ref("entry"),
+        "minItems": 1,
+        "description": "the lines of the document, each line one JSON value",
+    }
+
+
+def _entry() -> _Schema:
+    properties = {
+        "revision": _COUNT,
+        "events": _array({"oneOf": [_ref(word) for word in EVENTS]}),
+        "at": _or_null(_ref("time")),
+        "actor": _or_null(_TEXT),
+        "cause": {**_TEXT, "default": ""},
+        "undoes": _or_null(_COUNT),
+    }
+    return _object(properties, ("revision", "events"))
+
+
+def _event(word: str) -> _Schema:
+    fields = attrs.fields(EVENTS[word])
+    properties = {field.name: _event_field(field.name) for field in fields}
+    required = [field.name for field in fields if field.default is attrs.NOTHING]
+    return _object({"type": {"const": word}, **properties}, ("type", *required))
+
+
+def _event_field(name: str) -> _Schema:
+    changed = {field: schema for field, schema in _fields().items() if field in CHANGES}
+    known = {
+        "task": _ref("task"),
+        "tasks": _array(_ref("task")),
+        "task_ids": _array(_TEXT),
+        "next_id": _COUNT,
+        "changes": _object(changed, ()),
+        "old": _ref("status"),
+        "new": _ref("status"),
+        "at": _or_null(_ref("time")),
+    }
+    return known.get(name, _TEXT)

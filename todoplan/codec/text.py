@@ -1,0 +1,165 @@
+"""
+JSON text and plain data, both ways, exactly: any string comes back as it was.
+
+Written text can be encoded as UTF-8 and is one line for every line splitter. Lone surrogates are
+escaped. JSON cannot tell a high surrogate and a low one behind it from the one character that they
+spell; where such a pair stands, U+FDD0 is put between and taken out again on reading.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from todoplan.codec.faults import LISTED, MOST, field_path, shown
+from todoplan.codec.values import DEPTH
+from todoplan.errors import CodecError
+
+__all__ = ["LIMIT", "parser", "to_text", "to_unicode"]
+
+LIMIT = 64 * 1024 * 1024
+"""So many bytes a document may have, unless told otherwise."""
+
+_JOINT = "\ufdd0"
+_PAIR = re.compile("([\ud800-\udbff]\ufdd0*)([\udc00-\udfff])")
+_JOINED = re.compile("([\ud800-\udbff]\ufdd0*)\ufdd0([\udc00-\udfff])")
+_BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+_CUT = re.compile(r"-|[.eE][+-]?|\\?u?[0-9a-fA-F]{0,4}|t(ru?)?|f(a(ls?)?)?|n(ul?)?")
+
+_raw = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
+).encode
+
+
+def to_text(data: Any) -> str:
+    """
+    Return plain data as JSON text.
+    """
+    raw = _raw(data)
+    if raw.isascii():
+        return raw
+    try:
+        raw.encode()
+    except UnicodeEncodeError:
+        return json.dumps(json.loads(_PAIR.sub(rf"\1{_JOINT}\2", raw)), separators=(",", ":"))
+    return raw.translate(_BREAKS) if any(chr(mark) in raw for mark in _BREAKS) else raw
+
+
+def to_unicode(document: Any, limit: int) -> str:
+    """
+    Return the text of a document.
+
+    Raises:
+        CodecError: too large, not UTF-8, or no text at all.
+    """
+    if not isinstance(document, str | bytes):
+        msg = f"{shown(document)} is no document; give its text or its bytes"
+        raise CodecError(msg, problem="not_text")
+    size = _size(document)
+    if size > limit:
+        msg = f"the document has {size} bytes, the limit is {limit}; raise it with limit={size}"
+        raise CodecError(msg, problem="too_large", size=size, limit=limit)
+    if isinstance(document, str):
+        return document.removeprefix("\ufeff")
+    try:
+        return document.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        msg = f"the document is not UTF-8: {error.reason} at byte {error.start} of {size}"
+        raise CodecError(msg, problem="not_utf8", position=error.start) from None
+
+
+def _size(document: str | bytes) -> int:
+    if isinstance(document, bytes) or document.isascii():
+        return len(document)
+    return len(document.encode("utf-8", "surrogatepass"))
+
+
+def parser() -> Callable[..., Any]:
+    """
+    Return a function from JSON text to its value; `line` is the text's number in its document.
+    """
+    doubled: list[_Doubled] = []
+
+    def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        read = dict(pairs)
+        if len(read) != len(pairs):
+            read = _Doubled(read)
+            read.twice = _repeated(key for key, _ in pairs)
+            doubled.append(read)
+        return read
+
+    decode = json.JSONDecoder(object_pairs_hook=an_object).decode
+
+    def parse(text: str, line: int | None = None) -> Any:
+        try:
+            value = decode(text)
+        except json.JSONDecodeError as error:
+            raise _not_json(error, line) from None
+        except RecursionError:
+            raise _too_deep(line) from None
+        except ValueError as error:
+            msg = f"the document is not JSON that can be held: {error}{_of(line)}"
+            raise CodecError(msg, problem="not_json", line=line) from None
+        if doubled:
+            raise _doubled_keys(value, line)
+        return _apart(value) if _has_joint(text) else value
+
+    return parse
+
+
+class _Doubled(dict[str, Any]):
+    twice: tuple[str, ...]
+
+
+def _repeated(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(key for key, times in Counter(keys).items() if times > 1)
+
+
+def _doubled_keys(value: Any, line: int | None) -> CodecError:
+    paths = [path.removeprefix(".") for path in islice(_doubled_paths(value), MOST)]
+    msg = (
+        f"keys stand twice in one object: {', '.join(paths[:LISTED])}{_of(line)}; keep one of each"
+    )
+    return CodecError(msg, problem="duplicate_key", path=paths[0], paths=tuple(paths), line=line)
+
+
+def _doubled_paths(value: Any) -> Iterator[str]:
+    waiting = [("", value)]
+    while waiting:
+        path, here = waiting.pop()
+        if isinstance(here, _Doubled):
+            yield from (path + field_path(key) for key in here.twice)
+        if isinstance(here, dict):
+            waiting += [(path + field_path(key), item) for key, item in here.items()]
+        elif isinstance(here, list):
+            waiting += [(f"{path}[{place}]", item) for place, item in enumerate(here)]
+
+
+def _not_json(error: json.JSONDecodeError, line: int | None) -> CodecError:
+    where = f"line {line or error.lineno}, column {error.colno}"
+    rest = error.doc[error.pos :].rstrip()
+    if error.msg.startswith("Unterminated") or _CUT.fullmatch(rest):
+        end = len(error.doc)
+        msg = f"the document is truncated: it ends after {end} characters{_of(line)}, unfinished"
+        return CodecError(msg, problem="truncated", position=end, line=line)
+    msg = f"the document is not JSON: {error.msg} at {where}"
+    return CodecError(msg, problem="not_json", position=error.pos, line=line or error.lineno)
+
+
+def _too_deep(line: int | None) -> CodecError:
+    msg = f"the document is nested deeper than {DEPTH} levels{_of(line)}"
+    return CodecError(msg, problem="too_deep", line=line, limit=DEPTH)
+
+
+def _of(line: int | None) -> str:
+    return f" in line {line}" if line else ""
+
+
+def _has_joint(text: str) -> bool:
+    return _JOINT in text or "\\ufdd0" in text or "\\uFDD0" in text
+
+
+def _apart(value: Any) -> Any:
+    return json.loads(_JOINED.sub(r"\1\2", json.dumps(value, ensure_ascii=False)))

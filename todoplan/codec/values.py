@@ -1,0 +1,188 @@
+"""
+Single values of a document, read strictly: nothing is coerced, and a number is no bool.
+
+A reader returns the value as the core holds it, or raises `MisfitError` with every fault in it.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import islice
+from typing import Any
+
+from todoplan.codec.faults import (
+    MOST,
+    Found,
+    MisfitError,
+    field_path,
+    is_huge,
+    misfit,
+    shown,
+)
+from todoplan.codec.shapes import each
+from todoplan.core.frozen import EMPTY, FrozenDict, thaw
+from todoplan.core.model import Priority, Status
+
+__all__ = [
+    "DEPTH",
+    "PRIORITIES",
+    "STATUSES",
+    "TIME",
+    "count",
+    "ids",
+    "metadata",
+    "number",
+    "positive",
+    "text",
+    "time",
+    "write_metadata",
+    "write_time",
+]
+
+DEPTH = 64
+"""So many levels of objects and arrays may lie in each other."""
+
+TIME = (
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{6})?)?)"
+)
+"""The spelling of a time, as a regular expression."""
+
+STATUSES = {status.value: status for status in Status}
+PRIORITIES = {priority.value: priority for priority in Priority}
+
+_is_time = re.compile(TIME).fullmatch
+_FULL_TIME = "a time with its zone such as 2025-01-31T09:00:00+00:00"
+
+
+def text(value: Any) -> str:
+    """
+    Read a text.
+    """
+    if isinstance(value, str):
+        return value
+    raise misfit(value, "no text")
+
+
+def count(value: Any) -> int:
+    """
+    Read a whole number from 0 on.
+    """
+    if type(value) is int and value >= 0 and not is_huge(value):
+        return value
+    raise misfit(value, "no whole number from 0 on")
+
+
+def positive(value: Any) -> int:
+    """
+    Read a whole number from 1 on.
+    """
+    if type(value) is int and value > 0 and not is_huge(value):
+        return value
+    raise misfit(value, "no whole number from 1 on")
+
+
+def number(value: Any) -> float:
+    """
+    Read a number that is finite.
+    """
+    if type(value) is int and not is_huge(value):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    raise misfit(value, "no finite number")
+
+
+def time(value: Any) -> datetime:
+    """
+    Read a time with its zone.
+    """
+    if isinstance(value, str) and _is_time(value):
+        try:
+            at = datetime.fromisoformat(value)
+        except ValueError as error:
+            raise misfit(value, f"no time: {error}") from None
+        return _below_a_second(at, value) if value[-7] == "." and value[-1] != "Z" else at
+    raise misfit(value, f"no time; give {_FULL_TIME}")
+
+
+def _below_a_second(at: datetime, spelled: str) -> datetime:
+    if at.utcoffset():
+        return at
+    offset = timedelta(microseconds=int(spelled[-16] + spelled[-6:]))  # CPython reads it as UTC
+    return at.replace(tzinfo=timezone(offset))
+
+
+def ids(value: Any) -> tuple[str, ...]:
+    """
+    Read an array of texts.
+    """
+    if not isinstance(value, list):
+        raise misfit(value, "no array of ids")
+    return each(value, _an_id)
+
+
+def _an_id(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise misfit(value, "no id, a text")
+
+
+def metadata(value: Any) -> FrozenDict:
+    """
+    Read an object of any JSON values.
+    """
+    if not isinstance(value, Mapping):
+        raise misfit(value, "no object")
+    found = list(islice(_json_faults(value, "", DEPTH), MOST))
+    if found:
+        raise MisfitError(found)
+    return FrozenDict(value) if value else EMPTY
+
+
+def _json_faults(value: Any, path: str, depth: int) -> Iterator[Found]:
+    if value is None or isinstance(value, str | bool):
+        return
+    if isinstance(value, int | float):
+        yield from _number_faults(value, path)
+    elif not depth:
+        yield path, f"nested deeper than {DEPTH} levels"
+    elif isinstance(value, Mapping):
+        yield from _object_faults(value, path, depth)
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value):
+            yield from _json_faults(item, f"{path}[{place}]", depth - 1)
+    else:
+        yield path, f"{shown(value)} is no JSON value"
+
+
+def _number_faults(value: float, path: str) -> Iterator[Found]:
+    lost = is_huge(value) if isinstance(value, int) else not math.isfinite(value)
+    if lost:
+        yield path, f"{shown(value)} is no number that JSON can hold"
+
+
+def _object_faults(value: Mapping[Any, Any], path: str, depth: int) -> Iterator[Found]:
+    for key, item in value.items():
+        if isinstance(key, str):
+            yield from _json_faults(item, path + field_path(key), depth - 1)
+        else:
+            yield path, f"{shown(key)} is no key, a text"
+
+
+def write_time(at: datetime) -> str:
+    """
+    Return the time as text: microseconds and offset are kept, a zone's name is not.
+    """
+    if at.tzinfo is not UTC and at.utcoffset() is None:
+        raise misfit(at.isoformat(), f"without a time zone; give {_FULL_TIME}")
+    return at.isoformat()
+
+
+def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return plain dicts and lists, if the values are such that JSON can hold.
+    """
+    plain: dict[str, Any] = thaw(metadata(value))
+    return plain

@@ -1,0 +1,76 @@
+"""The head of a document: its format and version, and the way from an old version to this one."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from todoplan.codec.faults import shown
+from todoplan.errors import CodecError
+
+__all__ = ["JOURNAL", "PLAN", "UPCASTERS", "VERSION", "Upcasters", "check_head", "upcast"]
+
+PLAN = "todoplan/plan"
+JOURNAL = "todoplan/journal"
+VERSION = 1
+
+Upcasters = Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]
+"""
+From a version to the function that makes a document of the next version out of one of this.
+
+A function returns new data and leaves its argument alone. For a journal it is given one entry.
+"""
+
+UPCASTERS: Upcasters = MappingProxyType({})
+
+_OTHER = {PLAN: "load_plan reads it", JOURNAL: "load_journal reads it"}
+
+
+def check_head(data: Any, form: str) -> int:
+    """
+    Return the version of a document that says it is of this format.
+
+    Raises:
+        CodecError: no document of this format, or newer than this todoplan.
+    """
+    if not isinstance(data, dict) or data.get("format") != form:
+        raise _wrong_format(data, form)
+    version = data.get("version")
+    if type(version) is not int or version < 0:
+        msg = f"version: {shown(version)} is no version; this todoplan reads up to {VERSION}"
+        raise CodecError(msg, problem="wrong_version", path="version", version=version)
+    if version > VERSION:
+        msg = (
+            f"written by a newer todoplan: version {shown(version)}, "
+            f"this one reads up to {VERSION}; upgrade"
+        )
+        raise CodecError(msg, problem="newer_version", path="version", version=version)
+    return version
+
+
+def _wrong_format(data: Any, form: str) -> CodecError:
+    if not isinstance(data, dict):
+        msg = f"{shown(data)} is no {form} document"
+        return CodecError(msg, problem="wrong_format", path="")
+    seen = data.get("format")
+    hint = _OTHER.get(seen, "") if isinstance(seen, str) else ""
+    msg = f"format: {shown(seen)} is not {shown(form)}{hint and '; '}{hint}"
+    return CodecError(msg, problem="wrong_format", path="format", version=data.get("version"))
+
+
+def upcast(data: dict[str, Any], version: int, upcasters: Upcasters) -> dict[str, Any]:
+    """
+    Return the document as this version writes it.
+
+    Raises:
+        CodecError: no way leads there, or the document was not what its upcaster expects.
+    """
+    for old in range(version, VERSION):
+        if old not in upcasters:
+            msg = f"version {old} is older than {VERSION}, and no upcaster reads it; give one"
+            raise CodecError(msg, problem="older_version", path="version", version=version)
+        try:
+            data = upcasters[old](data)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            msg = f"the upcaster from version {old} failed: {error!r}"
+            raise CodecError(msg, problem="upcast_failed", path="", version=version) from error
+    return data
