@@ -1,0 +1,193 @@
+"""Claude Code session logs."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from support.recorded import TODOS, bad_lines, calls, compactions, lines_file
+
+from todoplan.transcripts.calls import CallResult
+from todoplan.transcripts.readers.sidechains import Sidechains
+
+AT = "2026-01-28T19:31:07.534Z"
+
+
+def _line(uuid, *blocks, kind="assistant", message="m1", **fields):
+    content = {"id": message, "role": kind, "content": list(blocks)}
+    return {
+        "type": kind,
+        "uuid": uuid,
+        "sessionId": "s",
+        "timestamp": AT,
+        "message": content,
+    } | fields
+
+
+def _use(call_id, name="TodoWrite", arguments=TODOS):
+    return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
+
+
+def _result(call_id, text="ok", **fields):
+    return {"type": "tool_result", "tool_use_id": call_id, "content": text} | fields
+
+
+def _progress(agent, kind, *blocks):
+    inner = {"type": kind, "timestamp": AT, "message": {"id": "p", "content": list(blocks)}}
+    data = {"type": "agent_progress", "agentId": agent, "message": inner}
+    return {"type": "progress", "uuid": "p", "sessionId": "s", "data": data}
+
+
+def test_a_call_has_its_arguments_its_time_its_turn_and_its_result(tmp_path):
+    """The structured result stands beside the text."""
+    answer = _line("u2", _result("t1"), kind="user", toolUseResult={"oldTodos": [], "newTodos": []})
+    (call,) = calls(lines_file(tmp_path, _line("u1", _use("t1")), answer))
+    assert (call.tool, call.arguments, call.line) == ("TodoWrite", TODOS, 1)
+    assert (call.lane, call.actor, call.turn, call.call_id) == ("main", "main", "m1", "t1")
+    assert call.at == datetime(2026, 1, 28, 19, 31, 7, 534000, UTC)
+    assert call.result == CallResult("ok", data={"oldTodos": [], "newTodos": []})
+
+
+def test_parallel_calls_on_several_lines_share_a_turn(tmp_path):
+    """Lines with one message id are one message; results in any order find their calls."""
+    path = lines_file(
+        tmp_path,
+        _line("u1", _use("t1", "TaskCreate", {"subject": "A"})),
+        _line("u2", _use("t2", "TaskCreate", {"subject": "B"})),
+        _line("u3", {"type": "tool_use", "id": "t3", "name": "Bash", "input": {}}),
+        _line("u4", _result("t2", "two"), kind="user"),
+        _line("u5", _result("t3", "bash"), kind="user"),
+        _line("u6", _result("t1", "one"), kind="user"),
+    )
+    found = calls(path)
+    assert [call.turn for call in found] == ["m1", "m1"]
+    assert [call.result.text for call in found] == ["one", "two"]
+
+
+def test_refused_calls_are_errors(tmp_path):
+    """A flag or the marked text tells; a result that is text is no data."""
+    path = lines_file(
+        tmp_path,
+        _line("u1", _use("t1"), _use("t2"), _use("t3")),
+        _line("u2", _result("t1", "bad", is_error=True), kind="user", toolUseResult="Error: bad"),
+        _line(
+            "u3", _result("t2", "<tool_use_error>x"), _result("t3"), kind="user", toolUseResult={}
+        ),
+    )
+    found = [call.result for call in calls(path)]
+    assert [result.is_error for result in found] == [True, True, False]
+    assert [result.data for result in found] == [None, None, None]
+
+
+def test_results_made_of_blocks_are_text(tmp_path):
+    """Several blocks are joined."""
+    blocks = [{"type": "text", "text": "a"}, "b", None, {"x": 1}]
+    path = lines_file(tmp_path, _line("u1", _use("t1")), _line("u2", _result("t1", blocks)))
+    assert calls(path)[0].result.text == 'a\nb\n{"x": 1}'
+
+
+def test_repeated_lines_count_once(tmp_path):
+    """The same call id, or without one the same line id, is one call."""
+    redacted = _line("u9", _use("REDACTED"), _use("REDACTED"))
+    unnamed = _line("REDACTED", _use(""))
+    path = lines_file(
+        tmp_path,
+        _line("u1", _use("t1")),
+        _line("u2", _use("t1")),
+        redacted,
+        redacted,
+        unnamed,
+        unnamed,
+    )
+    assert [(call.line, call.call_id) for call in calls(path)] == [
+        (1, "t1"), (3, ""), (3, ""), (5, ""), (6, "")
+    ]  # fmt: skip
+
+
+def test_a_compaction_is_told_once(tmp_path):
+    """A boundary line repeated with its id is one compaction; the plan goes on."""
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "c", "timestamp": AT}
+    path = lines_file(tmp_path, _line("u1", _use("t1")), boundary, boundary)
+    (found,) = compactions(path)
+    assert (found.line, found.lane, found.at.year) == (2, "main", 2026)
+
+
+def test_each_old_subagent_has_a_list_of_its_own(tmp_path):
+    """Sidechain lines belong to the first line of their chain, or to the agent they name."""
+    side = {"isSidechain": True}
+    path = lines_file(
+        tmp_path,
+        _line("root-one-1", kind="user", parentUuid=None, **side),
+        _line("root-two-2", kind="user", parentUuid=None, **side),
+        _line("a", _use("t1"), parentUuid="root-one-1", **side),
+        _line("b", _use("t2"), parentUuid="root-two-2", **side),
+        _line("c", _use("t3"), parentUuid="a", **side),
+        _line("d", _use("t4"), parentUuid="lost", **side),
+        _line("e", _use("t5"), agentId="x1", **side),
+        _line("f", _use("t6", "TaskCreate"), agentId="x1", **side),
+        _line("g", _use("t7")),
+        _line("h", _use("t8"), parent_tool_use_id="toolu_9"),
+    )
+    assert [call.lane for call in calls(path)] == [
+        "sidechain-root-one", "sidechain-root-two", "sidechain-root-one", "sidechain",
+        "agent-x1", "main", "main", "agent-toolu_9",
+    ]  # fmt: skip
+    assert calls(path)[5].actor == "agent-x1"
+
+
+def test_progress_lines_are_a_subagents_and_its_tasks_are_the_sessions(tmp_path):
+    """Task tools act on the shared table, a todo list is the subagent's own."""
+    path = lines_file(
+        tmp_path,
+        _line("u0", kind="user"),
+        _progress("af9", "assistant", _use("t1", "TaskUpdate", {"taskId": "1"})),
+        _progress("af9", "assistant", _use("t2")),
+        _progress(None, "assistant", _use("t3")),
+        _progress("af9", "user", _result("t1", "Updated task #1 status")),
+        {"type": "progress", "uuid": "x", "sessionId": "s", "data": {"type": "TodoWrite"}},
+    )
+    found = calls(path)
+    assert [(call.lane, call.actor) for call in found] == [
+        ("main", "agent-af9"), ("agent-af9", "agent-af9"), ("sidechain", "sidechain")
+    ]  # fmt: skip
+    assert found[0].result.text == "Updated task #1 status"
+    assert found[0].at.year == 2026
+
+
+def test_a_teammate_acts_under_its_name(tmp_path):
+    """Lines of a team carry the speaker's name."""
+    path = lines_file(
+        tmp_path, _line("u1", _use("t1", "TaskUpdate"), agentName="ana", teamName="t")
+    )
+    assert [(call.lane, call.actor) for call in calls(path)] == [("main", "ana")]
+
+
+def test_two_objects_on_one_line_and_a_cut_end_cost_nothing(tmp_path):
+    """Both objects are read; the cut line is told."""
+    both = json.dumps({"type": "summary", "leafUuid": "l"}) + json.dumps(_line("u1", _use("t1")))
+    path = lines_file(tmp_path, both, {"a": 1})
+    path.write_bytes(path.read_bytes() + b'{"type": "assist')
+    assert [call.line for call in calls(path)] == [1]
+    assert [bad.line for bad in bad_lines(path)] == [3]
+
+
+def test_lines_without_ids_get_a_turn_of_their_own(tmp_path):
+    """A redacted message id is no turn; the request's id serves, else the line."""
+    path = lines_file(
+        tmp_path,
+        _line("u1", _use("t1"), message="REDACTED", requestId="req_1"),
+        _line("u2", _use("t2"), message="REDACTED"),
+    )
+    assert [call.turn for call in calls(path)] == ["req_1", "#2"]
+
+
+@pytest.mark.parametrize("count", [10, 5000])
+def test_chains_are_followed_with_little_memory(count):
+    """A chain of any length keeps its root; only the latest lines are remembered."""
+    sidechains = Sidechains()
+    lane = ""
+    for number in range(count):
+        parent = f"u{number - 1}" if number else None
+        fields = {"isSidechain": True, "uuid": f"u{number}", "parentUuid": parent}
+        lane = sidechains.voice(fields).lane
+    assert lane == "sidechain-u0"
+    assert len(sidechains._lanes) <= 4096

@@ -1,0 +1,100 @@
+"""Codex rollouts."""
+
+import json
+
+import pytest
+from support.recorded import calls, compactions, lines_file
+
+AT = "2026-06-23T07:26:12.420Z"
+PLAN = {"plan": [{"step": "Design", "status": "in_progress"}]}
+
+
+def _item(kind, **payload):
+    return {"timestamp": AT, "type": "response_item", "payload": {"type": kind} | payload}
+
+
+def _call(call_id="c1", arguments=None, name="update_plan"):
+    text = json.dumps(PLAN) if arguments is None else arguments
+    return _item("function_call", name=name, call_id=call_id, arguments=text)
+
+
+def _output(call_id="c1", output="Plan updated", kind="function_call_output"):
+    return _item(kind, call_id=call_id, output=output)
+
+
+def _script(text, call_id="c1"):
+    return _item("custom_tool_call", name="exec", call_id=call_id, input=text)
+
+
+def test_a_call_has_the_arguments_that_its_text_holds(tmp_path):
+    """Arguments are JSON in a string; the result is found by the call's id."""
+    other = _call("c0", name="shell")
+    (call,) = calls(
+        lines_file(tmp_path, other, _call(), {"type": "other"}, _output("c0"), _output())
+    )
+    assert (call.tool, call.arguments, call.line, call.call_id) == ("update_plan", PLAN, 2, "c1")
+    assert (call.result.text, call.result.is_error) == ("Plan updated", False)
+    assert (call.at.hour, call.turn, call.lane) == (7, "#2", "main")
+
+
+@pytest.mark.parametrize("text", ['{"plan": [', "[1]", "plan it"])
+def test_arguments_that_are_no_object_stay_text(tmp_path, text):
+    """What the model sent is kept as it is."""
+    assert calls(lines_file(tmp_path, _call(arguments=text)))[0].arguments == text
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "refused"),
+    [
+        ("failed to parse function arguments: x", "failed to parse function arguments: x", True),
+        ('{"output":"Plan updated","metadata":{}}', "Plan updated", False),
+        ({"content": "no", "success": False}, "no", True),
+        ({"content": "Plan updated", "success": False}, "Plan updated", True),
+        ([{"type": "output_text", "text": "Plan updated"}], "Plan updated", False),
+        ("", "", False),
+        (None, "", False),
+    ],
+)
+def test_outputs_of_all_versions_are_read(tmp_path, output, text, refused):
+    """Wrapped or plain, the text is found, and what is not the one good answer is an error."""
+    (call,) = calls(lines_file(tmp_path, _call(), _output(output=output)))
+    assert (call.result.text, call.result.is_error) == (text, refused)
+
+
+def test_calls_within_a_script_are_found(tmp_path):
+    """In code mode the argument is a literal; both calls of a script share its answer."""
+    script = 'tools.shell({a: 1}); tools.update_plan({plan:[{step:"A"}]}); tools.update_plan(p)'
+    done = [
+        {"type": "input_text", "text": "Script completed\n"},
+        {"type": "input_text", "text": "{}"},
+    ]
+    answer = _output(output=done, kind="custom_tool_call_output")
+    first, second = calls(lines_file(tmp_path, _script(script), _script("1", "c2"), answer))
+    assert first.arguments == {"plan": [{"step": "A"}]}
+    assert second.arguments == "p"
+    assert first.result == second.result
+    assert first.result.text == "Script completed\n\n{}"
+    assert not first.result.is_error
+
+
+def test_a_script_that_failed_is_an_error(tmp_path):
+    """The script's answer says that it failed."""
+    answer = _output(output="Script failed\nboom", kind="custom_tool_call_output")
+    (call,) = calls(lines_file(tmp_path, _script("tools.update_plan({plan:[]})"), answer))
+    assert call.result.is_error
+
+
+def test_a_repeated_call_counts_once_and_a_compaction_is_told(tmp_path):
+    """A resumed rollout repeats its history."""
+    compacted = {"timestamp": AT, "type": "compacted", "payload": {"message": "x"}}
+    path = lines_file(tmp_path, _call(), _call(), compacted, _call("REDACTED"), _call("REDACTED"))
+    assert [call.line for call in calls(path)] == [1, 4, 5]
+    assert [(one.line, one.at.day) for one in compactions(path)] == [(3, 23)]
+
+
+def test_old_rollouts_without_envelopes_are_read(tmp_path):
+    """The item itself is the line."""
+    bare = {"type": "function_call", "name": "update_plan", "call_id": "c1", "arguments": "{}"}
+    answer = {"type": "function_call_output", "call_id": "c1", "output": "Plan updated"}
+    (call,) = calls(lines_file(tmp_path, bare, "oops", answer))
+    assert call.result.text == "Plan updated"

@@ -1,0 +1,249 @@
+"""Chat lists, Anthropic messages and LangChain messages."""
+
+import json
+
+import pytest
+from support.recorded import TODOS, bad_lines, calls, document_file, lines_file
+
+from todoplan.transcripts.calls import CallResult
+from todoplan.transcripts.reading import detect
+
+
+def _asks(*ids, name="TodoWrite", arguments=None):
+    text = json.dumps(TODOS) if arguments is None else arguments
+    listed = [
+        {"id": i, "type": "function", "function": {"name": name, "arguments": text}} for i in ids
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": listed}
+
+
+def _tells(call_id, content="ok", **fields):
+    return {"role": "tool", "tool_call_id": call_id, "content": content} | fields
+
+
+def _output(*texts):
+    return [{"type": "tool_output", "text": text} for text in texts]
+
+
+USER = {"role": "user", "content": "go"}
+
+
+@pytest.mark.parametrize("wrap", [lambda m: m, lambda m: {"messages": m, "meta": {}}])
+def test_a_chat_list_is_read(tmp_path, wrap):
+    """Calls, results, times and turns of a list of messages, bare or in an object."""
+    asks = _asks("c1") | {"id": "msg_1", "_metadata": {"timestamp": "2026-03-26T11:51:50Z"}}
+    path = document_file(tmp_path, wrap([USER, asks, _tells("c1")]))
+    (call,) = calls(path)
+    assert (call.tool, call.arguments, call.line, call.turn) == ("TodoWrite", TODOS, 2, "msg_1")
+    assert (call.call_id, call.result, call.at.month) == ("c1", CallResult("ok"), 3)
+
+
+def test_a_call_on_two_places_of_a_message_counts_once(tmp_path):
+    """Content items repeat the listed calls; what only the content has counts too."""
+    item = {"type": "tool_call", "tool_call_id": "c1", "name": "TodoWrite", "arguments": "{}"}
+    extra = {"type": "tool_use", "id": "c2", "name": "TodoWrite", "input": TODOS}
+    nameless = {"type": "tool_use", "name": "TodoWrite", "input": {}}
+    both = _asks("c1", "c1") | {"content": [item, extra, extra, nameless, {"type": "text"}]}
+    alone = {"role": "assistant", "content": [nameless, nameless]}
+    path = document_file(tmp_path, [both, alone])
+    assert [(call.line, call.call_id) for call in calls(path)] == [
+        (1, "c1"),
+        (1, "c2"),
+        (2, ""),
+        (2, ""),
+    ]
+
+
+def test_merged_results_are_parted(tmp_path):
+    """One answer with a part for each silent call of the message gives each its part."""
+    path = document_file(
+        tmp_path,
+        [_asks("c1", "c2", "c3"), _tells("c1", _output("one", "two", "<tool_use_error>three"))],
+    )
+    assert [call.result.text for call in calls(path)] == ["one", "two", "<tool_use_error>three"]
+    assert [call.result.is_error for call in calls(path)] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("answers", "texts"),
+    [
+        ([_tells("c1", _output("a", "b")), _tells("c2")], ["a\nb", "ok"]),
+        ([_tells("c2", _output("a", "b"))], [None, "a\nb"]),
+        ([_tells("c1", _output("a", "b", "c"))], ["a\nb\nc", None]),
+        ([_tells("c1", _output("a"))], ["a", None]),
+        ([], [None, None]),
+    ],
+)
+def test_results_that_are_not_merged_stay_whole(tmp_path, answers, texts):
+    """Without a part for each silent call nothing is parted."""
+    path = document_file(tmp_path, [_asks("c1", "c2"), *answers, USER])
+    assert [call.result and call.result.text for call in calls(path)] == texts
+
+
+def test_ids_used_again_are_calls_of_their_own(tmp_path):
+    """Some models count from zero in every message."""
+    path = document_file(
+        tmp_path,
+        [_asks("call_0"), _tells("call_0", "one"), _asks("call_0"), _tells("call_0", "two")],
+    )
+    assert [call.result.text for call in calls(path)] == ["one", "two"]
+
+
+def test_a_late_result_and_one_of_nobody(tmp_path):
+    """A result after another call finds its own; one without a call is passed over."""
+    path = document_file(
+        tmp_path, [_asks("c1"), _asks("c2"), _tells("c1", "one"), _tells("zz"), _tells(None)]
+    )
+    assert [call.result and call.result.text for call in calls(path)] == ["one", None]
+
+
+def test_functions_without_ids_are_linked_by_name(tmp_path):
+    """The oldest chat format has one call a message and no ids."""
+    asks = {"role": "assistant", "function_call": {"name": "TodoWrite", "arguments": "{}"}}
+    told = {"role": "function", "name": "TodoWrite", "content": "ok"}
+    other = {"role": "function", "name": "other", "content": "no"}
+    (call,) = calls(document_file(tmp_path, [asks, other, told]))
+    assert call.result.text == "ok"
+
+
+@pytest.mark.parametrize("text", ["<tool_use_error>x", "Error: The `write_todos` tool", "ERROR: x"])
+def test_refusals_without_a_flag_are_known_by_their_text(tmp_path, text):
+    """Chat lists have no flag for errors."""
+    (call,) = calls(document_file(tmp_path, [_asks("c1"), _tells("c1", text)]))
+    assert call.result.is_error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [("", {}), ("{oops", "{oops"), (None, TODOS), ("[]", "[]"), ({"a": 1}, {"a": 1}), ([1], "[1]")],
+)
+def test_arguments_are_an_object_or_the_text(tmp_path, arguments, expected):
+    """No argument is lost, whatever it is."""
+    assert calls(lines_file(tmp_path, _asks("c1", arguments=arguments)))[0].arguments == expected
+
+
+def test_arguments_too_deep_to_handle_are_left_out(tmp_path):
+    """A value nested beyond reason does not get through, as an object or in text."""
+    deep = {"a": json.loads("[" * 200 + "]" * 200)}
+    found = calls(lines_file(tmp_path, _asks("c1", arguments=deep), _asks("c2", arguments=[deep])))
+    assert ["left out" in call.arguments for call in found] == [True, True]
+    text = json.dumps(deep)
+    assert calls(lines_file(tmp_path, _asks("c1", arguments=text)))[0].arguments == text
+
+
+def test_other_names_for_the_same_parts_are_read(tmp_path):
+    """Blocks with camel case names, and results in blocks of their own."""
+    use = {"type": "tool-call", "toolCallId": "c1", "toolName": "TodoWrite", "args": TODOS}
+    part = {
+        "type": "tool-result",
+        "toolCallId": "c1",
+        "toolName": "TodoWrite",
+        "result": {"text": "ok"},
+    }
+    path = document_file(
+        tmp_path, [{"role": "assistant", "content": [use]}, {"role": "tool", "content": [part]}]
+    )
+    assert detect(path) == "chat"
+    assert calls(path)[0].result.text == "ok"
+
+
+def test_bad_messages_are_told(tmp_path):
+    """The rest is read."""
+    path = document_file(tmp_path, [USER, "x", _asks("c1")])
+    assert len(calls(path)) == len(bad_lines(path)) == 1
+
+
+def test_anthropic_messages_are_read(tmp_path):
+    """Bare messages, a line each: calls and results are content blocks."""
+    use = {"type": "tool_use", "id": "t1", "name": "TodoWrite", "input": TODOS}
+    told = {"type": "tool_result", "tool_use_id": "t1", "content": "no", "is_error": True}
+    path = lines_file(
+        tmp_path,
+        "oops",
+        {"timestamp": "2026-01-01T00:00:00Z", "role": "assistant", "content": [use]},
+        {"role": "user", "content": [told]},
+    )
+    assert detect(path) == "anthropic"
+    (call,) = calls(path)
+    assert (call.line, call.turn, call.result) == (2, "#2", CallResult("no", is_error=True))
+    assert len(bad_lines(path)) == 1
+
+
+def _ai(**fields):
+    return {"type": "ai", "content": "", "id": "lc_run--1"} | fields
+
+
+def _listed(call_id, arguments=TODOS):
+    return {"name": "write_todos", "args": arguments, "id": call_id, "type": "tool_call"}
+
+
+def _tool(call_id, **fields):
+    return {
+        "type": "tool",
+        "name": "write_todos",
+        "tool_call_id": call_id,
+        "content": "ok",
+    } | fields
+
+
+MESSAGES = [
+    _ai(tool_calls=[_listed("c1")], invalid_tool_calls=[_listed("c2", "{oops")]),
+    _tool("c1", status="success"),
+    _tool("c2", status="error", content="Error invoking tool"),
+]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        MESSAGES,
+        {"messages": MESSAGES},
+        {"values": {"messages": MESSAGES, "todos": []}, "next": []},
+        [{"type": one["type"], "data": one} for one in MESSAGES],
+    ],
+)
+def test_langchain_messages_are_read_in_any_wrapping(tmp_path, value):
+    """Thread states, lists and pairs of type and data; calls that LangChain refused count too."""
+    path = document_file(tmp_path, value)
+    assert detect(path) == "langchain"
+    first, second = calls(path)
+    assert (first.arguments, first.turn, first.result.is_error) == (TODOS, "lc_run--1", False)
+    assert (second.arguments, second.result.is_error) == ("{oops", True)
+
+
+def test_langchain_lines_are_read(tmp_path):
+    """The same messages, a line each."""
+    assert len(calls(lines_file(tmp_path, *MESSAGES))) == 2
+
+
+def test_serialised_constructors_give_the_listed_arguments(tmp_path):
+    """The content's copy of a call has its arguments cut to pieces; the list has them whole."""
+    block = {
+        "type": "tool_use",
+        "id": "c1",
+        "name": "write_todos",
+        "input": {},
+        "partial_json": "{",
+    }
+    kwargs = {"content": [block], "tool_calls": [_listed("c1")]}
+    path = document_file(
+        tmp_path,
+        [
+            {"lc": 1, "type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": kwargs},
+            {
+                "lc": 1,
+                "type": "constructor",
+                "id": ["ToolMessage"],
+                "kwargs": _tool("c1", type="x"),
+            },
+            {
+                "lc": 1,
+                "type": "constructor",
+                "id": [],
+                "kwargs": {"content": [block | {"id": "c2"}]},
+            },
+        ],
+    )
+    assert detect(path) == "langchain"
+    first, second = calls(path)
+    assert (first.arguments, second.arguments) == (TODOS, "{")

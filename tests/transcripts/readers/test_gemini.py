@@ -1,0 +1,151 @@
+"""Gemini CLI sessions and shared chats."""
+
+import json
+
+import pytest
+from support.recorded import bad_lines, calls, document_file, lines_file, text_file
+
+from todoplan.transcripts.readers import markdown
+from todoplan.transcripts.reading import detect
+
+ARGUMENTS = {"todos": [{"description": "A", "status": "in_progress"}]}
+STAMPED = "write_todos-1763508947866-5d9827e51a1dd"
+DONE = "Successfully updated the todo list."
+
+
+def _fence(value):
+    return f"```json\n{json.dumps(value, indent=2)}\n```"
+
+
+def _command(**fields):
+    return "**Tool Command**:\n" + _fence({"name": "write_todos", "args": ARGUMENTS} | fields)
+
+
+def _response(name="write_todos", response_id=STAMPED, **response):
+    fields = {"id": response_id, "name": name, "response": response or {"output": DONE}}
+    return "**Tool Response**:\n" + _fence(fields) + "\n"
+
+
+MODEL, USER = "\n---\n\n✨ ## MODEL\n\n", "\n---\n\n🧑‍💻 ## USER\n\n"
+
+
+def test_a_shared_chat_is_read(tmp_path):
+    """Commands have no id: responses are taken in turn, by name."""
+    other = "**Tool Command**:\n" + _fence({"name": "read_file", "args": {}})
+    text = USER + "go\n" + MODEL + "Now." + other + _command() + "\n"
+    text += USER + _response("read_file") + _response()
+    path = text_file(tmp_path, text)
+    assert detect(path) == "gemini"
+    (call,) = calls(path)
+    assert (call.tool, call.arguments, call.result.text) == ("write_todos", ARGUMENTS, DONE)
+    assert (call.turn, call.result.is_error, call.call_id) == ("turn-2", False, "")
+
+
+def test_commands_with_an_id_are_linked_by_it(tmp_path):
+    """Newer chats have ids on both sides; an id tells the time."""
+    first, second = _command(id="a"), _command(id=STAMPED)
+    text = MODEL + first + second + "\n" + USER + _response() + _response(response_id="zz")
+    one, two = calls(text_file(tmp_path, text))
+    assert one.result is None
+    assert (two.result.text, two.at.year) == (DONE, 2025)
+
+
+def test_errors_are_told(tmp_path):
+    """A response with an error is refused; one without either is given whole."""
+    text = MODEL + _command() + "\n" + USER + _response(error="[Operation Cancelled]")
+    (call,) = calls(text_file(tmp_path, text))
+    assert (call.result.text, call.result.is_error) == ("[Operation Cancelled]", True)
+    text = MODEL + _command() + "\n" + USER + _response(x=1)
+    assert calls(text_file(tmp_path, text))[0].result.text == '{"x": 1}'
+
+
+def test_a_block_that_is_not_json_is_told_and_others_are_no_matter(tmp_path):
+    """Only the block right under a label is looked at."""
+    text = MODEL + "**Tool Command**:\n```\noops\n```\n" + "```sh\nls\n```\n" + _command()
+    path = text_file(tmp_path, text)
+    assert len(calls(path)) == 1
+    assert "not JSON" in bad_lines(path)[0].reason
+
+
+def test_a_huge_block_is_passed_over(tmp_path, monkeypatch):
+    """It is told once, and the rest is read."""
+    monkeypatch.setattr(markdown, "_LARGEST", 300)
+    text = MODEL + "**Tool Command**:\n```\n" + ("x" * 100 + "\n") * 9 + "```\n" + _command()
+    path = text_file(tmp_path, text)
+    assert len(calls(path)) == 1
+    assert "longer than 300" in bad_lines(path)[0].reason
+
+
+def test_a_cut_block_of_no_interest_is_no_matter(tmp_path):
+    """Only what might have been a call is told."""
+    assert bad_lines(text_file(tmp_path, MODEL + "```sh\nls")) == []
+
+
+def _details(tool, *blocks):
+    labelled = (f"**引数**\n\n```json\n{block}\n```\n\n" for block in blocks)
+    summary = f"<summary>🔧 Tool: {tool} (CoreAgent)</summary>"
+    return f"<details>\n{summary}\n\n{''.join(labelled)}</details>\n"
+
+
+def test_unitys_assistant_is_read(tmp_path):
+    """The list is JSON within JSON and stays so; the second block is the result."""
+    arguments = {"planPath": "p.md", "todos": json.dumps(ARGUMENTS["todos"])}
+    text = "## 🤖 Assistant\n\n" + _details("Unity.ReadFile", "{}", "text")
+    text += _details("Unity.WriteTodos", json.dumps(arguments), DONE)
+    text += "**bold**\n\n```\nelse\n```\n" + _details("Unity.WriteTodos", "{}", "Error: no")
+    text += _details("Unity.WriteTodos", "{}")
+    path = text_file(tmp_path, text)
+    assert detect(path) == "gemini"
+    found = calls(path)
+    assert [call.tool for call in found] == ["Unity.WriteTodos"] * 3
+    assert found[0].arguments == arguments
+    assert [call.result and call.result.is_error for call in found] == [False, True, None]
+
+
+def _session_call(call_id="w1", **fields):
+    response = {
+        "functionResponse": {"id": call_id, "name": "write_todos", "response": {"output": DONE}}
+    }
+    call = {"id": call_id, "name": "write_todos", "args": ARGUMENTS, "result": [response]}
+    return call | fields
+
+
+def _session(*tool_calls):
+    at = "2026-01-01T00:00:00Z"
+    return {
+        "id": "m1",
+        "timestamp": at,
+        "type": "gemini",
+        "content": "",
+        "toolCalls": list(tool_calls),
+    }
+
+
+@pytest.mark.parametrize("write", [lines_file, lambda f, *m: document_file(f, {"messages": m})])
+def test_session_files_are_read(tmp_path, write):
+    """Calls hold their results; a message that is written again counts once."""
+    timed = _session_call("w2", timestamp="2026-01-02T00:00:00Z", result=[])
+    other = _session_call("w3", name="read_file")
+    path = write(tmp_path, _session(_session_call(), timed, other), _session(_session_call()))
+    found = calls(path)
+    assert [(call.call_id, call.at.day, call.turn) for call in found] == [
+        ("w1", 1, "m1"),
+        ("w2", 2, "m1"),
+    ]
+    assert [call.result and call.result.text for call in found] == [DONE, None]
+
+
+def test_api_contents_are_read(tmp_path):
+    """Function calls and responses stand in parts, with ids or without."""
+    call = {"functionCall": {"name": "write_todos", "args": ARGUMENTS}}
+    other = {"functionCall": {"name": "read_file", "args": {}}}
+    response = {"functionResponse": {"name": "write_todos", "response": {"output": DONE}}}
+    path = lines_file(
+        tmp_path,
+        {"role": "model", "parts": [other, call, {"text": "x"}]},
+        "oops",
+        {"role": "user", "parts": [response, response]},
+    )
+    (found,) = calls(path)
+    assert (found.arguments, found.result.text, found.turn) == (ARGUMENTS, DONE, "#1")
+    assert len(bad_lines(path)) == 1

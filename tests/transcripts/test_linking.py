@@ -1,0 +1,101 @@
+"""Results put to their calls."""
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.transcripts.calls import BadLine, CallResult, PlanningCall
+from todoplan.transcripts.linking import Answered, Linker, Seen
+
+OK = CallResult("ok")
+
+
+def _call(line, call_id=""):
+    return PlanningCall("TodoWrite", {}, line, call_id=call_id)
+
+
+def _seen(line, key):
+    return Seen(_call(line, key), key)
+
+
+def test_results_in_any_order_leave_the_calls_in_theirs():
+    """Calls come out in the order they were sent, each with its own result."""
+    other = CallResult("no", is_error=True)
+    signals = [
+        _seen(1, "a"),
+        _seen(2, "b"),
+        BadLine(3, "x"),
+        Answered("b", other),
+        Answered("a", OK),
+    ]
+    items = list(Linker().link(signals))
+    assert items == [
+        attrs.evolve(_call(1, "a"), result=OK),
+        attrs.evolve(_call(2, "b"), result=other),
+        BadLine(3, "x"),
+    ]
+
+
+def test_a_call_comes_out_as_soon_as_its_result_is_known():
+    """The linker takes no more signals than it needs."""
+    taken = []
+
+    def signals():
+        for signal in (_seen(1, "a"), Answered("a", OK), BadLine(2, "later")):
+            taken.append(signal)
+            yield signal
+
+    assert next(Linker().link(signals())).result == OK
+    assert len(taken) == 2
+
+
+def test_without_results_little_is_held():
+    """Past the window calls are let go without a result, and a late result finds nothing."""
+    linker = Linker(window=3)
+    signals = [_seen(n, f"k{n}") for n in range(10)] + [Answered("k0", OK), Answered("k9", OK)]
+    items = list(linker.link(signals))
+    assert [item.line for item in items] == list(range(10))
+    assert [item.result for item in items] == [None] * 9 + [OK]
+
+
+def test_of_repeated_items_the_first_counts():
+    """One `once` is taken once, for as long as it is remembered; no `once` is always taken."""
+    signals = [
+        Seen(_call(n), once=once) for n, once in enumerate(["a", "a", "", "", "b", "c", "a"])
+    ]
+    assert [item.line for item in Linker().link(signals)] == [0, 2, 3, 4, 5]
+    assert [item.line for item in Linker(memory=2).link(signals)] == [0, 2, 3, 4, 5, 6]
+
+
+def test_an_id_used_again_closes_the_older_call():
+    """A new call under a waiting key takes its place; two of one line share the answer."""
+    signals = [_seen(1, "k"), _seen(2, "k"), _seen(2, "k"), Answered("k", OK)]
+    assert [item.result for item in Linker().link(signals)] == [None, OK, OK]
+
+
+def test_an_answer_to_an_item_that_is_no_call_changes_nothing():
+    """Only calls take results."""
+    assert list(Linker().link([Seen(BadLine(1, "x"), "k"), Answered("k", OK)])) == [BadLine(1, "x")]
+
+
+@pytest.mark.parametrize(("key", "expected"), [(b"a", True), (b"b", False), (b"\\u0061", True)])
+def test_what_may_be_awaited_is_told(key, expected):
+    """An awaited key is known in bytes; an escaped one may always be."""
+    linker = Linker()
+
+    def signals():
+        yield _seen(1, "a")
+        assert linker.awaits([key]) is expected
+        yield Answered("a", OK)
+
+    assert [item.result for item in linker.link(signals())] == [OK]
+    assert not linker.awaits([b"a"])
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from("abc"))), st.integers(1, 4))
+def test_nothing_is_lost_and_order_stays(script, window):
+    """Whatever comes, every item comes out once, in its order."""
+    signals = [_seen(n, key) if sent else Answered(key, OK) for n, (sent, key) in enumerate(script)]
+    sent = [n for n, (is_call, _) in enumerate(script) if is_call]
+    assert [item.line for item in Linker(window).link(signals)] == sent

@@ -1,0 +1,51 @@
+"""The names of planning tools."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.transcripts.tools import (
+    PLANNING_TOOLS,
+    canonical_tool,
+    is_planning_tool,
+    mentions_tool,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "canonical"),
+    [
+        ("TodoWrite", "TodoWrite"),
+        ("todowrite", "TodoWrite"),
+        ("todo_write", "TodoWrite"),
+        ("todoread", "TodoRead"),
+        ("Unity.WriteTodos", "write_todos"),
+        ("mcp__x__write_todos", "write_todos"),
+        ("functions.update_plan", "update_plan"),
+        ("TaskUpdate", "TaskUpdate"),
+        ("Task", None),
+        ("TaskOutput", None),
+        ("", None),
+        ("create_task", None),
+    ],
+)
+def test_spellings_and_namespaces_lead_to_one_name(name, canonical):
+    """A tool is known in any spelling and under any namespace; others are not."""
+    assert canonical_tool(name) == canonical
+    assert is_planning_tool(name) == (canonical is not None)
+
+
+@given(st.sampled_from(PLANNING_TOOLS), st.sampled_from(["", "mcp__srv__", "ns.", "a/"]))
+def test_a_call_is_never_passed_over_by_the_cheap_look(name, prefix):
+    """Bytes that hold a call of a planning tool always mention one."""
+    for spelled in (name, name.lower(), name.upper()):
+        assert is_planning_tool(prefix + spelled)
+        assert mentions_tool(json.dumps({"name": prefix + spelled}).encode())
+
+
+@pytest.mark.parametrize("raw", [b'{"name": "Bash"}', b'{"name": "Task", "plan": 1}'])
+def test_other_lines_are_passed_over(raw):
+    """Bytes without any planning tool's name mention none."""
+    assert not mentions_tool(raw)

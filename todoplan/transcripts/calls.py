@@ -1,0 +1,71 @@
+"""What a reader yields: planning calls with their results, and what could not be read."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import attrs
+
+__all__ = ["BadLine", "CallResult", "Compaction", "Item", "PlanningCall"]
+
+MAIN_LANE = "main"
+
+
+@attrs.frozen
+class CallResult:
+    """
+    What the tool answered.
+
+    `data` is the structured answer where the recorder kept one (Claude Code's `toolUseResult`,
+    OpenHands' observation), else `None`.
+    """
+
+    text: str
+    is_error: bool = False
+    data: Mapping[str, Any] | None = None
+
+
+@attrs.frozen
+class PlanningCall:
+    """
+    One call of a planning tool, as the model sent it.
+
+    `arguments` are as recorded: a mapping, or the text that should have been JSON. `lane` names the
+    plan that the call acts on, `actor` who called; calls with the same `turn` were sent in one
+    message. `line` counts from 1: the physical line, or the message's number in a document.
+    `result` is `None` where the recording holds no answer.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any] | str
+    line: int
+    lane: str = MAIN_LANE
+    actor: str = MAIN_LANE
+    turn: str = ""
+    call_id: str = ""
+    at: datetime | None = None
+    result: CallResult | None = None
+
+
+@attrs.frozen
+class BadLine:
+    """
+    Something that could not be read, with the reason in one line; the rest was read all the same.
+    """
+
+    line: int
+    reason: str
+
+
+@attrs.frozen
+class Compaction:
+    """
+    The conversation was summarised here; the plan goes on.
+    """
+
+    line: int
+    lane: str = MAIN_LANE
+    at: datetime | None = None
+
+
+Item = PlanningCall | BadLine | Compaction

@@ -1,0 +1,116 @@
+"""Codex rollouts: `update_plan` as a function call, or within the script of an `exec` call."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
+from todoplan.transcripts.javascript import tool_calls
+from todoplan.transcripts.lines import Record
+from todoplan.transcripts.linking import Answered, Linker, Seen, Signal
+from todoplan.transcripts.probe import Probe
+from todoplan.transcripts.readers.base import Reader, ids_under, records
+from todoplan.transcripts.readers.shapes import (
+    arguments_of,
+    content_text,
+    id_of,
+    mapping,
+    string,
+    turn_of,
+)
+from todoplan.transcripts.source import Source
+from todoplan.transcripts.times import parse_time
+from todoplan.transcripts.tools import is_planning_tool, mentions_tool
+
+__all__ = ["READER"]
+
+_ENVELOPES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+_BARE = {"function_call", "function_call_output", "custom_tool_call"}
+_ids = ids_under(b"call_id")
+_DONE = "Plan updated"
+_FAILED_SCRIPT = ("Script failed", "Script error", "Script terminated")
+
+
+def _recognises(probe: Probe) -> bool:
+    return any(
+        (string(record.get("type")) in _ENVELOPES and "payload" in record)
+        or (string(record.get("type")) in _BARE and "call_id" in record)
+        for record in probe.records
+    )
+
+
+def _signals(source: Source, linker: Linker) -> Iterator[Signal]:
+    def wanted(raw: bytes) -> bool:
+        return (
+            mentions_tool(raw)
+            or b'"compacted"' in raw
+            or (b"_output" in raw and linker.awaits(_ids(raw)))
+        )
+
+    for record in records(source, wanted):
+        if isinstance(record, BadLine):
+            yield record
+        else:
+            yield from _of_record(record)
+
+
+def _of_record(record: Record) -> Iterator[Signal]:
+    fields = record.value
+    payload = mapping(fields["payload"]) if "payload" in fields else fields
+    if fields.get("type") == "compacted":
+        yield Compaction(record.line, at=parse_time(fields.get("timestamp")))
+    match payload.get("type"):
+        case "function_call" if is_planning_tool(string(payload.get("name"))):
+            arguments = arguments_of(payload.get("arguments"))
+            yield _seen(record, payload, string(payload.get("name")), arguments)
+        case "custom_tool_call":
+            yield from _of_script(record, payload)
+        case "function_call_output":
+            yield _answered(payload, _plain_result(payload.get("output")))
+        case "custom_tool_call_output":
+            text = content_text(payload.get("output"))
+            yield _answered(payload, CallResult(text, text.startswith(_FAILED_SCRIPT)))
+
+
+def _of_script(record: Record, payload: Mapping[str, Any]) -> Iterator[Signal]:
+    planning = (
+        call for call in tool_calls(string(payload.get("input"))) if is_planning_tool(call[0])
+    )
+    for number, (name, arguments) in enumerate(planning):
+        yield _seen(record, payload, name, arguments, number)
+
+
+def _seen(
+    record: Record,
+    payload: Mapping[str, Any],
+    name: str,
+    arguments: Mapping[str, Any] | str,
+    number: int = 0,
+) -> Seen:
+    call_id = id_of(payload.get("call_id"))
+    call = PlanningCall(
+        tool=name,
+        arguments=arguments,
+        line=record.line,
+        turn=turn_of(record.line),
+        call_id=call_id,
+        at=parse_time(record.value.get("timestamp")),
+    )
+    return Seen(call, call_id, call_id and f"{call_id}#{number}")
+
+
+def _answered(payload: Mapping[str, Any], result: CallResult) -> Answered:
+    return Answered(id_of(payload.get("call_id")), result)
+
+
+def _plain_result(output: Any) -> CallResult:
+    """
+    Give the answer to a function call; older versions wrap its text in JSON once more.
+    """
+    inner = arguments_of(output) if isinstance(output, str) else output
+    wrapped = mapping(inner)
+    text = content_text(wrapped.get("output", wrapped.get("content", output)))
+    refused = wrapped.get("success") is False or bool(text and not text.startswith(_DONE))
+    return CallResult(text, refused)
+
+
+READER = Reader("codex", _recognises, _signals)

@@ -1,0 +1,66 @@
+"""Entire's compact transcripts: one message a line, each call with its result inside it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from todoplan.transcripts.calls import BadLine, CallResult, PlanningCall
+from todoplan.transcripts.lines import Record
+from todoplan.transcripts.linking import Linker, Seen, Signal
+from todoplan.transcripts.probe import Probe
+from todoplan.transcripts.readers.base import Reader, records
+from todoplan.transcripts.readers.shapes import (
+    arguments_of,
+    content_text,
+    id_of,
+    mappings,
+    string,
+    turn_of,
+)
+from todoplan.transcripts.source import Source
+from todoplan.transcripts.times import parse_time
+from todoplan.transcripts.tools import is_planning_tool, mentions_tool
+
+__all__ = ["READER"]
+
+
+def _recognises(probe: Probe) -> bool:
+    return any("v" in record and "agent" in record and "ts" in record for record in probe.records)
+
+
+def _signals(source: Source, _linker: Linker) -> Iterator[Signal]:
+    for record in records(source, mentions_tool):
+        if isinstance(record, BadLine):
+            yield record
+        else:
+            yield from _of_record(record)
+
+
+def _of_record(record: Record) -> Iterator[Seen]:
+    for block in mappings(record.value.get("content")):
+        if block.get("type") == "tool_use" and is_planning_tool(string(block.get("name"))):
+            yield _seen(record, block)
+
+
+def _seen(record: Record, block: Mapping[str, Any]) -> Seen:
+    call_id = id_of(block.get("id"))
+    call = PlanningCall(
+        tool=string(block.get("name")),
+        arguments=arguments_of(block.get("input")),
+        line=record.line,
+        turn=turn_of(record.line, record.value.get("id")),
+        call_id=call_id,
+        at=parse_time(record.value.get("ts")),
+        result=_result(block.get("result")),
+    )
+    return Seen(call, once=call_id)
+
+
+def _result(value: Any) -> CallResult | None:
+    if not isinstance(value, dict):
+        return None
+    text = content_text(value.get("output"))
+    refused = value.get("status") == "error" or text.startswith("<tool_use_error>")
+    return CallResult(text, refused)
+
+
+READER = Reader("entire", _recognises, _signals)

@@ -1,0 +1,77 @@
+"""OpenCode session exports: call and result are one part of a message; call ids are not unique."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
+from todoplan.transcripts.lines import Record
+from todoplan.transcripts.linking import Linker, Signal
+from todoplan.transcripts.probe import Probe
+from todoplan.transcripts.readers.base import Reader, records
+from todoplan.transcripts.readers.shapes import (
+    arguments_of,
+    content_text,
+    data_of,
+    id_of,
+    mapping,
+    mappings,
+    string,
+    turn_of,
+)
+from todoplan.transcripts.source import Source
+from todoplan.transcripts.times import parse_time
+from todoplan.transcripts.tools import is_planning_tool
+
+__all__ = ["READER"]
+
+
+def _recognises(probe: Probe) -> bool:
+    return any(
+        isinstance(record.get("info"), dict) and isinstance(record.get("parts"), list)
+        for record in probe.records
+    )
+
+
+def _signals(source: Source, _linker: Linker) -> Iterator[Signal]:
+    for record in records(source):
+        if isinstance(record, BadLine):
+            yield record
+        else:
+            for part in mappings(record.value.get("parts")):
+                yield from _of_part(record, part)
+
+
+def _of_part(record: Record, part: Mapping[str, Any]) -> Iterator[Signal]:
+    if part.get("type") == "compaction":
+        yield Compaction(record.line, at=_time(record, part))
+    elif part.get("type") == "tool" and is_planning_tool(string(part.get("tool"))):
+        state = mapping(part.get("state"))
+        yield PlanningCall(
+            tool=string(part.get("tool")),
+            arguments=arguments_of(state.get("input")),
+            line=record.line,
+            turn=turn_of(record.line, mapping(record.value.get("info")).get("id")),
+            call_id=id_of(part.get("callID")),
+            at=_time(record, part),
+            result=_result(state),
+        )
+
+
+def _time(record: Record, part: Mapping[str, Any]) -> Any:
+    own = mapping(mapping(part.get("state")).get("time")).get("start")
+    sent = mapping(mapping(record.value.get("info")).get("time")).get("created")
+    return parse_time(own) or parse_time(sent)
+
+
+def _result(state: Mapping[str, Any]) -> CallResult | None:
+    data = data_of(state.get("metadata"))
+    match state.get("status"):
+        case "error":
+            return CallResult(content_text(state.get("error")), is_error=True, data=data)
+        case "completed":
+            return CallResult(content_text(state.get("output")), data=data)
+        case _:
+            return None
+
+
+READER = Reader("opencode", _recognises, _signals)

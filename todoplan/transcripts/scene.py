@@ -1,0 +1,232 @@
+"""
+One recorded call against its lane's plan.
+
+What happened, happened: a call is carried out without a policy, and judged by one afterwards.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Literal
+
+import attrs
+
+from todoplan.core.apply import replay
+from todoplan.core.change import Change
+from todoplan.core.commands import Command, CreateTask, DeleteTask, UpdateTask, WriteTodos
+from todoplan.core.decide import Rejected, decide
+from todoplan.core.events import Event, PlanRestored, TaskCreated
+from todoplan.core.model import Task
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy, Severity, judge
+from todoplan.core.problems import Problem
+from todoplan.dialogue.complaints import mends_text, sentence
+from todoplan.dialogue.intake import Intake, read
+from todoplan.dialogue.jsonish import InputLimits
+from todoplan.dialogue.repairs import Repair
+from todoplan.dialogue.toolsets import Query
+from todoplan.dialogue.views import one_line
+from todoplan.transcripts.calls import PlanningCall
+from todoplan.transcripts.findings import Finding, broken, found
+from todoplan.transcripts.recorded import OWN_WORDS, RECORDED, created_id, merged
+from todoplan.transcripts.tools import canonical_tool
+
+__all__ = ["Lane", "Outcome", "Scene", "Step"]
+
+Outcome = Literal["applied", "read", "refused", "unreadable", "impossible"]
+
+_LIMITS = InputLimits(chars=16_777_216, items=10_000)
+_ANYTHING_GOES = Policy()
+_CLIP = 120
+_TOLD = 3
+_ELSEWHERE = "(made elsewhere)"
+
+
+@attrs.frozen
+class Step:
+    """
+    What one planning call did: `plan` is its lane's after it, `chars` what call and answer cost.
+    """
+
+    line: int
+    lane: str
+    actor: str
+    tool: str
+    at: datetime | None
+    outcome: Outcome
+    plan: Plan
+    events: tuple[Event, ...]
+    findings: tuple[Finding, ...]
+    chars: int
+
+
+@attrs.define
+class Lane:
+    """
+    One plan of a recording as far as it has been read.
+    """
+
+    name: str
+    plan: Plan = attrs.field(factory=Plan)
+    calls: int = 0
+    refused: int = 0
+    largest: int = 0
+    last_line: int = 0
+    shown: dict[str, str] = attrs.Factory(dict)
+    written_in: str = ""
+
+
+@attrs.define
+class Scene:
+    """
+    One call being replayed.
+    """
+
+    lane: Lane
+    call: PlanningCall
+    policy: Policy
+    findings: list[Finding] = attrs.Factory(list)
+
+    def play(self) -> Step:
+        """
+        Carry the call out as the recording says it went, and judge it.
+        """
+        result = self.call.result
+        if result is not None and result.is_error:
+            self._say("refused_call", answer=one_line(result.text, _CLIP))
+            return self._step("refused")
+        if result is None:
+            self._say("no_result")
+        tool = RECORDED[canonical_tool(self.call.tool) or self.call.tool]
+        intake = read(self.call.arguments, tool.fields, _LIMITS)
+        request = None if intake.problems else tool.request(intake.values)
+        if request is None or isinstance(request, Problem):
+            return self._unreadable(intake.problems or (request,))
+        self._mention_mends(intake)
+        if isinstance(request, Query):
+            return self._step("read")
+        command = self._translated(request, merge=bool(intake.values.get("merge")))
+        return self._decided(command)
+
+    def _unreadable(self, problems: Sequence[Problem | None]) -> Step:
+        told = " ".join(sentence(problem) for problem in problems[:_TOLD] if problem)
+        self._say("unreadable_arguments", problems=told)
+        return self._step("unreadable")
+
+    def _say(self, code: str, *task_ids: str, **values: object) -> None:
+        self.findings.append(found(code, self.call.line, self.lane.name, *task_ids, **values))
+
+    def _step(self, outcome: Outcome, plan: Plan | None = None, *events: Event) -> Step:
+        call = self.call
+        answer = call.result.text if call.result else ""
+        return Step(
+            call.line,
+            call.lane,
+            call.actor,
+            call.tool,
+            call.at,
+            outcome,
+            self.lane.plan if plan is None else plan,
+            events,
+            tuple(self.findings),
+            len(str(call.arguments)) + len(answer),
+        )
+
+    def _mention_mends(self, intake: Intake) -> None:
+        mends = tuple(filter(_is_mend, intake.repairs))
+        if mends:
+            self._say("repaired_arguments", mends=mends_text(mends))
+
+    def _translated(self, command: Command, *, merge: bool) -> Command:
+        """
+        Say the command in the ids of our plan, with what it needs in place.
+        """
+        if isinstance(command, CreateTask):
+            self._make_way(created_id(self.call.result))
+            blocks, blocked_by = self._ids(command.blocks), self._ids(command.blocked_by)
+            return attrs.evolve(command, blocks=blocks, blocked_by=blocked_by)
+        if isinstance(command, UpdateTask):
+            return attrs.evolve(
+                command,
+                task_id=self._id(command.task_id),
+                add_blocks=self._ids(command.add_blocks),
+                add_blocked_by=self._ids(command.add_blocked_by),
+                remove_blocks=self._ids(command.remove_blocks),
+                remove_blocked_by=self._ids(command.remove_blocked_by),
+            )
+        if isinstance(command, DeleteTask):
+            return DeleteTask(self._id(command.task_id))
+        if isinstance(command, WriteTodos):
+            self._mention_clash()
+            return merged(self.lane.plan, command) if merge else command
+        return command
+
+    def _ids(self, recorded: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(self._id, recorded))
+
+    def _id(self, recorded: str) -> str:
+        """
+        Return our id for a recorded one; a task made elsewhere gets an entry of its own.
+        """
+        task_id = self.lane.shown.get(recorded, recorded)
+        if task_id in self.lane.plan:
+            return task_id
+        self._say("made_elsewhere", recorded, task=recorded)
+        self._make_way(recorded)
+        task_id = self.lane.shown[recorded] = str(self.lane.plan.next_id)
+        created = TaskCreated(Task(task_id, _ELSEWHERE, created_at=self.call.at))
+        self.lane.plan = replay(self.lane.plan, (created,))
+        return task_id
+
+    def _make_way(self, recorded: str | None) -> None:
+        """
+        Let the plan's next id be the recorded one; an id given out before gets a new number.
+        """
+        plan = self.lane.plan
+        if recorded is None or int(recorded) == plan.next_id:
+            return
+        if int(recorded) > plan.next_id:
+            skip = PlanRestored(tuple(plan), int(recorded))
+            self.lane.plan = replay(plan, (skip,))
+            return
+        shown = str(plan.next_id)
+        if recorded in plan or recorded in self.lane.shown:
+            self._say("reused_id", recorded, task=recorded, shown=shown)
+        self.lane.shown[recorded] = shown
+
+    def _mention_clash(self) -> None:
+        if self.call.turn and self.lane.written_in == self.call.turn:
+            self._say("parallel_write")
+        self.lane.written_in = self.call.turn
+
+    def _decided(self, command: Command) -> Step:
+        before = self.lane.plan
+        decision = decide(before, command, _ANYTHING_GOES, at=self.call.at)
+        if isinstance(decision, Rejected):
+            self._judge(decision.problems, Severity.ERROR)
+            return self._step("impossible")
+        change = Change(before, decision.plan, command, decision.events, self.policy.limits)
+        errors, warnings = judge(self.policy, change)
+        granular = not isinstance(command, WriteTodos)
+        self._judge(_settled(errors, granular=granular), Severity.ERROR)
+        self._judge(_settled(warnings, granular=granular), Severity.WARN)
+        return self._step("applied", decision.plan, *decision.events)
+
+    def _judge(self, problems: Iterable[Problem], severity: Severity) -> None:
+        line, lane = self.call.line, self.lane.name
+        self.findings.extend(broken(problem, severity, line, lane) for problem in problems)
+
+
+def _settled(problems: Iterable[Problem], *, granular: bool) -> tuple[Problem, ...]:
+    """
+    Leave out that nothing is in progress after a granular call: the next call starts a task.
+    """
+    return tuple(each for each in problems if not granular or each.code != "some_in_progress")
+
+
+def _is_mend(repair: Repair) -> bool:
+    """
+    Say whether the model was at fault: not where its system has more keys or words of its own.
+    """
+    if repair.code in {"ignored_key", "id", "wrapper"}:
+        return False
+    return not (repair.code == "word" and repair.seen in OWN_WORDS)
