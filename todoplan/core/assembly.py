@@ -7,7 +7,7 @@ from todoplan.core.graph import topological_order
 from todoplan.core.model import Task
 from todoplan.core.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.slots import number_of
+from todoplan.core.slots import LARGEST_GIVEN, number_of
 from todoplan.errors import PlanError
 
 __all__ = ["faults", "plan_of"]
@@ -19,13 +19,15 @@ def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Pl
     """
     Return the plan with these ready-made tasks, in this order.
 
-    `next_id` is raised above every id in use.
+    `next_id` is raised above every id in use; none is over 10**15.
 
     Raises:
         PlanError: the tasks are no plan; `data["problems"]` holds every fault.
     """
     kept = tuple(tasks)
     problems = tuple(faults(kept))
+    if next_id > LARGEST_GIVEN:
+        problems += (Problem("bad_id", seen=f"the next id is over {LARGEST_GIVEN}"),)
     if problems:
         told = [f"{p.code} {', '.join(p.task_ids[:_TOLD])} ({p.seen})" for p in problems[:_TOLD]]
         more = f" and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
@@ -44,7 +46,7 @@ def faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
     """
     known: dict[str, Task] = {}
     for task in tasks:
-        if not number_of(task.id):
+        if not 0 < number_of(task.id) <= LARGEST_GIVEN:
             yield Problem("bad_id", (task.id,), seen="an id is a number like 7, as a string")
         if task.id in known:
             yield Problem("duplicate_id", (task.id,), seen="the id stands twice")

@@ -32,8 +32,8 @@ def create(scene: Scene, items: Sequence[CreateTask], *, single: bool = False) -
     for index, item in enumerate(items):
         if not item.subject.strip():
             scene.fault("empty_text", path="subject" if single else f"tasks[{index}].subject")
-        ids[f"#{index}"] = str(scene.draft.next_id)
-        scene.emit(TaskCreated(new_task(scene, item)))
+        task_id = ids[f"#{index}"] = str(scene.draft.next_id)
+        scene.emit(TaskCreated(new_task(scene, item, task_id)))
     for index, item in enumerate(items):
         where, mine = "" if single else f"tasks[{index}].", ids[f"#{index}"]
         for end in _resolved(scene, item.blocked_by, ids, f"{where}blocked_by"):
@@ -42,12 +42,12 @@ def create(scene: Scene, items: Sequence[CreateTask], *, single: bool = False) -
             _link(scene, mine, end, f"{where}blocks")
 
 
-def new_task(scene: Scene, item: CreateTask) -> Task:
+def new_task(scene: Scene, item: CreateTask, task_id: str) -> Task:
     """
-    Return the task that a creation makes: the next id, the times that its status implies.
+    Return the task that a creation makes, with the times that its status implies.
     """
     task = Task(
-        str(scene.draft.next_id),
+        task_id,
         item.subject,
         item.description,
         item.status,

@@ -1,6 +1,7 @@
 """The whole list: what a write makes of a plan, keeping the identity of all that it left alone."""
 
 from collections.abc import Sequence
+from itertools import count
 
 from todoplan.core.commands import CreateTask, WriteTodos
 from todoplan.core.decide_tasks import edit, move, new_task
@@ -8,6 +9,7 @@ from todoplan.core.events import PlanCleared, TaskCreated, TaskDeleted, TasksReo
 from todoplan.core.matching import match
 from todoplan.core.model import Status, Task, Todo
 from todoplan.core.scene import Scene
+from todoplan.core.slots import number_of
 
 __all__ = ["clear", "write"]
 
@@ -20,7 +22,13 @@ def write(scene: Scene, command: WriteTodos) -> None:
     _check(scene, todos)
     meant = match(scene.draft, todos)
     _remove(scene, {task.id for task in meant if task is not None})
-    order = [_write_one(scene, todo, task) for todo, task in zip(todos, meant, strict=True)]
+    for todo, task in zip(todos, meant, strict=True):
+        if task is not None:
+            _change(scene, todo, task)
+    order = [task.id if task else "" for task in meant]
+    for index, task_id in sorted(_new_ids(scene, todos, order).items(), key=lambda new: new[1]):
+        order[index] = str(task_id)
+        scene.emit(TaskCreated(_made(scene, todos[index], order[index])))
     if order != [task.id for task in scene.draft]:
         scene.emit(TasksReordered(tuple(order), scene.at))
 
@@ -45,13 +53,30 @@ def _remove(scene: Scene, kept: set[str]) -> None:
         scene.emit(TaskDeleted(task_id, scene.at))
 
 
-def _write_one(scene: Scene, todo: Todo, task: Task | None) -> str:
-    if task is None:
-        status = todo.status or Status.PENDING
-        item = CreateTask(todo.content, "", status, todo.active_form, todo.priority)
-        made = new_task(scene, item)
-        scene.emit(TaskCreated(made))
-        return made.id
+def _new_ids(scene: Scene, todos: Sequence[Todo], order: Sequence[str]) -> dict[int, int]:
+    """
+    Return the number that each new line's task gets, by the line's index.
+
+    A line that numbers itself, as some models do, keeps its number if it was never used and is no
+    further off than the list is long: then the same list means the same tasks when it comes again.
+    """
+    start = scene.draft.next_id
+    fresh = [index for index, task_id in enumerate(order) if not task_id]
+    own = [number_of(todo.id or "") for todo in todos]
+    kept = {index: own[index] for index in fresh if start <= own[index] < start + len(todos)}
+    said = set(own)
+    last = max(kept.values(), default=start - 1)
+    after = (number for number in count(last + 1) if number not in said)
+    return {index: kept[index] if index in kept else next(after) for index in fresh}
+
+
+def _made(scene: Scene, todo: Todo, task_id: str) -> Task:
+    status = todo.status or Status.PENDING
+    item = CreateTask(todo.content, "", status, todo.active_form, todo.priority)
+    return new_task(scene, item, task_id)
+
+
+def _change(scene: Scene, todo: Todo, task: Task) -> None:
     given = (
         ("subject", todo.content, task.subject),
         ("active_form", todo.active_form, task.active_form),
@@ -60,7 +85,6 @@ def _write_one(scene: Scene, todo: Todo, task: Task | None) -> str:
     edit(scene, task, {name: new for name, new, old in given if new is not None and new != old})
     if todo.status is not None:
         move(scene, task, todo.status)
-    return task.id
 
 
 def clear(scene: Scene) -> None:

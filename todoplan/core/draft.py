@@ -137,9 +137,11 @@ class Draft:
 
     def _wait(self, task_id: str, more: int) -> None:
         slot = self._layout.slot(task_id)
-        self._waiting[slot] += more
         task = self._tasks[slot]
-        if task is not None and task.status is Status.PENDING:
+        if task is None:
+            return
+        self._waiting[slot] += more
+        if task.status is Status.PENDING:
             self._refresh(slot, task)
 
     def _refresh(self, slot: int, task: Task) -> None:

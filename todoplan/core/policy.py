@@ -94,8 +94,10 @@ def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Pr
     """
     errors: list[Problem] = []
     warnings: list[Problem] = []
+    happened = frozenset(map(type, change.events))
     for rule, severity in policy._active:  # noqa: SLF001 - the policy's own cache
-        (errors if severity is Severity.ERROR else warnings).extend(rule.check(change))
+        if not rule.on or not rule.on.isdisjoint(happened):
+            (errors if severity is Severity.ERROR else warnings).extend(rule.check(change))
     return tuple(errors), tuple(warnings)
 
 

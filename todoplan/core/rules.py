@@ -13,7 +13,15 @@ import attrs
 
 from todoplan.core.change import Change
 from todoplan.core.commands import CreateTasks
-from todoplan.core.events import EdgeAdded, TaskCreated
+from todoplan.core.events import (
+    EdgeAdded,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+)
 from todoplan.core.lifecycle import ACTION_TO, TABLE, Kind
 from todoplan.core.matching import normalised
 from todoplan.core.model import Status, Task
@@ -28,11 +36,15 @@ _SHOWN = 20
 class Rule:
     """
     A named check. `about_plan`: it can also be asked of a plan as it stands (`inspect`).
+
+    `on` names the types of events that can break it, so that others need not be looked at; empty:
+    it is asked about every change.
     """
 
     name: str
     check: Callable[[Change], Iterable[Problem]]
     about_plan: bool = False
+    on: frozenset[type] = frozenset()
 
 
 RULES: dict[str, Rule] = {}
@@ -41,10 +53,10 @@ RULES: dict[str, Rule] = {}
 _Check = Callable[[Change], Iterable[Problem]]
 
 
-def _rule(*, about_plan: bool = False) -> Callable[[_Check], _Check]:
+def _rule(*on: type, about_plan: bool = False) -> Callable[[_Check], _Check]:
     def keep(check: _Check) -> _Check:
         name = check.__name__.strip("_")
-        RULES[name] = Rule(name, check, about_plan)
+        RULES[name] = Rule(name, check, about_plan, frozenset(on))
         return check  # by its name in the module, so that a policy can be pickled
 
     return keep
@@ -61,7 +73,7 @@ def _anew(change: Change, field: str) -> Iterator[Task]:
             yield task
 
 
-@_rule(about_plan=True)
+@_rule(StatusChanged, TaskCreated, PlanRestored, about_plan=True)
 def _single_in_progress(change: Change) -> Iterable[Problem]:
     now = change.after.counts.in_progress
     if now <= 1 or now <= change.before.counts.in_progress:
@@ -86,7 +98,7 @@ def _first_in_progress(change: Change) -> Iterable[Problem]:
     return (Problem("first_in_progress", _ids(change.after.ready()), seen="0", legal="1"),)
 
 
-@_rule()
+@_rule(StatusChanged, TaskEdited, TaskDeleted, PlanCleared)
 def _completed_is_final(change: Change) -> Iterator[Problem]:
     for move in change.moves():
         if move.old is Status.COMPLETED:
@@ -101,7 +113,7 @@ def _completed_is_final(change: Change) -> Iterator[Problem]:
                 yield Problem("completed_is_final", (task.id,), seen="removed")
 
 
-@_rule()
+@_rule(StatusChanged)
 def _linear_status(change: Change) -> Iterator[Problem]:
     for move in change.moves():
         if TABLE[move.old, ACTION_TO[move.new]].kind is Kind.JUMP:
@@ -121,17 +133,17 @@ def _blocked_moves(change: Change, to: Status) -> Iterator[Problem]:
 _VERB = {Status.IN_PROGRESS: "start", Status.COMPLETED: "complete"}
 
 
-@_rule()
+@_rule(StatusChanged, TaskCreated)
 def _blocked_start(change: Change) -> Iterator[Problem]:
     return _blocked_moves(change, Status.IN_PROGRESS)
 
 
-@_rule()
+@_rule(StatusChanged, TaskCreated)
 def _blocked_complete(change: Change) -> Iterator[Problem]:
     return _blocked_moves(change, Status.COMPLETED)
 
 
-@_rule()
+@_rule(TaskDeleted, PlanCleared)
 def _dropped_open_items(change: Change) -> Iterable[Problem]:
     if all(write.clear for write in change.writes()):
         return ()
@@ -139,7 +151,7 @@ def _dropped_open_items(change: Change) -> Iterable[Problem]:
     return (Problem("dropped_open_items", dropped, seen=str(len(dropped))),) if dropped else ()
 
 
-@_rule()
+@_rule(PlanCleared)
 def _empty_write(change: Change) -> Iterable[Problem]:
     still_open = change.before.counts.open
     if not still_open or all(write.todos or write.clear for write in change.writes()):
@@ -147,7 +159,7 @@ def _empty_write(change: Change) -> Iterable[Problem]:
     return (Problem("empty_write", seen=str(still_open)),)
 
 
-@_rule(about_plan=True)
+@_rule(TaskCreated, TaskEdited, about_plan=True)
 def _duplicate_content(change: Change) -> Iterator[Problem]:
     written = {normalised(task.subject) for task in _anew(change, "subject")}
     if not written:
@@ -164,17 +176,17 @@ def _missing(change: Change, field: str, code: str) -> Iterable[Problem]:
     return (Problem(code, lacking, seen=field),) if lacking else ()
 
 
-@_rule(about_plan=True)
+@_rule(TaskCreated, TaskEdited, about_plan=True)
 def _active_form_required(change: Change) -> Iterable[Problem]:
     return _missing(change, "active_form", "active_form_required")
 
 
-@_rule(about_plan=True)
+@_rule(TaskCreated, TaskEdited, about_plan=True)
 def _priority_required(change: Change) -> Iterable[Problem]:
     return _missing(change, "priority", "priority_required")
 
 
-@_rule(about_plan=True)
+@_rule(StatusChanged, TaskCreated, PlanRestored, about_plan=True)
 def _max_items(change: Change) -> Iterator[Problem]:
     before, after, limits = change.before.counts, change.after.counts, change.limits
     if limits.items < after.total > before.total:
@@ -183,7 +195,7 @@ def _max_items(change: Change) -> Iterator[Problem]:
         yield Problem("max_items", seen=f"{after.open} open", legal=str(limits.open_items))
 
 
-@_rule(about_plan=True)
+@_rule(TaskCreated, TaskEdited, about_plan=True)
 def _max_text(change: Change) -> Iterator[Problem]:
     limits = change.limits
     for field, most in (("subject", limits.subject), ("description", limits.text)):
@@ -194,7 +206,7 @@ def _max_text(change: Change) -> Iterator[Problem]:
                 yield Problem("max_text", (task.id,), seen=seen, legal=str(most))
 
 
-@_rule(about_plan=True)
+@_rule(EdgeAdded, TaskCreated, about_plan=True)
 def _max_edges(change: Change) -> Iterator[Problem]:
     most = change.limits.edges
     for task_id in dict.fromkeys(_linked_ids(change)):
@@ -211,7 +223,7 @@ def _linked_ids(change: Change) -> Iterator[str]:
             yield event.task.id
 
 
-@_rule()
+@_rule(StatusChanged)
 def _batch_completion(change: Change) -> Iterable[Problem]:
     done = tuple(dict.fromkeys(move.task_id for move in change.moves(Status.COMPLETED)))
     return (Problem("batch_completion", done, seen=str(len(done))),) if len(done) > 1 else ()

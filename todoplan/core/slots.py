@@ -6,9 +6,11 @@ import attrs
 
 from todoplan.core.vector import CHUNK
 
-__all__ = ["Layout", "SlotSet", "number_of"]
+__all__ = ["LARGEST_GIVEN", "Layout", "SlotSet", "number_of"]
 
 _LONGEST_ID = 18
+LARGEST_GIVEN = 10**15
+"""The highest id or next id that may come from outside: it leaves room to count on."""
 
 
 def number_of(task_id: str) -> int:

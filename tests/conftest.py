@@ -1,0 +1,14 @@
+"""Hypothesis profiles: `HYPOTHESIS_PROFILE` is dev (quick), default, or ci (the same each time)."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+
+settings.register_profile("default", max_examples=100, stateful_step_count=30, **_COMMON)
+settings.register_profile("dev", max_examples=15, stateful_step_count=15, **_COMMON)
+settings.register_profile(
+    "ci", max_examples=400, stateful_step_count=40, derandomize=True, database=None, **_COMMON
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

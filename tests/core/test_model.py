@@ -1,0 +1,80 @@
+import copy
+import pickle
+from datetime import UTC, datetime
+
+import attrs
+import pytest
+
+from todoplan.core.frozen import FrozenDict
+from todoplan.core.model import OPEN, RESOLVED, Priority, Status, Task, Todo, as_priority, as_status
+
+FULL = Task(
+    "1",
+    "a",
+    description="why",
+    status=Status.COMPLETED,
+    priority=Priority.HIGH,
+    blocks=("2",),
+    estimate=2.5,
+    metadata=FrozenDict({"k": [1]}),
+    created_at=datetime(2026, 1, 2, tzinfo=UTC),
+)
+
+
+def test_statuses_are_open_or_resolved():
+    """Each status is open or resolved, never both."""
+    assert set(Status) == OPEN | RESOLVED
+    assert not OPEN & RESOLVED
+    assert {status for status in Status if status.resolved} == RESOLVED
+
+
+def test_status_is_its_word():
+    """A status equals and hashes as its word, so that it serves as a key beside it."""
+    assert Status.IN_PROGRESS == "in_progress"
+    assert {Status.IN_PROGRESS: 1}["in_progress"] == 1
+    assert str(Status.IN_PROGRESS) == "in_progress"
+
+
+def test_words_become_members():
+    """Words are converted; members and `None` pass."""
+    assert as_status("pending") is as_status(Status.PENDING) is Status.PENDING
+    assert as_priority("low") is as_priority(Priority.LOW) is Priority.LOW
+    assert as_priority(None) is None
+    assert Todo("a", "completed", priority="high") == Todo(
+        "a", Status.COMPLETED, None, Priority.HIGH
+    )
+
+
+@pytest.mark.parametrize("word", ["done", "Completed", "", "deleted", "blocked"])
+def test_unknown_word_is_an_error(word):
+    """The core does not guess what a word means."""
+    with pytest.raises(ValueError, match="is not a valid Status"):
+        Todo("a", word)
+    with pytest.raises(ValueError, match="is not a valid Priority"):
+        Task("1", "a", priority=word)
+
+
+def test_but_changes_only_what_it_names():
+    """`but` does what `attrs.evolve` does, and the original stays."""
+    changed = FULL.but(subject="b", owner="ann")
+    assert changed == attrs.evolve(FULL, subject="b", owner="ann")
+    assert type(changed) is Task
+    assert (FULL.subject, FULL.owner) == ("a", None)
+    assert FULL.but() == FULL
+
+
+def test_but_knows_no_other_field():
+    """A misspelt field is an error, not a new attribute."""
+    with pytest.raises(AttributeError):
+        FULL.but(titel="x")
+
+
+@pytest.mark.parametrize("task", [FULL, FULL.but(subject="b")])
+def test_task_is_a_value(task):
+    """A task is frozen, hashable, and survives pickling and copying, also when made by `but`."""
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        task.subject = "c"
+    for twin in (pickle.loads(pickle.dumps(task)), copy.deepcopy(task), copy.copy(task)):  # noqa: S301 - our own bytes
+        assert twin == task
+        assert hash(twin) == hash(task)
+        assert type(twin) is Task

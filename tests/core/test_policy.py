@@ -1,0 +1,107 @@
+import pickle
+
+import pytest
+
+from todoplan.core.assembly import plan_of
+from todoplan.core.commands import CreateTask, UpdateTask
+from todoplan.core.decide import Accepted, Rejected, decide
+from todoplan.core.limits import Limits
+from todoplan.core.model import Task
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy, Severity, inspect
+from todoplan.core.presets import DEFAULT, PRESETS, STRICT
+from todoplan.core.problems import Problem
+from todoplan.core.rules import RULES, Rule
+from todoplan.errors import PlanError
+
+
+def test_a_rule_of_your_own():
+    """A rule is a function of a change; added to a policy it refuses like the others."""
+
+    def owned(change):
+        for task in change.written():
+            if not task.owner:
+                yield Problem("owner_required", (task.id,), note="Say who does it.")
+
+    policy = DEFAULT.adding(Rule("owner_required", owned, about_plan=True))
+    refused = decide(Plan(), CreateTask("a"), policy)
+    assert isinstance(refused, Rejected)
+    assert refused.problems[0].note == "Say who does it."
+    assert isinstance(decide(Plan(), CreateTask("a", owner="ann"), policy), Accepted)
+    assert inspect(plan_of([Task("1", "a")]), policy) == refused.problems
+    assert decide(Plan(), CreateTask("a"), policy.but(owner_required="warn")).warnings
+
+
+def test_a_rule_of_the_same_name_is_replaced():
+    """The newer one holds; the others stay as they were."""
+    never = Rule("max_text", lambda change: ())
+    policy = STRICT.adding(never, "warn")
+    assert [rule for rule, _ in policy.rules if rule.name == "max_text"] == [never]
+    assert len(policy.rules) == len(RULES)
+    assert policy.severity("max_text") is Severity.WARN
+
+
+def test_but_changes_the_named_rules_only():
+    """The rest of the policy, its limits too, stays."""
+    policy = Policy(limits=Limits(items=3)).but(max_items="warn", empty_write="error")
+    levels = {rule.name: level for rule, level in policy.rules if level is not Severity.OFF}
+    assert levels == {"max_items": Severity.WARN, "empty_write": Severity.ERROR}
+    assert policy.limits.items == 3
+    assert policy.but() == policy
+
+
+def test_an_unknown_rule_is_an_error_that_lists_the_known():
+    """All misspelt names are told at once."""
+    with pytest.raises(
+        PlanError, match="no rule is called maxitems, zz; the rules are active_"
+    ) as caught:
+        Policy().but(zz="off", maxitems="error")
+    assert caught.value.data == {"unknown": ["maxitems", "zz"]}
+
+
+@pytest.mark.parametrize("word", ["fatal", "", "Error"])
+def test_an_unknown_severity_is_an_error(word):
+    """Wherever it is given: a severity that is none must not weaken a policy in silence."""
+    rule = RULES["max_items"]
+    for make in (
+        lambda: Policy().but(max_items=word),
+        lambda: Policy().adding(rule, word),
+        lambda: Policy(((rule, word),)),
+    ):
+        with pytest.raises(PlanError, match="a severity is off, warn or error") as caught:
+            make()
+        assert caught.value.data == {"seen": word}
+
+
+def test_severities_may_be_words():
+    """A policy built by hand from words is as strict as one built from members."""
+    by_word = Policy(tuple((rule, "error") for rule in RULES.values()))
+    assert by_word == STRICT
+    assert isinstance(decide(Plan(), CreateTask("a"), by_word), Rejected)
+
+
+def test_a_rule_that_is_not_there_is_off():
+    """A policy can be asked about any name."""
+    assert Policy().severity("max_items") is Severity.OFF
+    assert Policy(()).severity("max_items") is Severity.OFF
+    assert DEFAULT.severity("empty_write") is Severity.ERROR
+
+
+@pytest.mark.parametrize("policy", PRESETS.values())
+def test_policy_is_a_value(policy):
+    """A policy is hashable, and survives pickling with its rules."""
+    twin = pickle.loads(pickle.dumps(policy))  # noqa: S301 - our own bytes
+    assert twin == policy
+    assert hash(twin) == hash(policy)
+    command = UpdateTask("1", subject="x" * 501)
+    plan = plan_of([Task("1", "a")])
+    assert decide(plan, command, twin) == decide(plan, command, policy)
+
+
+def test_errors_before_warnings_all_at_once():
+    """A refusal holds every error; an acceptance every warning."""
+    policy = Policy().but(active_form_required="error", priority_required="error", max_text="warn")
+    refused = decide(Plan(), CreateTask("x" * 501), policy)
+    assert [p.code for p in refused.problems] == ["active_form_required", "priority_required"]
+    warned = decide(Plan(), CreateTask("x" * 501, active_form="x", priority="low"), policy)
+    assert [p.code for p in warned.warnings] == ["max_text"]

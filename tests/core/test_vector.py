@@ -1,0 +1,49 @@
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.core.vector import CHUNK, Vector
+
+writes = st.lists(st.tuples(st.integers(0, 3 * CHUNK), st.integers()), max_size=12)
+
+
+def build(vector, pairs):
+    """
+    Return the vector with these positions set.
+    """
+    builder = vector.builder()
+    for position, value in pairs:
+        builder[position] = value
+        assert builder[position] == value
+    return builder.freeze()
+
+
+@given(writes, writes)
+def test_vector_is_a_list_with_versions(first, second):
+    """Two rounds of writes give what a dict with a default gives, and the first version stays."""
+    one = build(Vector(0), first)
+    seen = list(one)
+    two = build(one, second)
+    assert list(one) == seen
+    wanted = dict(first) | dict(second)
+    assert list(two) == [wanted.get(n, 0) for n in range(max(wanted, default=-1) + 1)]
+    assert len(two) == len(list(two))
+    assert list(pickle.loads(pickle.dumps(two))) == list(two)  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize("position", [-1, 3, 10_000])
+def test_outside_is_the_fill(position):
+    """Before the start and beyond the end stands the fill value, in a builder too."""
+    vector = build(Vector(0), [(2, 5)])
+    assert vector[position] == 0
+    assert vector.builder()[position] == 0
+
+
+def test_a_write_copies_one_chunk():
+    """The versions share every chunk that was not written to."""
+    old = build(Vector(0), [(10 * CHUNK - 1, 1)])
+    new = build(old, [(3 * CHUNK, 7), (3 * CHUNK + 1, 8)])
+    shared = [a is b for a, b in zip(old._chunks, new._chunks, strict=True)]
+    assert shared == [number != 3 for number in range(10)]

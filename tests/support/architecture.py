@@ -1,0 +1,224 @@
+"""What the walls of the package are, and how a breach is found: by reading, never by importing."""
+
+import ast
+import sys
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2] / "todoplan"
+EVERYTHING = ("*",)
+MAY = {
+    "": ("core", "planner"),
+    "errors": (),
+    "core": (),
+    "dialogue": ("core",),
+    "codec": ("core",),
+    "render": ("core",),
+    "stores.base": ("codec", "core"),
+    "stores": ("stores.base", "codec", "core"),
+    "planner": ("dialogue", "stores.base", "stores.memory", "core"),
+    "transcripts": ("dialogue", "codec", "core"),
+    "adapters": ("planner", "dialogue", "codec", "core"),
+    "cli": EVERYTHING,
+    "__main__": ("cli",),
+    "testing": EVERYTHING,
+}
+LIBRARIES = {"core": {"attrs"}, "": set(), "errors": set()}
+IMPURE = {
+    "asyncio",
+    "io",
+    "logging",
+    "multiprocessing",
+    "os",
+    "pathlib",
+    "random",
+    "secrets",
+    "shutil",
+    "socket",
+    "subprocess",
+    "tempfile",
+    "threading",
+    "time",
+    "urllib",
+    "uuid",
+}
+IMPURE_CALLS = {"open", "print", "input", "exec", "eval", "now", "utcnow", "today", "breakpoint"}
+
+
+class Module:
+    """
+    One file: its dotted name below the package, its tree, the modules and names it imports.
+    """
+
+    def __init__(self, root, path):
+        parts = path.relative_to(root).with_suffix("").parts
+        self.root, self.name = root, ".".join(parts).removesuffix("__init__").strip(".")
+        self.lines = path.read_text("utf-8").count("\n")
+        self.tree = ast.parse(path.read_text("utf-8"))
+        self.unit = unit_of(self.name)
+
+    def imports(self, *, at_import=False):
+        """
+        Yield (module, name or None); with `at_import` only what runs when the module is imported.
+        """
+        for node in self._running(self.tree.body) if at_import else ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name, None) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert not node.level, f"{self.name} imports relatively"
+                yield from ((node.module, alias.name) for alias in node.names)
+
+    def _running(self, body):
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                continue
+            yield node
+            yield from self._running(list(ast.iter_child_nodes(node)))
+
+    def ours(self, **how):
+        """
+        Yield (module below the package, private name or None) for what it imports of us.
+        """
+        top = self.root.name
+        for module, name in self.imports(**how):
+            if module == top or module.startswith(f"{top}."):
+                inner = module.removeprefix(top).strip(".")
+                deeper = f"{inner}.{name}".strip(".")
+                yield (deeper, None) if is_module(self.root, deeper) else (inner, name)
+
+
+def is_module(root, name):
+    """
+    Say whether a dotted name below the package is a file or a folder there.
+    """
+    path = root.joinpath(*name.split("."))
+    return path.with_suffix(".py").is_file() or path.is_dir()
+
+
+def unit_of(name):
+    """
+    Return the unit of the import table that a module is in.
+    """
+    first, *rest = name.split(".")
+    if first in {"stores", "adapters"} and rest:
+        return f"{first}.{rest[0]}"
+    return first
+
+
+@cache
+def modules(root=ROOT):
+    """
+    Return all modules of a package.
+    """
+    return tuple(Module(root, path) for path in sorted(root.rglob("*.py")))
+
+
+def allowed(unit):
+    """
+    Return what the table lets a unit import; an unknown unit nothing.
+    """
+    return MAY.get(unit, MAY.get(unit.split(".")[0], ()))
+
+
+def forbidden_imports(root=ROOT):
+    """
+    Yield imports of us that go up or sideways.
+    """
+    for module in modules(root):
+        may = allowed(module.unit)
+        for target, _ in module.ours():
+            unit = unit_of(target)
+            fine = unit in {module.unit, "errors", *may} or unit.split(".")[0] in may
+            if (not fine and may != EVERYTHING) or (unit == "testing" != module.unit):
+                yield f"{module.name} imports {target}"
+
+
+def cycles(root=ROOT):
+    """
+    Yield modules that import themselves by way of others, at run time.
+    """
+    edges = {}
+    for module in modules(root):
+        edges[module.name] = {name for name, _ in module.ours(at_import=True)} - {module.name}
+    while leaves := {name for name, targets in edges.items() if not targets & set(edges)}:
+        edges = {name: targets for name, targets in edges.items() if name not in leaves}
+    yield from edges
+
+
+def impurities(root=ROOT):
+    """
+    Yield what the core must not import or call, and libraries that a bare import must not need.
+    """
+    for module in modules(root):
+        for name in {name.split(".")[0] for name, _ in module.imports()}:
+            library = name not in sys.stdlib_module_names and name != root.name
+            if library and name not in LIBRARIES.get(module.unit, {name}):
+                yield f"{module.name} needs {name}"
+            if module.unit == "core" and name in IMPURE:
+                yield f"{module.name} imports {name}"
+        calls = (n.func for n in ast.walk(module.tree) if isinstance(n, ast.Call))
+        named = {getattr(call, "id", getattr(call, "attr", "")) for call in calls}
+        if module.unit == "core":
+            yield from (f"{module.name} calls {name}" for name in named & IMPURE_CALLS)
+
+
+def large_modules(root=ROOT):
+    """
+    Yield modules of more than 300 lines.
+    """
+    yield from (f"{m.name} has {m.lines} lines" for m in modules(root) if m.lines > 300)
+
+
+def bound(tree):
+    """
+    Return the names that a module's top level binds.
+    """
+    names = set()
+    for node in tree.body:
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        names |= {n.id for t in targets if t for n in ast.walk(t) if isinstance(n, ast.Name)}
+        names |= {getattr(node, "name", None)}
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+    return names
+
+
+def public(module):
+    """
+    Return what `__all__` lists, or `None` where there is none.
+    """
+    for node in module.tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return ast.literal_eval(node.value)
+    return None
+
+
+def wrong_lists(root=ROOT):
+    """
+    Yield public modules whose `__all__` is missing, or lists what does not exist or twice.
+    """
+    for module in modules(root):
+        here, listed = bound(module.tree) - {None}, public(module)
+        private = any(part.startswith("_") for part in module.name.split("."))
+        if listed is None:
+            if here and not private:
+                yield f"{module.name} has no __all__"
+        elif len(set(listed)) < len(listed) or ("__getattr__" not in here and set(listed) - here):
+            yield f"{module.name}: __all__ lists {sorted(set(listed) - here)}"
+
+
+def private_imports(root=ROOT):
+    """
+    Yield private names and modules that are imported from another folder.
+    """
+    for module in modules(root):
+        for target, name in module.ours():
+            path = f"{target}.{name or ''}".split(".")
+            private = any(part.startswith("_") and part != "__main__" for part in path)
+            if private and unit_of(target) != module.unit:
+                yield f"{module.name} imports {target}.{name or ''}"
+
+
+CHECKS = (forbidden_imports, cycles, impurities, large_modules, wrong_lists, private_imports)

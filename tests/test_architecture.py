@@ -1,0 +1,96 @@
+"""The house's walls: who may import whom, what the core must not do, how large a room may be."""
+
+import subprocess
+import sys
+
+import pytest
+from support.architecture import (
+    CHECKS,
+    ROOT,
+    cycles,
+    forbidden_imports,
+    impurities,
+    large_modules,
+    modules,
+    private_imports,
+    public,
+    wrong_lists,
+)
+
+HEAVY = "cattrs ijson langchain langchain_core langgraph agentscope pydantic rich sqlite3 typer"
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_package_keeps_the_walls(check):
+    """Imports go down, the core is pure, rooms are small, `__all__` is true, privates stay home."""
+    assert list(check()) == []
+
+
+BAD = {
+    forbidden_imports: [
+        ("core/x.py", "from todoplan.dialogue import intake"),
+        ("core/x.py", "import todoplan.codec"),
+        ("dialogue/x.py", "from todoplan.codec import encode"),
+        ("stores/sqlite.py", "from todoplan.stores.memory import Memory"),
+        ("stores/base.py", "from todoplan.stores import memory"),
+        ("adapters/one/x.py", "def f():\n    from todoplan.adapters.two import y"),
+        ("planner/x.py", "from todoplan.stores.sqlite import Sqlite"),
+        ("render/x.py", "from todoplan import Plan"),
+        ("cli/x.py", "from todoplan.testing import suite"),
+        ("surprise/x.py", "from todoplan.core import plan"),
+    ],
+    cycles: [("core/x.py", "import todoplan.core.y"), ("errors.py", "import todoplan.dialogue.y")],
+    impurities: [
+        ("core/x.py", "import uuid"),
+        ("core/x.py", "def f():\n    import logging.handlers"),
+        ("core/x.py", "import pydantic"),
+        ("core/x.py", "datetime.datetime.now()"),
+        ("core/x.py", "def f():\n    print(open('x'))"),
+        ("__init__.py", "import cattrs"),
+    ],
+    large_modules: [("render/x.py", "x = 1\n" * 301)],
+    wrong_lists: [
+        ("core/x.py", "def f(): ..."),
+        ("core/x.py", "__all__ = ['f', 'g']\ndef f(): ..."),
+        ("core/x.py", "__all__ = ['f', 'f']\nf = 1"),
+    ],
+    private_imports: [
+        ("dialogue/x.py", "from todoplan.core.plan import _head"),
+        ("dialogue/x.py", "from todoplan.core._plan import head"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("check", "path", "text"), [(check, *bad) for check, files in BAD.items() for bad in files]
+)
+def test_a_breach_is_found(check, path, text, tmp_path):
+    """Each check fails on a package made wrong on purpose, and passes on it made right."""
+    root = tmp_path / "todoplan"
+    good = {"core/y.py": "from todoplan.core import x", "errors.py": "", "stores/memory.py": ""}
+    good |= {"dialogue/y.py": "from todoplan.core import y\nfrom todoplan.errors import E\n"}
+    good |= {"dialogue/y.py": good["dialogue/y.py"] + "__all__ = ['E']", "cli/y.py": ""}
+    good |= {"core/y.py": good["core/y.py"] + "\n__all__ = ['x']", "core/x.py": ""}
+    for name, content in good.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content)
+    assert list(check(root)) == []
+    modules.cache_clear()
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text)
+    assert list(check(root)) != []
+
+
+def test_bare_import_is_light():
+    """`import todoplan` loads neither cattrs nor a framework nor what the extras bring."""
+    code = f"import sys, todoplan; print(*(set('{HEAVY}'.split()) & set(sys.modules)))"
+    done = subprocess.run(  # noqa: S603 - our own interpreter and text
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT.parent
+    )
+    assert done.stdout.split() == []
+
+
+def test_the_root_has_few_names():
+    """At most 25 public names stand at the root."""
+    root = next(module for module in modules() if not module.name)
+    assert len(public(root) or ()) <= 25
