@@ -4,14 +4,18 @@ import re
 
 from todoplan.dialogue.repairs import Repair
 
-__all__ = ["clean", "quoted"]
+__all__ = ["ANY_CLOSER", "clean", "leaks_field", "quoted", "unleaked"]
 
 _HIDDEN = re.compile("[\x00\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _LONE = re.compile("[\ud800-\udfff]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_CLOSERS = re.compile(
-    r"(?:\s*</(?:antml:)?(?:parameter|invoke|function_calls|payload|tool_call)>)+\s*\Z"
+_SWALLOWED = re.compile(r"<(?:antml:)?parameter\s+name\s*=")
+_CLOSER = re.compile(
+    r"</(?:antml:)?(?:parameter|invoke|function_calls|payload|tool_call|tool_use)>\Z"
 )
+ANY_CLOSER = re.compile(r"</[\w:.-]{1,40}>\Z")
+"""A closing tag of any name, where nothing but JSON belongs."""
+_LONGEST_CLOSER = 43
 _MOST_SEEN = 40
 
 
@@ -29,14 +33,41 @@ def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:
         text = _HIDDEN.sub("", whole)
         if text != whole:
             repairs.append(Repair("hidden_characters", path))
-    if text.endswith(">") and (shorter := _CLOSERS.sub("", text)) != text:
+    shorter = unleaked(text)
+    if shorter != text:
         repairs.append(Repair("closing_tags", path))
-        text = shorter
-    return text, tuple(repairs)
+    return shorter, tuple(repairs)
 
 
 def _joined(pair: re.Match[str]) -> str:
     return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+def unleaked(text: str, closer: re.Pattern[str] = _CLOSER) -> str:
+    """
+    Return the text without the closing tags at its very end. Linear: it is read from the end.
+    """
+    end = _bare_end(text, len(text))
+    found = closer.search(text, max(0, end - _LONGEST_CLOSER), end)
+    if found is None:
+        return text
+    while found is not None:
+        end = _bare_end(text, found.start())
+        found = closer.search(text, max(0, end - _LONGEST_CLOSER), end)
+    return text[:end]
+
+
+def _bare_end(text: str, end: int) -> int:
+    while end and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def leaks_field(text: str) -> bool:
+    """
+    Say whether another argument's opening tag stands in the text, so that its value was lost.
+    """
+    return _SWALLOWED.search(text) is not None
 
 
 def quoted(value: object) -> str:

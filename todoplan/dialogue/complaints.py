@@ -3,34 +3,47 @@
 from collections.abc import Iterable, Sequence
 
 from todoplan.core.problems import Problem
+from todoplan.core.slots import number_of
 from todoplan.dialogue.cleaning import quoted
 from todoplan.dialogue.repairs import Repair
+from todoplan.dialogue.views import ids_text
 from todoplan.dialogue.wording import fill, say, wording
 
 __all__ = ["error_text", "mends_text", "sentence", "warnings_text"]
 
 _MOST = 10
 _MOST_MENDS = 3
+_MOST_WARNINGS = 5
+_MOST_SEEN = 240
 
 
 def sentence(problem: Problem) -> str:
     """
     Return one problem as a sentence; a rule of the user's own speaks by its `note`.
     """
-    template = problem.note.replace("$", "$$") or wording(
-        "problems", problem.code, wording("problems", "other")
-    )
-    text = fill(
-        template,
+    text = problem.note or fill(
+        wording("problems", problem.code, wording("problems", "other")),
         {
             "code": problem.code,
-            "seen": problem.seen,
-            "legal": problem.legal or "nothing yet",
+            "seen": _clipped(problem.seen),
+            "legal": _clipped(problem.legal) or "nothing yet",
             "path": problem.path,
-            "ids": ", ".join(f"#{task_id}" for task_id in problem.task_ids),
+            "ids": _ids(problem.task_ids),
         },
     )
     return say("problems", "at", path=problem.path, sentence=text) if problem.path else text
+
+
+def _clipped(text: str) -> str:
+    if len(text) <= _MOST_SEEN:
+        return text
+    return f"{text[: _MOST_SEEN - 40]} ... {text[-30:]}"
+
+
+def _ids(task_ids: Sequence[str]) -> str:
+    if all(map(number_of, task_ids)):
+        return ids_text(task_ids)
+    return _clipped(", ".join(f"#{quoted(task_id)}" for task_id in task_ids))
 
 
 def error_text(problems: Sequence[Problem], example: str = "") -> str:
@@ -47,9 +60,13 @@ def error_text(problems: Sequence[Problem], example: str = "") -> str:
 
 def warnings_text(warnings: Iterable[Problem]) -> tuple[str, ...]:
     """
-    Return each warning as a sentence of its own.
+    Return each warning as a sentence of its own, at most five, and how many more there are.
     """
-    return tuple(say("problems", "warning", sentence=sentence(problem)) for problem in warnings)
+    listed = tuple(warnings)
+    told = [sentence(problem) for problem in listed[:_MOST_WARNINGS]]
+    if len(listed) > _MOST_WARNINGS:
+        told.append(say("problems", "more", count=len(listed) - _MOST_WARNINGS))
+    return tuple(say("problems", "warning", sentence=each) for each in told)
 
 
 def mends_text(repairs: Sequence[Repair]) -> str:
@@ -67,5 +84,5 @@ def mends_text(repairs: Sequence[Repair]) -> str:
 def _clause(repair: Repair) -> str:
     near = repair.code == "ignored_key" and repair.used
     name = "ignored_key_near" if near else repair.code
-    path = quoted(repair.path) or "the arguments"
+    path = repair.path or "the arguments"
     return say("repairs", name, path=path, seen=repair.seen, used=repair.used)

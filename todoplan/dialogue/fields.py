@@ -8,7 +8,9 @@ from functools import cache, lru_cache
 
 import attrs
 
-__all__ = ["Field", "Kind", "find_field", "folded"]
+__all__ = ["Field", "Kind", "find_field", "folded", "meant_by", "shown_path"]
+
+_LONGEST_WORD = 80
 
 
 class Kind(StrEnum):
@@ -75,9 +77,35 @@ def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
     return table
 
 
-@lru_cache(maxsize=4096)
+def meant_by(key: str, fields: tuple[Field, ...]) -> tuple[Field | None, int]:
+    """
+    Return the field that a key means, with its strength; `(None, -1)` for a key of none.
+    """
+    return find_field(fields).get(folded(key), (None, -1))
+
+
+def shown_path(path: str, fields: tuple[Field, ...]) -> str:
+    """
+    Return a command's path, "tasks[0].blocked_by", in the names that the model sees.
+
+    "" if a tool's fields have no such place.
+    """
+    head, _, rest = path.partition(".")
+    target, bracket, index = head.partition("[")
+    field = next((field for field in fields if field.target == target), None)
+    if field is None:
+        return ""
+    below = shown_path(rest, field.items)
+    return f"{field.name}{bracket}{index}" + (f".{below}" if below else "")
+
+
 def folded(word: str) -> str:
     """
     Return the word without case, spaces, `_` and `-`: activeForm and active_form are alike.
     """
-    return "".join(letter for letter in word[:80].casefold() if letter not in " _-")
+    return _folded(word[:_LONGEST_WORD])
+
+
+@lru_cache(maxsize=4096)
+def _folded(word: str) -> str:
+    return "".join(letter for letter in word.casefold() if letter not in " _-")

@@ -5,15 +5,17 @@ What must be remembered between calls is `Memory`, a small frozen value that an 
 framework's own per-thread state. Every cap is finite; the same inputs give the same decision.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import attrs
 
 from todoplan.core.plan import Plan
-from todoplan.dialogue.conversation import Message, ToolResult, is_final_answer, latest_results
+from todoplan.core.questions import open_tasks
+from todoplan.dialogue.conversation import Message, ToolResult, is_final_answer
 from todoplan.dialogue.reminders import reminder
 from todoplan.dialogue.toolsets import ToolSet
+from todoplan.errors import PlanError
 
 __all__ = [
     "Advice",
@@ -21,6 +23,7 @@ __all__ = [
     "Memory",
     "Settings",
     "Verdict",
+    "ignored",
 ]
 
 Verdict = Literal["accept", "again", "raise"]
@@ -61,6 +64,20 @@ class Memory:
     resolved: int = 0
     empties: int = 0
     confirmed: int = -1
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any] | None) -> "Memory":
+        """
+        Return the memory that `to_data` wrote, also by another version; a new one for `None`.
+        """
+        known = {field.name for field in attrs.fields(cls)}
+        return cls(**{name: value for name, value in (data or {}).items() if name in known})
+
+    def to_data(self) -> dict[str, int]:
+        """
+        Return the memory as plain JSON values.
+        """
+        return attrs.asdict(self)
 
     def new_run(self, plan: Plan) -> "Memory":
         """
@@ -125,12 +142,13 @@ class Guidance:
             yield "stale"
 
     def _visible(self, plan: Plan, messages: Sequence[Message]) -> bool:
-        if any(message.shows == plan.revision for message in messages):
-            return True
-        return any(result.ok and self._ours(result) for result in latest_results(messages))
+        return any(
+            message.shows == plan.revision or any(map(self._shows, message.results))
+            for message in reversed(messages)
+        )
 
-    def _ours(self, result: ToolResult) -> bool:
-        return self.toolset.find(result.name) is not None
+    def _shows(self, result: ToolResult) -> bool:
+        return result.ok and self.toolset.find(result.name) is not None
 
     def _text(self, kind: str, plan: Plan) -> str:
         return reminder(kind, plan, self.toolset, plan.active() if kind == "stale" else None)
@@ -167,6 +185,18 @@ class Guidance:
             return Advice(memory)
         memory = attrs.evolve(memory, confirmed=plan.revision)
         return Advice(memory, ("all_done",), self._text("all_done", plan), "again")
+
+
+def ignored(plan: Plan) -> PlanError:
+    """
+    Return what to raise on the verdict "raise".
+    """
+    ids = tuple(task.id for task in open_tasks(plan))
+    msg = (
+        f"the model went on answering while {len(ids)} of {len(plan)} tasks are open, however often"
+        " it was asked; allow more turns by Settings(unfinished=...), or let it go"
+    )
+    return PlanError(msg, task_ids=ids)
 
 
 def _after(kind: str | None, plan: Plan, memory: Memory) -> Memory:

@@ -4,8 +4,7 @@ From what a model sent to a JSON value: mends what is unambiguous and whole, ref
 Never raises and never hangs: sizes are bounded first, every pass is linear, nothing recurses.
 """
 
-import ast
-import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -13,26 +12,37 @@ from typing import Any
 import attrs
 
 from todoplan.core.problems import Problem
+from todoplan.dialogue.cleaning import ANY_CLOSER, unleaked
+from todoplan.dialogue.literals import MOST_DIGITS, RefusedError, from_json, from_python
 from todoplan.dialogue.repairs import Repair
 
 __all__ = ["InputLimits", "Parsed", "parse", "unwrapped_text"]
 
 _REPR_LIMIT = 65_536
 _TRUNCATED = Problem("truncated")
-_FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
-_CLOSERS = re.compile(r"(?:\s*</[\w:.-]{1,40}>)+\s*\Z")
-_NOISE = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|,(?=\s*[}\]])')
+_TOO_LONG = Problem("bad_number", seen=f"a number of over {MOST_DIGITS} digits")
+_FENCE = re.compile(r"```[\w-]*+[ \t]*+\n")
+_NOISE = re.compile(
+    r'("(?:[^"\\]++|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,(?=\s*+[}\]])', re.DOTALL
+)
+_ENCODED = re.compile(r"\s*+[\[{\"`]")
+_STRUCTURED = re.compile(
+    r"""\s*+["\\]*+(?:\{\s*+(?:[\\"']|\Z)|\[\s*+(?:[\[{\\"']|\Z))"""  # how lists and objects begin
+)
 
 
 @attrs.frozen
 class InputLimits:
     """
     How much one call may bring: characters, levels of nesting, entries of a list.
+
+    `strict`: keys that no field has refuse the call; otherwise they are ignored, and told.
     """
 
     chars: int = 1_048_576
     depth: int = 32
     items: int = 1_000
+    strict: bool = False
 
 
 @attrs.frozen
@@ -45,63 +55,71 @@ class Parsed:
     repairs: tuple[Repair, ...] = ()
 
 
-class _RefusedError(Exception):
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.code)
-        self.problem = problem
-
-
 def parse(raw: object, limits: InputLimits) -> Parsed | Problem:
     """
     Return the value of a call's arguments: JSON text, bytes, or what a framework has parsed.
     """
     if raw is None:
         return Parsed({})
-    if isinstance(raw, bytes | bytearray):
-        raw = bytes(raw[: limits.chars + 1]).decode("utf-8", "replace")
-    if not isinstance(raw, str):
-        return _bounded(Parsed(raw), limits)
+    if isinstance(raw, str | bytes | bytearray):
+        return _read(raw, limits)
+    return _bounded(Parsed(raw), limits)
+
+
+def _read(raw: str | bytes | bytearray, limits: InputLimits) -> Parsed | Problem:
     if len(raw) > limits.chars:
         return Problem("too_large", seen=f"{len(raw)} characters", legal=str(limits.chars))
-    found = _from_text(raw)
-    return found if isinstance(found, Problem) else _bounded(found, limits)
+    text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+    found = _from_text(text.removeprefix("\ufeff").strip(), limits)
+    if isinstance(found, Problem):
+        return found
+    if not isinstance(raw, str) and raw.decode("utf-8", "ignore") != text:
+        found = attrs.evolve(found, repairs=(*found.repairs, Repair("surrogates")))
+    return _bounded(found, limits)
 
 
-def _from_text(raw: str) -> Parsed | Problem:
-    text = raw.removeprefix("\ufeff").strip()
-    if not text:
-        return Parsed({})
+def _from_text(text: str, limits: InputLimits) -> Parsed | Problem:
+    found = _strictly(text, (), limits) if text else Parsed({})
+    return _mended(text, limits) if found is None else found
+
+
+def _strictly(
+    text: str, repairs: tuple[Repair, ...], limits: InputLimits
+) -> Parsed | Problem | None:
     try:
-        return Parsed(_loads(text))
-    except _RefusedError as refused:
+        return Parsed(from_json(text), repairs)
+    except RefusedError as refused:
         return refused.problem
-    except (ValueError, RecursionError):
-        return _mended(text)
+    except RecursionError:
+        return _too_deep(limits.depth)
+    except ValueError:
+        return None
 
 
-def _mended(text: str) -> Parsed | Problem:
-    repairs: list[Repair] = []
-    for code, mend in (("code_fence", _unfenced), ("closing_tags", _unclosed), ("noise", _tidy)):
+def _too_deep(levels: int) -> Problem:
+    return Problem("too_deep", seen=f"over {levels} levels", legal=str(levels))
+
+
+def _mended(text: str, limits: InputLimits) -> Parsed | Problem:
+    repairs: tuple[Repair, ...] = ()
+    for code, mend in (("code_fence", _unfenced), ("closing_tags", _unclosed)):
         tidier = mend(text)
         if tidier != text:
-            text = tidier
-            repairs.append(Repair(code))
-            try:
-                return Parsed(_loads(text), tuple(repairs))
-            except _RefusedError as refused:
-                return refused.problem
-            except (ValueError, RecursionError):
-                continue
-    return _from_repr(text, tuple(repairs))
+            text, repairs = tidier, (*repairs, Repair(code))
+            found = _strictly(text, repairs, limits)
+            if found is not None:
+                return found
+    found = _strictly(_tidy(text), (*repairs, Repair("noise")), limits)
+    return _from_repr(text, repairs) if found is None else found
 
 
 def _unfenced(text: str) -> str:
-    fenced = _FENCE.match(text)
-    return fenced[1].strip() if fenced else text
+    opening = _FENCE.match(text)
+    return text[opening.end() : -3].strip() if opening and text.endswith("```") else text
 
 
 def _unclosed(text: str) -> str:
-    return _CLOSERS.sub("", text[-400:]).join((text[:-400], "")) if text.endswith(">") else text
+    return unleaked(text, ANY_CLOSER)
 
 
 def _tidy(text: str) -> str:
@@ -111,7 +129,9 @@ def _tidy(text: str) -> str:
 def _from_repr(text: str, repairs: tuple[Repair, ...]) -> Parsed | Problem:
     if text[:1] in ("[", "{", "(") and len(text) <= _REPR_LIMIT:
         try:
-            return Parsed(ast.literal_eval(text), (*repairs, Repair("python_repr")))
+            return Parsed(from_python(text), (*repairs, Repair("python_repr")))
+        except RefusedError as refused:
+            return refused.problem
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             pass
     return _TRUNCATED if _ends_open(text) else Problem("not_json", seen=text)
@@ -135,43 +155,6 @@ def _ends_open(text: str) -> bool:
     return bool(quote) or depth > 0
 
 
-def _loads(text: str) -> Any:
-    return json.loads(
-        text,
-        strict=False,
-        object_pairs_hook=_object,
-        parse_constant=_no_constant,
-        parse_int=_integer,
-        parse_float=_number,
-    )
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found and found[key] != value:
-            raise _RefusedError(Problem("duplicate_key", seen=key))
-        found[key] = value
-    return found
-
-
-def _no_constant(word: str) -> Any:
-    raise _RefusedError(Problem("bad_number", seen=word))
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > 18:  # noqa: PLR2004 - what 64 bits hold
-        raise _RefusedError(Problem("bad_number", seen=f"a number of {len(digits)} digits"))
-    return int(digits)
-
-
-def _number(digits: str) -> float:
-    value = float(digits)
-    if value in (float("inf"), float("-inf")):
-        raise _RefusedError(Problem("bad_number", seen=digits))
-    return value
-
-
 def _bounded(parsed: Parsed, limits: InputLimits) -> Parsed | Problem:
     """
     Refuse what is nested too deeply, too large, or not of JSON's types, without recursion.
@@ -180,7 +163,7 @@ def _bounded(parsed: Parsed, limits: InputLimits) -> Parsed | Problem:
     while level:
         depth += 1
         if depth > limits.depth:
-            return Problem("too_deep", seen=f"over {limits.depth} levels", legal=str(limits.depth))
+            return _too_deep(limits.depth)
         below: list[Any] = []
         for value in level:
             chars += len(value) if isinstance(value, str) else 1
@@ -196,29 +179,40 @@ def _bounded(parsed: Parsed, limits: InputLimits) -> Parsed | Problem:
 def _children(value: object, below: list[Any]) -> Problem | None:
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
-            return Problem("wrong_type", seen="a key that is not text", legal="text keys")
+            return _not_of_json("a key that is not text", "text keys")
+        below.extend(value)
         below.extend(value.values())
     elif isinstance(value, list | tuple):
         below.extend(value)
-    elif isinstance(value, float) and value - value != 0.0:
-        return Problem("bad_number", seen=str(value))
-    elif value is not None and not isinstance(value, str | int | float):
-        return Problem("wrong_type", seen=type(value).__name__, legal="JSON values")
+    elif isinstance(value, float):
+        return None if math.isfinite(value) else Problem("bad_number", seen=str(value))
+    elif isinstance(value, int):
+        return None if abs(value) < 10**MOST_DIGITS else _TOO_LONG
+    elif value is not None and not isinstance(value, str):
+        return _not_of_json(type(value).__name__, "JSON values")
     return None
 
 
-def unwrapped_text(value: object, limits: InputLimits, levels: int = 3) -> Parsed:
+def _not_of_json(seen: str, legal: str) -> Problem:
+    return Problem("wrong_type", seen=seen, legal=legal, path="arguments")
+
+
+def unwrapped_text(value: object, limits: InputLimits, levels: int = 3) -> Parsed | Problem:
     """
     Return the list or object that a text spells, unwrapped at most three times; else the value.
+
+    A text that begins as lists and objects do, and is broken, is a problem: never a title.
     """
     inner: object = value
+    repairs: tuple[Repair, ...] = (Repair("json_text"),)
     for _ in range(levels):
-        if not isinstance(inner, str) or inner.strip()[:1] not in ("[", "{", '"', "`"):
+        if not isinstance(inner, str) or not _ENCODED.match(inner):
             break
         found = parse(inner, limits)
         if isinstance(found, Problem):
-            return Parsed(value, (Repair("unreadable", seen=found.code),))
-        inner = found.value
-    if inner is value or not isinstance(inner, Mapping | list | tuple):
-        return Parsed(value)
-    return Parsed(inner, (Repair("json_text"),))
+            return found if _STRUCTURED.match(str(value)) else Parsed(value)
+        inner, repairs = found.value, (*repairs, *found.repairs)
+    if inner is not value and isinstance(inner, Mapping | list | tuple):
+        return Parsed(inner, repairs)
+    broken = isinstance(value, str) and _STRUCTURED.match(value)
+    return _too_deep(levels) if broken else Parsed(value)

@@ -21,7 +21,7 @@ from todoplan.core.problems import Problem
 from todoplan.dialogue.views import ids_text, one_line
 from todoplan.dialogue.wording import say
 
-__all__ = ["counts_text", "receipt", "steps", "untold"]
+__all__ = ["counts_text", "done_note", "receipt", "steps", "untold"]
 
 _TOLD = frozenset({"dropped_open_items", "no_op_write"})
 
@@ -33,9 +33,19 @@ def counts_text(plan: Plan) -> str:
     """
     Return how far the plan is: "3/20 completed".
     """
+    return _counted("counts", plan)
+
+
+def _counted(name: str, plan: Plan, **values: str) -> str:
     counts = plan.counts
-    values = {"done": counts.completed, "total": counts.total, "cancelled": counts.cancelled}
-    return say("replies", "counts_cancelled" if counts.cancelled else "counts", **values)
+    return say(
+        "replies",
+        f"{name}_cancelled" if counts.cancelled else name,
+        done=counts.completed,
+        total=counts.total,
+        cancelled=counts.cancelled,
+        **values,
+    )
 
 
 def receipt(change: Change) -> str:
@@ -59,6 +69,13 @@ def _titles(tasks: list[Task]) -> str:
     return ", ".join(told)
 
 
+def done_note(change: Change) -> str:
+    """
+    Return what to say when a change left nothing open; an emptied list is told as such.
+    """
+    return say("replies", "done_note" if len(change.after) else "done_note_empty")
+
+
 def untold(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
     """
     Return the warnings that a receipt does not tell in its own words.
@@ -68,16 +85,17 @@ def untold(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def steps(change: Change) -> str:
     """
-    Return the answer to granular calls: what happened to which ids, what is ready now, the counts.
+    Return the answer to granular calls: the counts, what happened to which ids, what is ready now.
+
+    One token less than with the counts at the end, on every step of a plan.
     """
-    counts = counts_text(change.after)
     if not change.events:
-        return say("replies", "unchanged", counts=counts)
+        return say("replies", "unchanged", counts=counts_text(change.after))
     parts = [say("replies", name, ids=ids_text(ids)) for name, ids in _grouped(change).items()]
     ready = tuple(_newly_ready(change))
     if ready:
         parts.append(say("replies", "ready", ids=ids_text(ready)))
-    return "; ".join((*parts, counts))
+    return _counted("steps", change.after, changes="; ".join(parts))
 
 
 def _grouped(change: Change) -> dict[str, list[str]]:

@@ -1,6 +1,7 @@
 """JSON Schema (draft 2020-12) of a tool's arguments, plain or as OpenAI's strict mode wants it."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 from todoplan.core.model import Priority, Status
@@ -43,7 +44,8 @@ def arguments_schema(
     Return the schema of an object with these fields.
 
     `strict`: every property is required, optional ones may be null, nothing else is allowed, and
-    free-form metadata is a JSON text (a free object can never be strict).
+    free-form metadata is a JSON text (a free object can never be strict). A field is then described
+    by `about(path + ".strict")` if there is such a text.
     """
     return _object(fields, about, "", strict)
 
@@ -53,7 +55,7 @@ def _object(fields: tuple[Field, ...], about: About, prefix: str, strict: bool) 
     properties = {field.name: _property(field, about, prefix, strict) for field in shown}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     required = [field.name for field in shown if strict or field.required]
-    if required:
+    if required or strict:
         schema["required"] = required
     if strict:
         schema["additionalProperties"] = False
@@ -62,8 +64,8 @@ def _object(fields: tuple[Field, ...], about: About, prefix: str, strict: bool) 
 
 def _property(field: Field, about: About, prefix: str, strict: bool) -> dict[str, Any]:  # noqa: FBT001 - passed on
     path = f"{prefix}{field.target}"
-    shape = dict(_shape(field, about, path, strict))
-    description = about(path)
+    shape = deepcopy(_shape(field, about, path, strict))  # a schema is the caller's to change
+    description = (strict and about(f"{path}.strict")) or about(path)
     if description:
         shape["description"] = description
     return _nullable(shape) if strict and not field.required else shape

@@ -4,7 +4,7 @@ The one road from a call to a reply: pure, and never an exception for what a mod
 A framework that owns the state calls it with the plan from there; `Planner` wraps it for the rest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,9 +20,10 @@ from todoplan.core.presets import DEFAULT
 from todoplan.core.problems import Problem
 from todoplan.dialogue.cleaning import quoted
 from todoplan.dialogue.complaints import error_text, mends_text, warnings_text
+from todoplan.dialogue.fields import shown_path
 from todoplan.dialogue.intake import read
 from todoplan.dialogue.jsonish import InputLimits
-from todoplan.dialogue.phrasing import receipt, steps, untold
+from todoplan.dialogue.phrasing import done_note, receipt, steps, untold
 from todoplan.dialogue.repairs import Repair
 from todoplan.dialogue.tools_todos import TODOS
 from todoplan.dialogue.toolsets import Query, Request, Tool, ToolSet
@@ -80,11 +81,16 @@ class Turn:
 class Toolbox:
     """
     A tool set under a policy.
+
+    Two notes cost tokens and are off: `show_list` puts the whole list behind the answer to each
+    change, `say_done` says when nothing is open any more.
     """
 
     toolset: ToolSet = TODOS
     policy: Policy = DEFAULT
     limits: InputLimits = InputLimits()
+    show_list: bool = False
+    say_done: bool = False
 
     def call(
         self, plan: Plan, name: str, arguments: object = None, *, at: datetime | None = None
@@ -144,39 +150,50 @@ class _Exchange:
     at: datetime | None
 
     def refused(self, *problems: Problem) -> Reply:
-        shown = tuple(self._as_shown(problem) for problem in problems)
-        text = error_text(shown, self.toolbox.toolset.text(f"{self.tool.key}.example"))
-        return self._reply(self.plan, text, is_error=True, problems=shown)
+        """
+        Answer arguments that make no request, with a correct example.
+        """
+        toolset, key = self.toolbox.toolset, f"{self.tool.key}.example"
+        later = toolset.text(f"{key}.later") if len(self.plan) else ""
+        return self._error(problems, later or toolset.text(key))
 
-    def _as_shown(self, problem: Problem) -> Problem:
-        names = {field.target: field.name for field in self.tool.fields}
-        first = problem.path.partition(".")[0].partition("[")[0]
-        if names.get(first, first) == first:
-            return problem
-        return attrs.evolve(problem, path=f"{names[first]}{problem.path.removeprefix(first)}")
+    def _error(self, problems: tuple[Problem, ...], example: str = "") -> Reply:
+        text = error_text(problems, example)
+        return self._reply(self.plan, text, is_error=True, problems=problems)
 
     def carried_out(self, request: Request) -> Reply:
         if isinstance(request, Problem):
-            return self.refused(request)
+            return self.refused(self._as_shown(request))
         return self._read(request) if isinstance(request, Query) else self._decided(request)
 
     def _read(self, query: Query) -> Reply:
+        mends = mends_text(self.repairs)
         if query.task_id is None:
-            return self._reply(self.plan, _lines(list_text(self.plan), mends_text(self.repairs)))
+            return self._reply(self.plan, _lines(list_text(self.plan), mends))
         task = self.plan.get(query.task_id)
         if task is None:
             legal = ids_text(task.id for task in self.plan)
-            return self.refused(Problem("unknown_task", (), query.task_id, legal))
-        return self._reply(self.plan, task_text(self.plan, task))
+            return self._error((Problem("unknown_task", (), query.task_id, legal),))
+        return self._reply(self.plan, _lines(mends, task_text(self.plan, task)))
 
     def _decided(self, command: Command) -> Reply:
         decision = decide(self.plan, command, self.toolbox.policy, at=self.at)
         if isinstance(decision, Rejected):
-            return self.refused(*decision.problems)
+            return self._error(tuple(map(self._as_shown, decision.problems)))
         change = Change(self.plan, decision.plan, command, decision.events)
         told = receipt(change) if self.tool.whole_list else steps(change)
-        text = _lines(told, *warnings_text(untold(decision.warnings)), mends_text(self.repairs))
+        notes = (*warnings_text(untold(decision.warnings)), mends_text(self.repairs))
+        text = _lines(told, *notes, *self._extras(change))
         return self._reply(decision.plan, text, events=decision.events, warnings=decision.warnings)
+
+    def _extras(self, change: Change) -> Iterator[str]:
+        if change.events and self.toolbox.say_done and not change.after.counts.open:
+            yield done_note(change)
+        if change.events and self.toolbox.show_list:
+            yield list_text(change.after)
+
+    def _as_shown(self, problem: Problem) -> Problem:
+        return attrs.evolve(problem, path=shown_path(problem.path, self.tool.fields))
 
     def _reply(self, plan: Plan, text: str, **fields: Any) -> Reply:
         name = self.toolbox.toolset.shown(self.tool.key)

@@ -8,7 +8,7 @@ from todoplan.core.model import Todo
 from todoplan.dialogue.fields import Field, Kind
 from todoplan.dialogue.toolsets import Query, Request, Tool, ToolSet
 
-__all__ = ["TITLES", "TODOS", "write_tool"]
+__all__ = ["TITLES", "TODOS", "WRITE_TODOS", "write_tool"]
 
 TITLES = ("content", "subject", "title", "text", "task", "name", "step", "todo", "item")
 """What the title of an entry is called in the tools of other systems."""
@@ -59,3 +59,6 @@ TODOS = ToolSet(
     by_id=False,
 )
 """`write_todos` and `read_todos`."""
+
+WRITE_TODOS = ToolSet("todos", (write_tool("write_todos"),), "write_todos", by_id=False)
+"""`write_todos` alone, as LangChain's middleware has it."""

@@ -4,122 +4,95 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import attrs
-
 from todoplan.core.model import Priority, Status
-from todoplan.core.problems import Problem
-from todoplan.dialogue.cleaning import clean, quoted
-from todoplan.dialogue.fields import Kind
-from todoplan.dialogue.jsonish import InputLimits, unwrapped_text
-from todoplan.dialogue.repairs import Repair
-from todoplan.dialogue.vocabulary import ABSENT, DELETED, id_of, ids_in, priority_of, status_of
+from todoplan.dialogue.cleaning import quoted
+from todoplan.dialogue.fields import Kind, folded
+from todoplan.dialogue.notes import MISSING, Notes
+from todoplan.dialogue.vocabulary import (
+    ABSENT,
+    DELETED,
+    id_of,
+    ids_in,
+    is_reference,
+    priority_of,
+    status_of,
+)
 
-__all__ = ["MISSING", "READERS", "Notes", "Reader"]
+__all__ = ["READERS", "Reader"]
 
-MISSING = object()
-"""What a reader returns for a value that does not count, or that it has refused."""
-
+_BY_NAME = {status.value: status for status in Status}
 _STATUS_WORDS = ", ".join(Status)
-
-
-@attrs.define
-class Notes:
-    """
-    What came up while a call's arguments were read.
-    """
-
-    limits: InputLimits = InputLimits()
-    repairs: list[Repair] = attrs.Factory(list)
-    problems: list[Problem] = attrs.Factory(list)
-
-    def mend(self, code: str, path: str, seen: object = "", used: str = "") -> None:
-        """
-        Say what was read differently from what was given.
-        """
-        self.repairs.append(Repair(code, path, quoted(seen), used))
-
-    def refuse(self, code: str, path: str, seen: object = "", legal: str = "") -> object:
-        """
-        Say what cannot be read, and return `MISSING`.
-        """
-        self.problems.append(Problem(code, (), quoted(seen), legal, path))
-        return MISSING
-
+_MOST_DIGITS = 18
+_DELETING = frozenset({DELETED, "delete", "remove", "removed"})
+_ID_KEYS = frozenset({"id", "taskid"})
 
 Reader = Callable[[Any, str, Notes], Any]
 
 
-def _line(value: Any, path: str, notes: Notes) -> Any:
-    return _text(value, path, notes)
-
-
 def _text(value: Any, path: str, notes: Notes) -> Any:
-    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18:  # noqa: PLR2004
+    if isinstance(value, int | float) and not isinstance(value, bool):
         notes.mend("number_as_text", path, value, str(value))
         return str(value)
     if not isinstance(value, str):
         return notes.refuse("wrong_type", path, value, "a text")
-    if "<parameter name=" in value:
-        return notes.refuse("swallowed_field", path, value)
-    kept, repairs = clean(value, path)
-    notes.repairs.extend(repairs)
-    return kept
+    return notes.cleaned(value, path)
 
 
-def _word(value: Any, path: str, notes: Notes) -> Any:
+def _word(value: Any, path: str, notes: Notes, legal: str) -> Any:
     if not isinstance(value, str):
-        return notes.refuse("wrong_type", path, value, "a word")
-    if value.strip().casefold() in ABSENT:
+        return notes.refuse("wrong_type", path, value, f"one of {legal}")
+    word = notes.cleaned(value, path)
+    if word is not MISSING and word.strip().casefold() in ABSENT:
         notes.mend("absent_word", path, value)
         return MISSING
-    return value
+    return word
 
 
-def _status(value: Any, path: str, notes: Notes) -> Any:
-    word = _word(value, path, notes)
+def _status(value: Any, path: str, notes: Notes, legal: str = _STATUS_WORDS) -> Any:
+    if isinstance(value, str) and value in _BY_NAME:
+        return _BY_NAME[value]
+    word = _word(value, path, notes, legal)
     if word is MISSING:
         return MISSING
     status = status_of(word)
     if status is None:
-        return notes.refuse("unknown_status", path, word, _STATUS_WORDS)
+        return notes.refuse("unknown_status", path, word, legal)
     return _told(word, status, path, notes)
 
 
-def _told(word: str, used: Status | Priority, path: str, notes: Notes) -> Status | Priority:
-    if word != used.value:
-        notes.mend("word", path, word, used.value)
+def _told(word: str, used: str, path: str, notes: Notes) -> str:
+    if word != used:
+        notes.mend("word", path, word, str(used))
     return used
 
 
 def _status_or_deleted(value: Any, path: str, notes: Notes) -> Any:
-    if isinstance(value, str) and value.strip().casefold() in {DELETED, "delete", "removed"}:
-        return DELETED
-    before = len(notes.problems)
-    found = _status(value, path, notes)
-    if len(notes.problems) > before:
-        notes.problems[-1] = attrs.evolve(notes.problems[-1], legal=f"{_STATUS_WORDS}, {DELETED}")
-    return found
+    if isinstance(value, str) and folded(value) in _DELETING:
+        return _told(value, DELETED, path, notes)
+    return _status(value, path, notes, f"{_STATUS_WORDS}, {DELETED}")
 
 
 def _priority(value: Any, path: str, notes: Notes) -> Any:
-    word = _word(value, path, notes)
+    legal = ", ".join(Priority)
+    word = _word(value, path, notes, legal)
     if word is MISSING:
         return MISSING
     priority = priority_of(word)
     if priority is None:
-        return notes.refuse("unknown_priority", path, word, ", ".join(Priority))
+        return notes.refuse("unknown_priority", path, word, legal)
     return _told(word, priority, path, notes)
 
 
 def _id(value: Any, path: str, notes: Notes) -> Any:
-    if isinstance(value, str) and value.strip().casefold() in ABSENT:
+    word = notes.cleaned(value, path) if isinstance(value, str) else value
+    if isinstance(word, str) and word.strip().casefold() in ABSENT:
         notes.mend("absent_word", path, value)
         return MISSING
-    found = id_of(value)
+    found = None if word is MISSING else id_of(word)
     if found is None:
         return notes.refuse("bad_id", path, value, 'an id such as "3"')
-    if isinstance(value, str) and value != found:
-        notes.mend("id", path, value, found)
+    if isinstance(word, str):
+        _told(word, found, path, notes)
     return found
 
 
@@ -130,50 +103,63 @@ def _id_hint(value: Any, _path: str, _notes: Notes) -> Any:
     return id_of(value) or MISSING
 
 
-def _flat(value: Any, path: str, notes: Notes) -> list[Any]:
-    value = unwrapped_text(value, notes.limits).value
-    if isinstance(value, str):
-        return ids_in(value)
-    if isinstance(value, Mapping) or not isinstance(value, list | tuple):
-        value = [value]
-    flat = [
-        item[0] if isinstance(item, list | tuple) and len(item) == 1 else item for item in value
-    ]
-    if flat != list(value):
-        notes.mend("unwrapped", path)
-    return [_inner_id(item) for item in flat]
+def _flat(value: Any, path: str, notes: Notes) -> Any:
+    """
+    Return the parts of a list of ids, however it was given; `MISSING` if it is broken or too long.
+    """
+    value = notes.decoded(value, path)
+    if value is MISSING:
+        return MISSING
+    listed = value if isinstance(value, list | tuple) else _split(value)
+    flat = [_single(part) for part in listed]
+    if len(flat) > notes.limits.items:
+        return notes.refuse("too_many", path, len(flat), str(notes.limits.items))
+    if flat != list(listed) or listed is not value:
+        notes.mend("unwrapped", path, value)
+    return flat
 
 
-def _inner_id(item: Any) -> Any:
-    if isinstance(item, Mapping):
-        return next((item[key] for key in ("id", "taskId", "task_id") if key in item), item)
-    return item
+def _split(value: Any) -> list[Any]:
+    return ids_in(value) if isinstance(value, str) else [value]
 
 
-def _ids(value: Any, path: str, notes: Notes) -> Any:
-    parts = enumerate(_flat(value, path, notes))
-    read = [_id(part, f"{path}[{index}]", notes) for index, part in parts]
-    return _once(read, path, notes)
+def _single(part: Any) -> Any:
+    """
+    Return what stands alone in [7] or {"id": 7}; anything else as it is.
+    """
+    if isinstance(part, list | tuple) and len(part) == 1:
+        return part[0]
+    if isinstance(part, Mapping) and len(part) == 1:
+        return next((inner for key, inner in part.items() if folded(key) in _ID_KEYS), part)
+    return part
 
 
-def _once(read: list[Any], path: str, notes: Notes) -> tuple[str, ...]:
-    known = [task_id for task_id in read if task_id is not MISSING]
-    if len(set(known)) < len(known):
+def _ids(value: Any, path: str, notes: Notes, read_one: Reader = _id) -> Any:
+    parts = _flat(value, path, notes)
+    if parts is MISSING:
+        return MISSING
+    read = [read_one(part, f"{path}[{index}]", notes) for index, part in enumerate(parts)]
+    return _once([task_id for task_id in read if task_id is not MISSING], path, notes)
+
+
+def _once(known: list[Any], path: str, notes: Notes) -> tuple[str, ...]:
+    kept = tuple(dict.fromkeys(known))
+    if len(kept) < len(known):
         notes.mend("repeated_id", path)
-    return tuple(dict.fromkeys(known))
+    return kept
 
 
 def _refs(value: Any, path: str, notes: Notes) -> Any:
-    read: list[Any] = []
-    for index, part in enumerate(_flat(value, path, notes)):
-        reference = isinstance(part, str) and part[:1] == "#" and part[1:].isdecimal()
-        read.append(part if reference else _id(part, f"{path}[{index}]", notes))
-    return _once(read, path, notes)
+    return _ids(value, path, notes, _ref)
+
+
+def _ref(value: Any, path: str, notes: Notes) -> Any:
+    return value if isinstance(value, str) and is_reference(value) else _id(value, path, notes)
 
 
 def _minutes(value: Any, path: str, notes: Notes) -> Any:
     given = value
-    if isinstance(value, str) and len(value) <= 18:  # noqa: PLR2004 - no number of minutes is longer
+    if isinstance(value, str) and value.isascii() and len(value) <= _MOST_DIGITS:
         try:
             value = float(value)
         except ValueError:
@@ -201,27 +187,36 @@ def _flag(value: Any, path: str, notes: Notes) -> Any:
 
 
 def _metadata(value: Any, path: str, notes: Notes) -> Any:
-    found = unwrapped_text(value, notes.limits)
-    notes.repairs.extend(attrs.evolve(repair, path=path) for repair in found.repairs)
-    if isinstance(found.value, Mapping):
-        return _cleaned(found.value, path, notes)
+    found = notes.decoded(value, path, expected=True)
+    if found is MISSING:
+        return MISSING
+    if isinstance(found, Mapping):
+        return _cleaned(found, path, notes)
     return notes.refuse("wrong_type", path, value, "an object")
 
 
 def _cleaned(value: Any, path: str, notes: Notes) -> Any:
     if isinstance(value, str):
-        kept, repairs = clean(value, path)
-        notes.repairs.extend(repairs)
-        return kept
+        return notes.cleaned(value, path)
     if isinstance(value, Mapping):
-        return {key: _cleaned(item, path, notes) for key, item in value.items()}
+        return _cleaned_keys(value, path, notes)
     if isinstance(value, list | tuple):
         return [_cleaned(item, path, notes) for item in value]
     return value
 
 
+def _cleaned_keys(value: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        kept = notes.cleaned(key, path)
+        if kept in found:
+            notes.refuse("conflicting_keys", path, key)
+        found[kept] = _cleaned(item, path, notes)
+    return found
+
+
 READERS: dict[Kind, Reader] = {
-    Kind.LINE: _line,
+    Kind.LINE: _text,
     Kind.TEXT: _text,
     Kind.STATUS: _status,
     Kind.STATUS_OR_DELETED: _status_or_deleted,

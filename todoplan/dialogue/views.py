@@ -1,6 +1,7 @@
 """The plan as a model reads it: one line a task, or one task in full. Never a repr."""
 
 import json
+import re
 from collections.abc import Iterable
 
 from todoplan.core.frozen import thaw
@@ -12,13 +13,16 @@ from todoplan.dialogue.wording import say
 __all__ = ["ids_text", "list_text", "one_line", "task_text"]
 
 _MOST_IDS = 10
+_LONGEST = 16_384
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def one_line(text: str, most: int = 500) -> str:
     """
-    Return the text on one line, clipped: no task can pass for two.
+    Return the text on one line, clipped, without control characters: no task can pass for two.
     """
-    folded = " ".join(text.split())
+    shown = text if text.isprintable() else _CONTROLS.sub(" ", text)
+    folded = " ".join(shown.split())
     return folded if len(folded) <= most else f"{folded[: most - 3]}..."
 
 
@@ -65,11 +69,11 @@ def task_text(plan: Plan, task: Task) -> str:
 
 def _details(plan: Plan, task: Task) -> tuple[tuple[str, object], ...]:
     return (
-        (f"Task #{task.id}", task.subject),
+        (f"Task #{task.id}", one_line(task.subject, _LONGEST)),
         ("Status", task.status.value),
         ("Priority", task.priority and task.priority.value),
-        ("Active form", task.active_form),
-        ("Owner", task.owner),
+        ("Active form", one_line(task.active_form or "", _LONGEST)),
+        ("Owner", one_line(task.owner or "", _LONGEST)),
         ("Estimate", task.estimate and f"{task.estimate:g} minutes"),
         ("Blocked by", ids_text(unresolved_blockers(plan, task))),
         ("Blocks", ids_text(task.blocks)),

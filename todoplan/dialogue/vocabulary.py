@@ -5,7 +5,16 @@ import re
 from todoplan.core.model import Priority, Status
 from todoplan.dialogue.fields import folded
 
-__all__ = ["ABSENT", "DELETED", "checklist", "id_of", "ids_in", "priority_of", "status_of"]
+__all__ = [
+    "ABSENT",
+    "DELETED",
+    "checklist",
+    "id_of",
+    "ids_in",
+    "is_reference",
+    "priority_of",
+    "status_of",
+]
 
 DELETED = "deleted"
 ABSENT = frozenset({"", "none", "null", "undefined", "nil"})
@@ -23,8 +32,9 @@ _PRIORITIES = {
     Priority.LOW: "low minor p3 p4",
 }
 _PRIORITY_BY_WORD = {word: rank for rank, words in _PRIORITIES.items() for word in words.split()}
-_ID = re.compile(r"(?:task|todo|item|step)?[\s#_-]*([0-9]{1,18})(?:\.0)?", re.IGNORECASE)
-_LINE = re.compile(r"\s*(?:[-*+]|\d{1,6}[.)])?\s*\[([ xX~*>/-])\]\s+(\S.*)")
+_ID = re.compile(r"(?:(?:task|todo|item|step)[\s#_-]*|#\s*)?([0-9]{1,18})(?:\.0)?", re.IGNORECASE)
+_REFERENCE = re.compile(r"#[0-9]{1,18}")
+_LINE = re.compile(r"(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/-])\]\s+(\S.*)")
 _MARKS = {" ": Status.PENDING, "x": Status.COMPLETED, "X": Status.COMPLETED}
 
 
@@ -60,16 +70,25 @@ def id_of(value: object) -> str | None:
 
 def ids_in(text: str) -> list[str]:
     """
-    Return the parts of "1,2", "1 and 2" or "1 2"; one part for a plain id.
+    Return the parts of "1,2", "1 and 2" or "1 2"; one part for a single id, such as "task 3".
     """
+    if id_of(text) is not None:
+        return [text]
     return [part for part in re.split(r"[\s,;]+(?:and\s+)?|\band\b", text) if part]
+
+
+def is_reference(text: str) -> bool:
+    """
+    Say whether the text is "#0" or the like: perhaps an item of the same call.
+    """
+    return _REFERENCE.fullmatch(text) is not None
 
 
 def checklist(text: str) -> list[tuple[str, Status]] | None:
     """
     Return the items of a Markdown checklist; `None` if a line of the text is none.
     """
-    found = [_LINE.fullmatch(line) for line in text.splitlines() if line.strip()]
+    found = [_LINE.fullmatch(line) for line in map(str.strip, text.splitlines()) if line]
     if not found:
         return None
     items: list[tuple[str, Status]] = []

@@ -1,11 +1,14 @@
 """Texts are data: they stand in `texts/`, by file and name, and are filled here."""
 
+import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from string import Template
 
 __all__ = ["fill", "say", "wording"]
+
+
+_NAME = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
 @cache
@@ -39,5 +42,21 @@ def say(file: str, name: str, /, **values: object) -> str:
 def fill(text: str, values: Mapping[str, object]) -> str:
     """
     Return a text with its $names filled.
+
+    Raises:
+        KeyError: a name has no value.
     """
-    return Template(text).substitute(values)
+    parts = _parts(text)
+    if len(parts) == 1:
+        return text
+    filled = list(parts)
+    filled[1::2] = [str(values[name]) for name in parts[1::2]]
+    return "".join(filled)
+
+
+@lru_cache(maxsize=1024)
+def _parts(text: str) -> tuple[str, ...]:
+    """
+    Return literal, name, literal, name, ..., literal.
+    """
+    return tuple(_NAME.split(text))

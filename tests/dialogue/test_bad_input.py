@@ -1,0 +1,788 @@
+"""Every row of the table of malformed arguments: mended and told, or refused with the path."""
+
+import json
+
+import pytest
+from support.talk import BOXES, check_reply, planned, texts_of, toolbox, write
+
+from todoplan.core.model import Status
+from todoplan.core.plan import Plan
+from todoplan.dialogue.jsonish import InputLimits
+from todoplan.dialogue.toolbox import Call
+
+GOOD = [{"content": "a", "status": "pending"}, {"content": "b", "status": "in_progress"}]
+
+
+def send(arguments, *, tool="write_todos", box="todos", plan=None, **options):
+    """
+    Send arguments as they are, and hold the reply to what every reply keeps.
+    """
+    plan = Plan() if plan is None else plan
+    reply = toolbox(box, **options).call(plan, tool, arguments)
+    check_reply(plan, reply)
+    return reply
+
+
+def codes(reply):
+    """
+    Return the codes of the problems, or of the mends where there are none.
+    """
+    return [each.code for each in reply.problems or reply.repairs]
+
+
+def ends(given, *, plan=None):
+    """
+    Return the reply to an update that adds these blockers to task 4 of four.
+    """
+    plan = plan or planned("a", "b", "c", "d")
+    return send({"taskId": "4", "addBlockedBy": given}, tool="TaskUpdate", box="tasks", plan=plan)
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_array_as_json_string(levels):
+    """A list sent as a JSON text, encoded up to three times, is read as the list, and told."""
+    text = GOOD
+    for _ in range(levels):
+        text = json.dumps(text)
+    reply = write(text)
+    assert texts_of(reply.plan) == ["a", "b"]
+    assert "note: read a JSON text at todos as its value" in reply.text
+
+
+def test_array_encoded_four_times():
+    """A fourth level is refused; it does not become a title."""
+    reply = write(json.dumps(json.dumps(json.dumps(json.dumps(GOOD)))))
+    assert codes(reply) == ["too_deep"]
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_double_encoded_whole(levels):
+    """Arguments that are the JSON text of a JSON text are unwrapped up to three times."""
+    text = {"todos": GOOD}
+    for _ in range(levels + 1):
+        text = json.dumps(text)
+    reply = send(text)
+    assert texts_of(reply.plan) == ["a", "b"]
+    assert codes(reply) == ["json_text"]
+
+
+def test_double_encoded_entries():
+    """Entries that are JSON texts are read; free text that looks like JSON stays text."""
+    assert texts_of(write([json.dumps(entry) for entry in GOOD]).plan) == ["a", "b"]
+    reply = send({"subject": '{"a": 1}', "description": "[1, 2]"}, tool="TaskCreate", box="tasks")
+    assert (reply.plan["1"].subject, reply.plan["1"].description) == ('{"a": 1}', "[1, 2]")
+    assert not reply.repairs
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "{'todos': [{'content': \"it's\", 'status': 'pending', 'priority': None}], 'clear': False}",
+        "{'todos': [{'content': 'it\\'s', 'status': 'pending',},],}",
+    ],
+)
+def test_python_repr(raw):
+    """A Python literal is read as the value it spells."""
+    reply = send(raw)
+    assert texts_of(reply.plan) == ["it's"]
+    assert codes(reply) == ["python_repr"]
+
+
+def test_python_repr_keeps_what_looks_like_a_comment():
+    """Inside a Python string `//` and `,]` are text; an unknown escape keeps its backslash."""
+    reply = send(r"{'todos': [{'content': 'see http://x.org/[1,] C:\d \\d'}]}")
+    assert texts_of(reply.plan) == [r"see http://x.org/[1,] C:\d \d"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "{'a': 1" + " " * 70_000 + "}",
+        "[" + "-" * 60_000 + "1]",
+        "[" + "1+" * 30_000 + "1]",
+        "{[1]: 2}",
+        "[a for a in b]",
+        "['a\x00']",
+        "['\ud800']",
+        "[f()]",
+        "{**{'a': 1}}",
+    ],
+)
+def test_python_repr_that_is_none(raw):
+    """What is too long, too deep or no literal is refused; nothing is raised."""
+    assert codes(send(raw)) == ["not_json"]
+
+
+def test_python_repr_with_a_key_twice():
+    """A key twice with different values is refused there as in JSON."""
+    assert codes(send("{'todos': ['a'], 'todos': ['b']}")) == ["duplicate_key"]
+    assert texts_of(send("{'todos': ['a'], 'todos': ['a']}").plan) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        ('{"todos": ["a",],}', "noise"),
+        ('{"todos": [/* one */ "a"] // the end\n}', "noise"),
+        ('{"todos": ["a"]} /* cut', "noise"),
+        ('```json\n{"todos": ["a"]}\n```', "code_fence"),
+        ('```\n{"todos": ["a"]}```', "code_fence"),
+        ('```\n{"todos": ["a",]}\n```', "noise"),
+    ],
+)
+def test_trailing_comma_comment_and_fence(raw, code):
+    """They are taken away, and told."""
+    reply = send(raw)
+    assert texts_of(reply.plan) == ["a"]
+    assert code in codes(reply)
+    assert "note: " in reply.text
+
+
+def test_noise_within_strings_is_text():
+    """Commas, comments and quotes within strings stay."""
+    reply = send('{"todos": ["a, ] // b /* \\" */",]}')
+    assert texts_of(reply.plan) == ['a, ] // b /* " */']
+
+
+def test_bom_and_raw_newline():
+    """A byte order mark is no matter, and a raw line end in a string is kept."""
+    assert texts_of(send('\ufeff{"todos": ["a\nb"]}').plan) == ["a\nb"]
+    assert texts_of(send('{"todos": ["ü"]}'.encode("utf-8-sig")).plan) == ["ü"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"todos": [{"content": "a", "status":"pen',
+        '{"todos": [{"content": "a"}',
+        '{"todos": [{"content": "a\\',
+        '```json\n{"todos": [{"content": "a"',
+        "{'todos': [{'content': 'a'",
+        '"{\\"todos\\": ',
+        "[",
+    ],
+)
+def test_truncated(raw):
+    """Arguments that end mid-value are refused always: brackets are never closed."""
+    reply = send(raw)
+    assert codes(reply) == ["truncated"]
+    assert "Send fewer tasks in one call" in reply.text
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '[{"content": "a", "stat',
+        "[{'content': 'a'",
+        '"[{\\"content\\": \\"a',
+        '{"content": "a',
+        '["a", ["b"',
+    ],
+)
+def test_truncated_inside(inner):
+    """A list cut off within a text is refused too; it is not taken for a title."""
+    assert codes(write(inner)) == ["truncated"]
+    assert codes(send({"arguments": inner})) == ["truncated"]
+
+
+def test_truncated_entry_and_metadata():
+    """So are an entry, ids and metadata."""
+    assert codes(write(["a", '{"content": "b'])) == ["truncated"]
+    assert codes(ends('[[1], "2')) == ["truncated"]
+    metadata = {"subject": "a", "metadata": '{"k": '}
+    assert codes(send(metadata, tool="TaskCreate", box="tasks")) == ["truncated"]
+
+
+def test_broken_but_not_truncated():
+    """What begins as a list of objects and is no JSON is refused; a bracketed title is a title."""
+    for text in ('[{"content": "a" "b"}]', '[{"content" "a"}]', '["a" "b"]', "['a', 'b' 'c']"):
+        assert codes(write(text)) == ["not_json"]
+    assert texts_of(write("[urgent] fix it").plan) == ["[urgent] fix it"]
+    assert texts_of(write(["{name} is empty"]).plan) == ["{name} is empty"]
+    assert codes(send("write the parser")) == ["not_json"]
+
+
+@pytest.mark.parametrize("nothing", [None, "", "  ", "{}", {}, "null", b"", {"arguments": None}])
+def test_nothing_given(nothing):
+    """Nothing is a read where all is optional, and else a refusal that names what is missing."""
+    assert not send(nothing, tool="read_todos").is_error
+    assert not send(nothing, tool="plan", box="lean").is_error
+    reply = send(nothing)
+    assert codes(reply) == ["missing_field"]
+    assert "todos: is missing." in reply.text
+    assert codes(send(nothing, tool="TaskCreate", box="tasks")) == ["missing_field"]
+    assert codes(send(nothing, tool="TaskUpdate", box="tasks")) == ["missing_field"]
+
+
+def test_null_is_not_given():
+    """`null` means not given, and never the task "None"."""
+    given = {"content": "a", "status": None, "priority": None, "activeForm": None, "id": None}
+    task = write([given]).plan["1"]
+    assert (task.status, task.priority, task.active_form) == (Status.PENDING, None, None)
+    assert codes(write([{"content": None}])) == ["missing_field"]
+    assert codes(write([None])) == ["wrong_type"]
+    assert codes(write(None)) == ["missing_field"]
+    assert codes(ends([None])) == ["bad_id"]
+
+
+def test_the_word_none():
+    """The word "None" stays text in a title, and is not given, with a note, for an id or a word."""
+    reply = write([{"content": "None", "status": "null", "priority": "None"}])
+    assert texts_of(reply.plan) == ["None"]
+    assert codes(reply) == ["absent_word", "absent_word"]
+    assert 'note: read todos[0].status "null" as not given' in reply.text
+    assert codes(send({"taskId": "none"}, tool="TaskGet", box="tasks")) == ["missing_field"]
+    assert codes(ends("none")) == ["unwrapped", "absent_word"]
+
+
+def test_missing_status_on_create():
+    """It is pending, and nothing is said about it."""
+    reply = write([{"content": "a"}])
+    assert reply.plan["1"].status is Status.PENDING
+    assert reply.text == "ok, 0/1 completed"
+
+
+SPELLINGS = {
+    "pending": "todo open not_started Pending",
+    "in_progress": "in-progress IN_PROGRESS doing active started InProgress",
+    "completed": "Done completed finished COMPLETE ✓ [x]",
+    "cancelled": "canceled skipped",
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "status"),
+    [(word, status) for status, words in SPELLINGS.items() for word in words.split()],
+)
+def test_status_spellings(word, status):
+    """Known words are read, and told unless they are the word itself."""
+    reply = write([{"content": "a", "status": word}])
+    assert reply.plan["1"].status == status
+    assert ("note" in reply.text) == (word != status)
+
+
+@pytest.mark.parametrize("word", ["failed", "changes_made", "blocked", "✗", "deleted", 1, True, []])
+def test_unknown_status(word):
+    """Another word, or none, is refused with the list: never a silent pending."""
+    reply = write([{"content": "a", "status": word}])
+    assert codes(reply)[0] in {"unknown_status", "wrong_type"}
+    assert "todos[0].status: " in reply.text
+    assert "pending, in_progress, completed, cancelled" in reply.text
+
+
+def test_unknown_priority():
+    """Priorities likewise."""
+    reply = write([{"content": "a", "priority": "whatever"}, {"content": "b", "priority": "P1"}])
+    assert codes(reply) == ["unknown_priority"]
+    assert "high, medium, low" in reply.text
+    assert write([{"content": "a", "priority": "urgent"}]).plan["1"].priority == "high"
+
+
+def test_two_in_progress():
+    """The policy says whether that is allowed; nothing is demoted."""
+    both = [{"content": text, "status": "in_progress"} for text in "ab"]
+    reply = write(both)
+    assert reply.plan.counts.in_progress == 2
+    assert "Note: 2 tasks are in progress (#1-#2)" in reply.text
+    assert "single_in_progress" in codes(send({"todos": both}, policy="claude"))
+
+
+@pytest.mark.parametrize(
+    "given", [3, "3", "#3", "task-3", "Task #3", 3.0, " 3 ", "03", "# 3", "3.0"]
+)
+def test_ids(given):
+    """An id has one form however it is spelled; a spelling of text is told."""
+    plan = planned("a", "b", "c")
+    reply = send({"taskId": given}, tool="TaskGet", box="tasks", plan=plan)
+    assert "Task #3: c" in reply.text
+    assert bool(reply.repairs) == (isinstance(given, str) and given != "3")
+
+
+@pytest.mark.parametrize(
+    "given", [True, False, 3.5, "\uff13", "²", "-3", -3, 0, "0", "x", "3x", [3], {}, "1.5", 10**18]
+)
+def test_what_is_no_id(given):
+    """Booleans, fractions, other alphabets' digits and the like are refused."""
+    reply = send({"taskId": given}, tool="TaskGet", box="tasks", plan=planned("a", "b", "c"))
+    assert codes(reply)[0] in {"bad_id", "bad_number"}
+
+
+def test_ids_are_numbers_in_order():
+    """10 comes after 2, in lists and in receipts."""
+    plan = planned(*"abcdefghijk")
+    done = {"done": [10, 2, 11]}
+    reply = send(done, tool="plan", box="lean", plan=plan)
+    assert reply.text.startswith("3/11: #2, #10-#11 completed; #1 started")
+
+
+@pytest.mark.parametrize(
+    ("given", "blockers"),
+    [
+        ("1,2", "12"),
+        ("1 and 2", "12"),
+        ("1, 2 and 3", "123"),
+        ("1 2", "12"),
+        ("task 3", "3"),
+        ([[1]], "1"),
+        ({"id": 1}, "1"),
+        ([{"id": 1}, {"taskId": "#2"}], "12"),
+        ([1, "2"], "12"),
+        (1, "1"),
+        ("[1, 2]", "12"),
+        ('"[1]"', "1"),
+    ],
+)
+def test_id_lists(given, blockers):
+    """Lists of ids are split and unwrapped, and what was not a list is told."""
+    reply = ends(given)
+    assert reply.plan["4"].blocked_by == tuple(blockers)
+    assert bool(reply.repairs) == (given != [1, "2"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[[1, 2]], [{"id": 1, "x": 2}], [{"x": 1}], "x", [True], "1;x", [[[1]]], [["\uff13"]], {}],
+)
+def test_id_lists_that_are_none(given):
+    """Anything else is refused, with the place."""
+    reply = ends(given)
+    assert codes(reply)[0] == "bad_id"
+    assert "addBlockedBy[" in reply.text
+
+
+def test_unknown_duplicate_and_self_dependency():
+    """Unknown ids, the task itself and cycles are refused by name; an id twice counts once."""
+    reply = ends(["1", "1", "#1"])
+    assert reply.plan["4"].blocked_by == ("1",)
+    assert "note: " in reply.text
+    assert "There is no task 9; the ids are: 1, 2, 3, 4." in ends(["9"]).text
+    assert "Task 4 cannot wait for itself" in ends(["4"]).text
+    back = {"taskId": "1", "addBlockedBy": ["4"]}
+    cycle = send(back, tool="TaskUpdate", box="tasks", plan=ends(["1"]).plan)
+    assert "1 -> 4 -> 1" in cycle.text
+
+
+@pytest.mark.parametrize(
+    "key", ["activeForm", "active_form", "active-form", "ActiveForm", "ACTIVE FORM"]
+)
+def test_key_spellings(key):
+    """Case, `_`, `-` and spaces in keys are no matter."""
+    reply = write([{"content": "a", key: "doing a"}])
+    assert reply.plan["1"].active_form == "doing a"
+    assert not reply.repairs
+
+
+@pytest.mark.parametrize(
+    "key", ["content", "subject", "title", "task", "name", "step", "text", "description"]
+)
+def test_title_synonyms(key):
+    """The keys of other dialects mean the same."""
+    assert texts_of(write([{key: "a", "status": "pending"}]).plan) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "key", ["addBlockedBy", "add_blocked_by", "blockedBy", "blocked_by", "dependsOn"]
+)
+@pytest.mark.parametrize("box", ["tasks", "snake"])
+def test_edge_synonyms(key, box):
+    """So do those of edges, whichever spelling is shown."""
+    plan = planned("a", "b")
+    reply = send({"task_id": 2, key: ["1"]}, tool="TaskUpdate", box=box, plan=plan)
+    assert reply.plan["2"].blocked_by == ("1",)
+
+
+def test_both_spellings():
+    """Both with one value are fine, with different ones refused; `null` is no value."""
+    same = {"content": "a", "activeForm": "x", "active_form": "x", "title": None}
+    assert texts_of(write([same]).plan) == ["a"]
+    reply = write([{"content": "a", "activeForm": "x", "active_form": "y"}])
+    assert codes(reply) == ["conflicting_keys"]
+    assert 'todos[0].activeForm: given twice in different words ("active_form"' in reply.text
+    assert codes(write([{"content": "1", "title": 1}])) == ["conflicting_keys"]
+
+
+@pytest.mark.parametrize(
+    "entry", [{"content": "a", "description": "why"}, {"description": "why", "content": "a"}]
+)
+def test_weak_spellings(entry):
+    """A description is the title only where no title is given; else it is ignored, and told."""
+    reply = write([entry])
+    assert texts_of(reply.plan) == ["a"]
+    assert "note: ignored todos[0].description" in reply.text
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda given: {"todos": given},
+        lambda given: {"arguments": given},
+        lambda given: {"input": given},
+        lambda given: {"arguments": json.dumps(given)},
+        lambda given: {"name": "write_todos", "arguments": given},
+        lambda given: {"name": "write_todos", "arguments": json.dumps(given)},
+        lambda given: {"id": "call_1", "type": "tool_use", "name": "write_todos", "input": given},
+        lambda given: {
+            "type": "function",
+            "function": {"name": "x", "arguments": json.dumps(given)},
+        },
+        lambda given: {"input": {"args": {"params": given}}},
+        lambda given: {"arguments": given["todos"]},
+        lambda given: {"todos": {"items": {"tasks": given}}},
+        lambda given: {"todos": json.dumps(given)},
+    ],
+)
+def test_wrappers(wrap):
+    """Up to three wrappers are taken off, also those that are texts."""
+    reply = send(wrap({"todos": GOOD}))
+    assert texts_of(reply.plan) == ["a", "b"]
+    assert "out of a wrapper" in reply.text
+
+
+def test_wrapper_of_a_tool_with_a_name():
+    """`name` beside `arguments` is the tool's name, not a subject."""
+    given = {"name": "TaskCreate", "arguments": {"subject": "a"}}
+    assert texts_of(send(given, tool="TaskCreate", box="tasks").plan) == ["a"]
+
+
+def test_too_many_wrappers():
+    """A fourth wrapper is refused."""
+    deep = {"input": {"input": {"input": {"input": {"done": [1]}}}}}
+    assert codes(send(deep, tool="plan", box="lean", plan=planned("a"))) == ["too_deep"]
+    deep = {"todos": {"todos": {"todos": {"todos": {"todos": ["a"]}}}}}
+    assert codes(send(deep))[0] == "missing_field"
+
+
+def test_siblings_beside_a_wrapper():
+    """Other keys beside the wrapper are refused: one of the two would be lost."""
+    reply = send({"arguments": {"done": [1]}, "drop": [2]}, tool="plan", box="lean")
+    assert codes(reply) == ["wrapper_siblings"]
+    assert codes(send({"todos": {"todos": ["a"], "clear": True}}))[0] == "missing_field"
+    plain = {"todos": ["a"], "input": "x"}
+    assert codes(send(plain)) == [
+        "ignored_key",
+    ]
+
+
+def test_one_object_instead_of_a_list():
+    """One entry, at its place or in place of all, is a list of one."""
+    assert texts_of(write({"content": "a"}).plan) == ["a"]
+    assert texts_of(send({"content": "a", "status": "done"}).plan) == ["a"]
+    assert texts_of(send(GOOD).plan) == ["a", "b"]
+    assert codes(send({"x": 1}))[-1] == "missing_field"
+    assert codes(send(5)) == ["wrong_type"]
+    assert codes(write(5)) == ["wrong_type"]
+
+
+def test_bare_string_instead_of_a_list():
+    """A bare string is one title; a list of strings is titles; a checklist is its lines."""
+    assert texts_of(write("a").plan) == ["a"]
+    assert texts_of(write(["a", "b"]).plan) == ["a", "b"]
+    reply = write("- [ ] a\n* [~] b\n\n3. [x] c")
+    assert [(task.subject, task.status.value) for task in reply.plan] == [
+        ("a", "pending"),
+        ("b", "in_progress"),
+        ("c", "completed"),
+    ]
+    assert codes(reply) == ["checklist"]
+    assert write(["[x] a", "b"]).plan["1"].status is Status.COMPLETED
+    assert texts_of(send(json.dumps("- [ ] a")).plan) == ["a"]
+    assert texts_of(write("- [ ] a\nb").plan) == ["- [ ] a\nb"]
+
+
+def test_bare_list_for_a_tool_with_several():
+    """A bare list is not taken where it could mean several things."""
+    assert codes(send(["a"], tool="plan", box="lean")) == ["wrong_type"]
+    assert codes(send({"text": "a"}, tool="plan", box="lean")) == ["ignored_key"]
+    assert texts_of(send([{"subject": "a"}], tool="TaskCreate", box="tasks").plan) == ["a"]
+    assert codes(send(["a"], tool="TaskList", box="tasks")) == ["wrong_type"]
+
+
+@pytest.mark.parametrize(
+    "tail", ["</parameter>", "</todos>\n</invoke>", "</invoke></function_calls>\n"]
+)
+def test_xml_leak_after_the_arguments(tail):
+    """Closing tags behind the JSON are dropped, and told."""
+    reply = send(json.dumps({"todos": GOOD}) + tail)
+    assert texts_of(reply.plan) == ["a", "b"]
+    assert codes(reply) == ["closing_tags"]
+
+
+def test_xml_leak_within_values():
+    """Leaked closers at a text's end are dropped, and told; other tags are text."""
+    reply = write(
+        [{"content": "a</parameter>\n</invoke> ", "status": "done</parameter>"}, "use <b></b>"]
+    )
+    assert texts_of(reply.plan) == ["a", "use <b></b>"]
+    assert codes(reply)[:2] == ["closing_tags", "closing_tags"]
+
+
+@pytest.mark.parametrize("tag", ['<parameter name="status">', '<parameter  name = "x">'])
+def test_xml_leak_that_swallowed_a_field(tag):
+    """A leaked opening tag means that a field was lost: refused, wherever it stands."""
+    assert codes(write([f"a{tag}done"])) == ["swallowed_field"]
+    assert codes(write([{"content": "a", "status": f"done{tag}"}])) == ["swallowed_field"]
+    new = {"subject": "a", "metadata": {"k": [f"x{tag}"]}}
+    assert codes(send(new, tool="TaskCreate", box="tasks")) == ["swallowed_field"]
+    new = {"taskId": f"1{tag}"}
+    assert "swallowed_field" in codes(send(new, tool="TaskGet", box="tasks"))
+
+
+def test_extra_keys():
+    """Unknown keys are ignored with the nearest known name, or refused in strict mode."""
+    given = {"todos": [{"content": "a", "activForm": "x", "zzz": 1}], "why": "because"}
+    reply = send(given)
+    assert "ignored todos[0].activForm; did you mean activeForm?" in reply.text
+    assert codes(reply) == ["ignored_key"] * 3
+    strict = send(given, limits=InputLimits(strict=True))
+    assert codes(strict) == ["unknown_key"] * 3
+    assert "todos[0].zzz: is no argument here; the arguments are content, status" in strict.text
+    none = send({"x": 1}, tool="read_todos", limits=InputLimits(strict=True))
+    assert "x: is no argument here; the arguments are none." in none.text
+
+
+def test_many_extra_keys_are_told_shortly():
+    """Three are named, the others counted."""
+    reply = send({"todos": ["a"], **{f"x{n}": n for n in range(40)}})
+    assert "and 37 more" in reply.text
+    assert len(reply.text) < 200
+
+
+@pytest.mark.parametrize(
+    ("pair", "refused"),
+    [('"a", "content": "b"', True), ('"a", "content": "a"', False), ('1, "content": true', True)],
+)
+def test_duplicate_json_keys(pair, refused):
+    """A key twice with one value is fine; with different ones it is refused."""
+    reply = send(f'{{"todos": [{{"content": {pair}}}]}}')
+    assert (codes(reply) == ["duplicate_key"]) == refused
+
+
+@pytest.mark.parametrize(
+    "number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 4_301, "1" * 19]
+)
+def test_numbers_that_cannot_be_kept(number):
+    """No number, infinite ones and giant ones are refused, as text and as values."""
+    reply = send(f'{{"subject": "a", "estimate": {number}}}', tool="TaskCreate", box="tasks")
+    assert codes(reply) == ["bad_number"]
+    assert len(reply.text) < 300
+
+
+def test_numbers_given_as_values():
+    """So they are when a framework has parsed them."""
+    for value in (float("nan"), float("inf"), 10**5_000, -(10**18)):
+        for place in ({"estimate": value}, {"metadata": {"k": [value]}}):
+            reply = send({"subject": "a", **place}, tool="TaskCreate", box="tasks")
+            assert codes(reply) == ["bad_number"]
+
+
+@pytest.mark.parametrize("depth", [33, 500, 100_000])
+@pytest.mark.parametrize("closed", [True, False])
+def test_deep_nesting(depth, closed):
+    """Deep nesting is refused, whatever the Python version's own limit."""
+    raw = "[" * depth + "]" * (depth * closed)
+    assert codes(send(raw))[0] in ({"too_deep"} if closed else {"too_deep", "truncated"})
+    assert codes(write(raw))[0] in ({"too_deep"} if closed else {"too_deep", "truncated"})
+
+
+def test_deep_values():
+    """So is a value that nests deeply, or that holds itself."""
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert codes(write(deep)) == ["too_deep"]
+    itself = {}
+    itself["todos"] = [itself, itself]
+    assert codes(send(itself))[0] in {"too_deep", "too_large"}
+
+
+def test_lone_surrogates():
+    """A pair is joined; what is alone becomes U+FFFD, and is told."""
+    reply = send('{"todos": ["\\ud83d\\ude00 \\ud83d"]}')
+    assert texts_of(reply.plan) == ["\U0001f600 \ufffd"]
+    assert codes(reply) == ["surrogates"]
+    assert texts_of(write(["\ud83d\ude00"]).plan) == ["\U0001f600"]
+    metadata = {"subject": "a", "metadata": {"\ud800": "\udfff"}}
+    assert dict(send(metadata, tool="TaskCreate", box="tasks").plan["1"].metadata) == {
+        "\ufffd": "\ufffd"
+    }
+
+
+def test_bytes():
+    """Bytes are UTF-8; what is not is replaced, and told."""
+    reply = send(b'{"todos": ["a\xff"]}')
+    assert texts_of(reply.plan) == ["a\ufffd"]
+    assert "note: replaced broken characters" in reply.text
+    assert codes(send(bytearray(b'{"todos": "a"}'))) == ["bare_entry"]
+
+
+def test_nul_and_other_controls():
+    """NUL is removed and told; other controls are kept, and never shown raw in a list."""
+    reply = write(["a\x00b", "c\x1b[31m\x85d"])
+    assert texts_of(reply.plan) == ["ab", "c\x1b[31m\x85d"]
+    assert codes(reply) == ["hidden_characters"]
+    shown = send({}, tool="read_todos", plan=reply.plan).text
+    assert shown == "#1 [pending] ab\n#2 [pending] c [31m d"
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u2069", "\U000e0041", "\U000e007f"])
+def test_bidi_and_tags(hidden):
+    """Bidi overrides, isolates and the tag block are removed and told."""
+    reply = write([f"a{hidden}b"])
+    assert texts_of(reply.plan) == ["ab"]
+    assert codes(reply) == ["hidden_characters"]
+    assert codes(write([hidden])) == ["empty_text"] or texts_of(write([hidden]).plan) == []
+
+
+def test_joiners_stay():
+    """Zero-width joiners belong to scripts and emoji, and stay."""
+    text = "\U0001f468\u200d\U0001f469 \u0646\u200c\u0647"
+    reply = write([text])
+    assert (texts_of(reply.plan), reply.repairs) == ([text], ())
+
+
+def test_two_metadata_keys_that_become_one():
+    """Keys that differ only in hidden characters contradict each other."""
+    given = {"subject": "a", "metadata": {"k": 1, "k\x00": 2}}
+    assert "conflicting_keys" in codes(send(given, tool="TaskCreate", box="tasks"))
+
+
+@pytest.mark.parametrize(
+    "raw", ['"' + "a" * 1_048_576, b"x" * 1_048_577, {"todos": ["a" * 600_000] * 2}]
+)
+def test_huge_input(raw):
+    """More than the limit is refused with the size and the limit."""
+    reply = send(raw)
+    assert codes(reply) == ["too_large"]
+    assert "1048576" in reply.text
+
+
+def test_too_many_entries():
+    """So are more entries or ids than one call may bring."""
+    assert "1001 entries in one call; at most 1000" in write(["a"] * 1_001).text
+    assert codes(ends(list(range(1, 1_002)))) == ["too_many"]
+    assert codes(send({"todos": ["a", "b"]}, limits=InputLimits(items=1))) == ["too_many"]
+
+
+def test_too_long_texts():
+    """A title over its limit is refused with the length and the limit."""
+    assert "subject of 501 characters; at most 500" in write(["a" * 501]).text
+
+
+def test_parallel_writes():
+    """Two whole lists in one turn are refused, both; other calls of the turn count."""
+    plan = write(["a"]).plan
+    calls = [
+        Call("write_todos", {"todos": ["b"]}, "1"),
+        Call("read_todos", {}, "2"),
+        Call("write_todos", {}, "3"),
+    ]
+    turn = toolbox().turn(plan, calls)
+    assert [reply.is_error for reply in turn.replies] == [True, False, True]
+    assert turn.plan is plan
+    assert "2 calls in this turn replace the whole list" in turn.replies[0].text
+
+
+def test_empty_list():
+    """Emptying a list with open work needs `clear: true`."""
+    plan = write(["a"]).plan
+    refused = write([], plan)
+    assert codes(refused) == ["empty_write"]
+    assert "send clear: true" in refused.text
+    assert texts_of(write([], plan, clear=True).plan) == []
+    assert write([], plan, clear="true").text.startswith("ok, the list is empty")
+
+
+@pytest.mark.parametrize("flag", ["maybe", 2, [], 0.5])
+def test_flags(flag):
+    """A flag is true or false, or one of their few words."""
+    assert codes(write([], clear=flag)) == ["wrong_type"]
+
+
+@pytest.mark.parametrize(
+    ("given", "minutes"),
+    [
+        (30, 30),
+        (1.5, 1.5),
+        ("30", 30),
+        ("none", None),
+        (-1, None),
+        (True, None),
+        ("\uff13\uff10", None),
+        ("nan", None),
+        (10**9, None),
+        ([], None),
+        ("9" * 30, None),
+    ],
+)
+def test_minutes(given, minutes):
+    """Minutes are a number from 0 up, also as text."""
+    reply = send({"subject": "a", "estimate": given}, tool="TaskCreate", box="tasks")
+    assert reply.is_error == (minutes is None)
+    assert reply.is_error or reply.plan["1"].estimate == minutes
+
+
+def test_numbers_and_other_types_as_text():
+    """A number as a title is text, told; other types are refused."""
+    reply = write([{"content": 404}, {"content": 1.5}])
+    assert texts_of(reply.plan) == ["404", "1.5"]
+    assert "note: read the number 404 at todos[0].content as text" in reply.text
+    assert (
+        codes(write([{"content": True}, {"content": ["a"]}, {"content": {}}])) == ["wrong_type"] * 3
+    )
+
+
+def test_values_that_are_not_of_json():
+    """Sets, bytes within, complex numbers and keys that are no text are refused."""
+    for value in ({1}, b"a", 1j, {1: "a"}, object()):
+        assert codes(write([value])) == ["wrong_type"]
+    assert codes(send("{1: 'a'}")) == ["wrong_type"]
+    assert codes(send("[{1, 2}]")) == ["wrong_type"]
+
+
+def test_metadata():
+    """Metadata is an object, or the JSON text of one, which strict schemas ask for."""
+    reply = send({"subject": "a", "metadata": '{"k": [1, null]}'}, tool="TaskCreate", box="tasks")
+    assert dict(reply.plan["1"].metadata) == {"k": (1, None)}
+    assert not reply.repairs
+    for wrong in ("x", 3, [1]):
+        assert codes(send({"subject": "a", "metadata": wrong}, tool="TaskCreate", box="tasks")) == [
+            "wrong_type"
+        ]
+
+
+def test_deleting_in_other_words():
+    """The word "delete" means deleted, and because it cannot be undone by the model it is told."""
+    given = {"taskId": 1, "status": "Delete"}
+    reply = send(given, tool="TaskUpdate", box="tasks", plan=planned("a"))
+    assert len(reply.plan) == 0
+    assert 'note: read status "Delete" as deleted' in reply.text
+    wrong = send({"taskId": 1, "status": "gone"}, tool="TaskUpdate", box="tasks", plan=planned("a"))
+    assert "completed, cancelled, deleted" in wrong.text
+
+
+def test_a_payload_is_never_echoed():
+    """An error quotes at most forty escaped characters of what was sent."""
+    secret = "payload " * 50
+    for box in BOXES:
+        for name in box.toolset.tool_names:
+            for arguments in (secret, [secret], {"taskId": secret, "todos": [{"status": secret}]}):
+                assert (
+                    "payload payload payload payload payload"
+                    not in box.call(Plan(), name, arguments).text
+                )
+
+
+def test_all_problems_at_once():
+    """Every fault is named with its path, at most ten in words, and a correct example follows."""
+    reply = write([{"content": "", "status": "x"}, {"status": "y"}, 5])
+    assert codes(reply) == [
+        "empty_text",
+        "unknown_status",
+        "missing_field",
+        "unknown_status",
+        "wrong_type",
+    ]
+    for path in ("todos[0].content: ", "todos[0].status: ", "todos[1].content: ", "todos[2]: "):
+        assert path in reply.text
+    assert 'Correct, for example: {"todos"' in reply.text
+    assert "and 90 more like these." in write([5] * 100).text

@@ -1,0 +1,88 @@
+"""The one road from a call to a reply."""
+
+from datetime import UTC, datetime
+
+from support.talk import check_reply, planned, texts_of, toolbox, write
+
+from todoplan.core.plan import Plan
+from todoplan.dialogue.toolbox import Call, Toolbox
+
+AT = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def test_a_reply_carries_everything():
+    """Plan, events, text, warnings, mends, and the name under which the tool is shown."""
+    both = [{"content": text, "status": "doing"} for text in "ab"]
+    reply = toolbox().call(Plan(), "write_todos", {"todos": both}, at=AT)
+    check_reply(Plan(), reply)
+    assert reply.name == "write_todos"
+    assert [warning.code for warning in reply.warnings] == ["single_in_progress"]
+    assert [mend.used for mend in reply.repairs] == ["in_progress"] * 2
+    assert reply.plan["1"].created_at == AT
+    assert reply.text.splitlines()[1:] == [
+        (
+            "Note: 2 tasks are in progress (#1-#2); "
+            "keep one in progress and set the others to pending."
+        ),
+        (
+            'note: read todos[0].status "doing" as in_progress; '
+            'read todos[1].status "doing" as in_progress'
+        ),
+    ]
+
+
+def test_an_unknown_tool():
+    """The tools that there are are named."""
+    reply = Toolbox().call(Plan(), "nobody\n")
+    check_reply(reply.plan, reply)
+    assert reply.text == (
+        "Nothing was changed. There is no planning tool nobody\\n; "
+        "the tools are write_todos, read_todos."
+    )
+
+
+def test_parallel_small_calls_build_on_each_other():
+    """A turn of granular calls is that of the same calls in order; events stand in one line."""
+    calls = [Call("TaskCreate", {"subject": text}, text) for text in "abc"]
+    calls.append(Call("TaskUpdate", {"taskId": 3, "status": "completed"}))
+    turn = toolbox("tasks").turn(Plan(), calls, at=AT)
+    assert texts_of(turn.plan) == ["a", "b", "c"]
+    assert turn.plan["3"].completed_at == AT
+    assert len(turn.events) == 4
+    assert [reply.call_id for reply in turn.replies] == ["a", "b", "c", ""]
+
+
+def test_one_whole_list_write_a_turn_is_fine():
+    """Only several clash; unknown names count for nothing."""
+    box = toolbox()
+    assert box.clashing(["write_todos", "read_todos", "x"]) == frozenset()
+    assert box.clashing(["write_todos", "x", "write_todos"]) == {0, 2}
+    turn = box.turn(Plan(), [Call("write_todos", {"todos": ["a"]}), Call("read_todos", "")])
+    assert turn.replies[1].text == "#1 [pending] a"
+
+
+def test_refusals_of_the_policy_bear_no_example():
+    """What is well formed and against a rule needs no lesson in form."""
+    reply = write([], planned("a"))
+    assert reply.is_error
+    assert "example" not in reply.text
+
+
+def test_the_whole_list_behind_each_change_on_request():
+    """`show_list` puts it behind what changed, and behind nothing else."""
+    box = toolbox("tasks", show_list=True)
+    reply = box.call(planned("a"), "TaskCreate", {"subject": "b"})
+    assert reply.text == "0/2: #2 created\n#1 [pending] a\n#2 [pending] b"
+    assert box.call(reply.plan, "TaskUpdate", {"taskId": 1}).text == "no change, 0/2 completed"
+    assert box.call(reply.plan, "TaskList").text == "#1 [pending] a\n#2 [pending] b"
+
+
+def test_a_note_when_nothing_is_open_on_request():
+    """`say_done` tells it once, and tells an emptied list from a finished one."""
+    box = toolbox("todos", say_done=True)
+    done = box.call(planned("a"), "write_todos", {"todos": [{"content": "a", "status": "done"}]})
+    assert "All tasks are resolved. Check the result" in done.text
+    emptied = box.call(done.plan, "write_todos", {"todos": [], "clear": True})
+    assert "Nothing is left on the list." in emptied.text
+    assert "left" not in box.call(emptied.plan, "write_todos", {"todos": []}).text
+    assert "resolved" not in box.call(planned("a"), "write_todos", {"todos": ["b"]}).text

@@ -1,0 +1,116 @@
+"""A model's side of the talk: calls to make, plans to make them on, and what every reply keeps."""
+
+import json
+import re
+from functools import reduce
+
+from hypothesis import strategies as st
+
+from todoplan.core.apply import replay
+from todoplan.core.plan import Plan
+from todoplan.core.presets import PRESETS
+from todoplan.dialogue.fields import Kind
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools_todos import TODOS
+
+TOOLSETS = (TODOS, tasks(), tasks("snake"), LEAN)
+BOXES = tuple(Toolbox(toolset) for toolset in TOOLSETS)
+STATUSES = ("pending", "in_progress", "completed", "cancelled")
+PYTHON = re.compile(r"Status\.|Priority\.|FrozenDict|Task\(|Todo\(|Unset|UNSET|\{'|\['|datetime")
+"""What only a Python repr holds."""
+
+
+def toolbox(name="todos", policy="default", **options):
+    """
+    Return a toolbox by the name of its tool set and of its policy.
+    """
+    named = {"todos": TODOS, "tasks": tasks(), "snake": tasks("snake"), "lean": LEAN}
+    return Toolbox(named[name], PRESETS[policy], **options)
+
+
+def planned(*titles, policy="default"):
+    """
+    Return a plan of pending tasks.
+    """
+    box = toolbox("tasks", policy)
+    return reduce(
+        lambda plan, title: box.call(plan, "TaskCreate", {"subject": title}).plan, titles, Plan()
+    )
+
+
+def write(todos, plan=None, **more):
+    """
+    Return the reply to a whole-list write.
+    """
+    return toolbox().call(plan or Plan(), "write_todos", {"todos": todos, **more})
+
+
+def texts_of(plan):
+    """
+    Return the subjects, in order.
+    """
+    return [task.subject for task in plan]
+
+
+def check_reply(plan, reply):
+    """
+    Assert what holds of every reply, whatever was sent.
+    """
+    assert isinstance(reply.text, str)
+    assert reply.text
+    reply.text.encode("utf-8")
+    json.dumps(reply.text)
+    assert replay(plan, reply.events) == reply.plan
+    if reply.is_error:
+        assert reply.plan is plan
+        assert not reply.events
+        assert reply.problems
+        assert reply.text.startswith("Nothing was changed.")
+        assert len(reply.text) < 6_000
+    elif reply.repairs:
+        assert "note: " in reply.text
+
+
+def valid(fields, *, strict=False):
+    """
+    Draw arguments that the published schema of these fields allows.
+    """
+    shown = [field for field in fields if not field.hidden]
+    required = {f.name: _valid(f, strict=strict) for f in shown if f.required}
+    optional = {f.name: _valid(f, strict=strict) for f in shown if not f.required}
+    if strict:
+        nullable = {name: st.none() | drawn for name, drawn in optional.items()}
+        return st.fixed_dictionaries({**required, **nullable})
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+_lines = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cc", "Cf")), min_size=1, max_size=9
+)
+titles = _lines.filter(lambda text: text.strip() and not re.search(r"[\[\]{}<\"`]", text))
+_ids = st.integers(1, 4)
+_json = st.dictionaries(titles, st.none() | st.booleans() | st.integers(0, 9) | titles, max_size=2)
+_KINDS = {
+    Kind.LINE: titles,
+    Kind.TEXT: titles,
+    Kind.STATUS: st.sampled_from(STATUSES),
+    Kind.STATUS_OR_DELETED: st.sampled_from((*STATUSES, "deleted")),
+    Kind.PRIORITY: st.sampled_from(("high", "medium", "low")),
+    Kind.MINUTES: st.integers(0, 999) | st.floats(0, 999),
+    Kind.FLAG: st.booleans(),
+}
+
+
+def _valid(field, *, strict):
+    if field.kind is Kind.ITEMS:
+        shown = [item for item in field.items if not item.hidden]
+        entry = titles if len(shown) == 1 else valid(field.items, strict=strict)
+        return st.lists(entry, max_size=3)
+    if field.kind in (Kind.ID, Kind.IDS, Kind.REFS):
+        one = _ids if field.numeric else _ids.map(str)
+        return one if field.kind is Kind.ID else st.lists(one, max_size=3)
+    if field.kind is Kind.METADATA:
+        return _json.map(json.dumps) if strict else _json
+    return _KINDS[field.kind]
