@@ -2,7 +2,9 @@
 
 import pytest
 
+from todoplan.core.apply import replay
 from todoplan.core.model import Status
+from todoplan.core.plan import Plan
 from todoplan.core.policy import Severity
 from todoplan.core.presets import STRICT
 from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
@@ -238,6 +240,23 @@ def test_edges_given_at_creation_are_followed():
     later = call("TaskCreate", {"subject": "b", "blockedBy": ["1"]})
     fold, _ = played(create("a", 1), later)
     assert fold.lanes["main"].plan["2"].blocked_by == ("1",)
+
+
+def test_the_events_of_the_steps_lead_to_the_plan():
+    """
+    Also where ids are skipped and tasks come from elsewhere, replaying gives the tasks.
+    """
+    fold, said = played(create("a", 5), update("9", status="completed", addBlockedBy=["5"]))
+    events = [event for step in said if isinstance(step, Step) for event in step.events]
+    assert tuple(replay(Plan(), events)) == tuple(fold.lanes["main"].plan)
+
+
+def test_an_id_beyond_all_counting_gets_a_number_of_ours():
+    """
+    A task called 999999999999999999 does not use up the numbers of those that follow.
+    """
+    fold, _ = played(update("9" * 18, status="completed"), call("TaskCreate", {"subject": "b"}))
+    assert [task_id for task_id, _, _ in listed(fold)] == ["1", "2"]
 
 
 def test_several_tasks_in_one_creation_are_followed():

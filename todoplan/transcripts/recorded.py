@@ -22,7 +22,7 @@ __all__ = ["OWN_WORDS", "RECORDED", "created_id", "merged"]
 OWN_WORDS = frozenset({"todo", "done", "not-started", "in-progress", "open", "cancelled"})
 """Status words that are some system's own: reading them is no mend of a model's mistake."""
 
-_CREATED = re.compile(r"(?:#|\(id=)\s*(\d{1,18})")
+_CREATED = re.compile(r"(?:#|\(id=)\s*(\d{1,15})")
 
 
 def _reading_if(key: str, word: str) -> Field:

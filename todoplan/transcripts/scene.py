@@ -4,21 +4,23 @@ One recorded call against its lane's plan.
 What happened, happened: a call is carried out without a policy, and judged by one afterwards.
 """
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 
-from todoplan.core.apply import replay
+from todoplan.core.apply import apply
 from todoplan.core.change import Change
 from todoplan.core.commands import Command, CreateTask, DeleteTask, UpdateTask, WriteTodos
 from todoplan.core.decide import Rejected, decide
-from todoplan.core.events import Event, PlanRestored, TaskCreated
+from todoplan.core.events import Event, TaskCreated
 from todoplan.core.model import Task
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy, Severity, judge
 from todoplan.core.problems import Problem
+from todoplan.core.slots import LARGEST_GIVEN
 from todoplan.dialogue.complaints import mends_text, sentence
 from todoplan.dialogue.intake import Intake, read
 from todoplan.dialogue.jsonish import InputLimits
@@ -85,6 +87,7 @@ class Scene:
     call: PlanningCall
     policy: Policy
     findings: list[Finding] = attrs.Factory(list)
+    found_elsewhere: list[Event] = attrs.Factory(list)
 
     def play(self) -> Step:
         """
@@ -126,9 +129,9 @@ class Scene:
             call.at,
             outcome,
             self.lane.plan if plan is None else plan,
-            events,
+            (*self.found_elsewhere, *events),
             tuple(self.findings),
-            len(str(call.arguments)) + len(answer),
+            _length(call.arguments) + len(answer),
         )
 
     def _mention_mends(self, intake: Intake) -> None:
@@ -174,7 +177,8 @@ class Scene:
         self._make_way(recorded)
         task_id = self.lane.shown[recorded] = str(self.lane.plan.next_id)
         created = TaskCreated(Task(task_id, _ELSEWHERE, created_at=self.call.at))
-        self.lane.plan = replay(self.lane.plan, (created,))
+        self.lane.plan = apply(self.lane.plan, created)
+        self.found_elsewhere.append(created)
         return task_id
 
     def _make_way(self, recorded: str | None) -> None:
@@ -184,9 +188,8 @@ class Scene:
         plan = self.lane.plan
         if recorded is None or int(recorded) == plan.next_id:
             return
-        if int(recorded) > plan.next_id:
-            skip = PlanRestored(tuple(plan), int(recorded))
-            self.lane.plan = replay(plan, (skip,))
+        if plan.next_id < int(recorded) <= LARGEST_GIVEN:
+            self.lane.plan = attrs.evolve(plan, next_id=int(recorded))
             return
         shown = str(plan.next_id)
         if recorded in plan or recorded in self.lane.shown:
@@ -214,6 +217,12 @@ class Scene:
     def _judge(self, problems: Iterable[Problem], severity: Severity) -> None:
         line, lane = self.call.line, self.lane.name
         self.findings.extend(broken(problem, severity, line, lane) for problem in problems)
+
+
+def _length(arguments: Mapping[str, Any] | str) -> int:
+    if isinstance(arguments, str):
+        return len(arguments)
+    return len(json.dumps(arguments, ensure_ascii=False, separators=(",", ":")))
 
 
 def _settled(problems: Iterable[Problem], *, granular: bool) -> tuple[Problem, ...]:

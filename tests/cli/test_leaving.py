@@ -1,0 +1,40 @@
+"""How commands end."""
+
+import os
+import sys
+
+import pytest
+import typer
+
+from todoplan.cli.leaving import leave
+
+
+def raising(error):
+    """A job that fails."""
+
+    def job():
+        raise error
+
+    return job
+
+
+@pytest.mark.parametrize(
+    ("job", "code"), [(lambda: 0, 0), (lambda: 2, 2), (raising(KeyboardInterrupt()), 130)]
+)
+def test_the_code_is_the_job_s(job, code):
+    """A job's own code, or that of an interruption."""
+    with pytest.raises(typer.Exit) as left:
+        leave(job)
+    assert left.value.exit_code == code
+
+
+def test_a_closed_pipe_is_141(monkeypatch):
+    """What is still buffered is dropped without a complaint."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        with pytest.raises(typer.Exit) as left:
+            leave(lambda: stream.write("words") and 0)
+        stream.write("more words")
+    assert left.value.exit_code == 141

@@ -1,0 +1,46 @@
+"""Real agents' recordings, where they are at hand."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from todoplan.cli.json_schemas import REPLAY_SCHEMA, STATS_SCHEMA
+
+RECORDED = Path(__file__).parents[2].parent / "shared" / "transcripts"
+CALLS = 288
+
+pytestmark = pytest.mark.skipif(
+    not RECORDED.exists(), reason="the shared recordings are not beside this checkout"
+)
+
+
+def test_all_are_replayed(invoke):
+    """Thirty recordings, each call of them, nothing unreadable; the notes beside are skipped."""
+    result = invoke("replay", RECORDED, "--json")
+    data = json.loads(result.stdout)
+    Draft202012Validator(REPLAY_SCHEMA).validate(data)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert len(data["recordings"]) == 30
+    assert sum(len(read["steps"]) for read in data["recordings"]) == CALLS
+    assert [Path(skipped["file"]).suffix for skipped in data["skipped"]] == [".md", ".md"]
+
+
+@pytest.mark.parametrize("form", [(), ("--markdown",)])
+def test_all_are_printed(invoke, form):
+    """People get all of them too, without a control character."""
+    result = invoke("replay", RECORDED, *form)
+    assert result.exit_code == 0
+    assert result.stdout.count("planning call") >= 30
+    assert result.stdout.replace("\n", "").isprintable()
+
+
+def test_stats_agree_with_the_replay(invoke):
+    """Totals of all recordings."""
+    data = json.loads(invoke("stats", RECORDED, "--json").stdout)
+    Draft202012Validator(STATS_SCHEMA).validate(data)
+    totals = data["totals"]
+    assert (totals["recordings"], totals["calls"], totals["largest"]) == (30, CALLS, 13)
+    assert totals["updates"] + totals["reads"] + totals["failed"] == CALLS
+    assert "total of 30" in invoke("stats", RECORDED).stdout

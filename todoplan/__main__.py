@@ -1,0 +1,37 @@
+"""The entry of the `todoplan` command: what it needs is imported only when it is called."""
+
+import importlib
+import io
+import sys
+
+__all__ = ["main"]
+
+_EXTRA = frozenset({"typer", "rich"})
+_UNREADABLE = 2
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """
+    Run the command line, and exit with its code.
+
+    Raises:
+        SystemExit: always; with 2 and a line on stderr if the extra "cli" is not installed.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    try:
+        importlib.import_module("todoplan.cli.app").app()
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        sys.stderr.write(
+            f"todoplan: the command line needs {error.name}: pip install 'todoplan[cli]'\n"
+        )
+        sys.exit(_UNREADABLE)
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

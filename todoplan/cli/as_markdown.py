@@ -1,0 +1,82 @@
+"""A replay as Markdown, to be pasted into an issue: a table, task lists, findings."""
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+from todoplan.cli.grouping import Group, groups, summary, where
+from todoplan.cli.replays import Replay
+from todoplan.cli.rows import Row, row_of
+from todoplan.cli.runs import Run
+from todoplan.cli.screen import Screen
+from todoplan.render.cleaning import one_line
+from todoplan.render.markdown import to_markdown
+
+__all__ = ["MarkdownPrinter", "escaped"]
+
+_MARKUP = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<=\S)\.(?=\S)")
+_HEAD = (
+    "| line | time | tool | plan | done | | what changed |",
+    "| --: | --- | --- | --- | --: | --- | --- |",
+)
+
+
+def escaped(text: str) -> str:
+    """
+    Return cleaned text in which no character is markup, on one line.
+    """
+    return _MARKUP.sub(r"\\\g<0>", one_line(text))
+
+
+@attrs.frozen
+class MarkdownPrinter:
+    """
+    Prints each replay when it is through.
+    """
+
+    screen: Screen
+
+    def recording(self, replay: Replay) -> None:
+        """
+        Listen to the replay and print it.
+        """
+        rows = tuple(map(row_of, replay.steps()))
+        self._write(f"## {escaped(replay.file)}", "", replay.headline, "")
+        if rows:
+            self._write(*_HEAD, *map(_row, rows), "")
+        for lane in replay.lanes:
+            name = f" of {escaped(lane.name)}" if len(replay.lanes) > 1 else ""
+            self._write(f"### Plan at the end{name}", "", to_markdown(lane.plan), "")
+        found = groups(replay.findings, replay.bad_lines)
+        self._write("### Findings", "", summary(found) or "none", "")
+        for group in found:
+            self._write(*_group(group), "")
+
+    def _write(self, *lines: str) -> None:
+        self.screen.write("".join(f"{line}\n" for line in lines))
+
+    def close(self, run: Run) -> None:
+        """
+        Name the files that were no recordings.
+        """
+        if run.skipped:
+            self._write("## Skipped, no recording", "")
+            self._write(*(f"- {escaped(unread.file)}" for unread in run.skipped))
+
+
+def _row(row: Row) -> str:
+    strip = f"`{row.strip}`" if row.strip else ""
+    words = escaped("; ".join(row.phrases))
+    cells = row.line, row.time, escaped(row.tool), strip, row.done, row.mark, words
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _group(group: Group) -> Iterator[str]:
+    severity = "error" if group.mark == "!!" else "warning"
+    yield f"**{escaped(group.code)}** ({severity}, {group.count})"
+    yield ""
+    for finding in group.shown:
+        yield f"- {escaped(where(finding))}: {escaped(finding.text)}"
+    if group.rest:
+        yield f"- {group.rest}"
