@@ -95,7 +95,7 @@ def start():
 
     def begin(*arguments, stdout=subprocess.PIPE, **environment):
         clean = {k: v for k, v in os.environ.items() if k not in {"FORCE_COLOR", "PY_COLORS"}}
-        return subprocess.Popen(  # noqa: S603 - our own command
+        return subprocess.Popen(
             [sys.executable, *map(str, arguments)],
             env={**clean, **environment},
             stdout=stdout,

@@ -120,4 +120,4 @@ def test_plans_need_no_cattrs():
         "import sys; from todoplan.codec import *; from todoplan.core.plan import Plan;"
         "load_plan(dump_plan(Plan())); json_schema(); assert 'cattrs' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own words
+    subprocess.run([sys.executable, "-c", code], check=True)

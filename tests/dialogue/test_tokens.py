@@ -1,6 +1,5 @@
 """What planning costs a model, exactly: counts of o200k_base tokens, held to a budget."""
 
-
 import pytest
 from support.talk import TOOLSETS, toolbox
 from support.tokens import compact, fixed_cost, tokens
