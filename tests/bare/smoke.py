@@ -17,7 +17,7 @@ assert not {"typer", "rich", "ijson"} & {name.partition(".")[0] for name in sys.
 assert [need for need in requires("todoplan") or [] if "extra" not in need]
 
 planner = todoplan.Planner(toolbox=Toolbox(LEAN))
-assert planner.call("plan", {"write": ["Write", "Test"]}).text.startswith("#1-#2 created")
+assert planner.call("plan", {"write": ["Write", "Test"]}).text.startswith("0/2: #1-#2 created")
 assert load_plan(dump_plan(planner.plan)) == planner.plan
 assert openai_chat.make_tools(LEAN)
 

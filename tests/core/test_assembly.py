@@ -78,3 +78,10 @@ def test_an_error_about_many_faults_is_short():
     with pytest.raises(PlanError, match=r" and 979 more\. Mend them") as caught:
         plan_of([Task("x", "a")] * 500)
     assert len(caught.value.data["problems"]) == 999
+
+
+def test_a_next_id_without_room_to_count_is_refused():
+    """A counter that comes from outside leaves numbers for the tasks to come."""
+    assert plan_of([], next_id=10**15).next_id == 10**15
+    with pytest.raises(PlanError, match="the next id is over"):
+        plan_of([], next_id=10**15 + 1)

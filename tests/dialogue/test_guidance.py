@@ -1,5 +1,7 @@
 """When to remind, and when a final answer may stand."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from todoplan.core.decide import Accepted, decide
 from todoplan.core.model import Status
 from todoplan.core.plan import Plan
 from todoplan.dialogue.conversation import Message, ToolResult
-from todoplan.dialogue.guidance import Guidance, Memory, Settings
+from todoplan.dialogue.guidance import Guidance, Memory, Settings, ignored
 from todoplan.dialogue.tools_tasks import tasks
 from todoplan.dialogue.tools_todos import TODOS
 
@@ -256,6 +258,25 @@ def test_a_new_run_has_its_caps_anew():
     *_, (verdict, memory) = answers(guidance, OPEN, Memory(), 3)
     assert verdict == "accept"
     assert [v for v, _ in answers(guidance, OPEN, memory.new_run(OPEN), 1)] == ["again"]
+
+
+@given(st.builds(Memory, turn=st.integers(), asked=st.integers(), confirmed=st.integers()))
+def test_a_memory_survives_as_plain_json(memory):
+    """
+    Any state that holds JSON can hold it; what another version wrote beside it is passed over.
+    """
+    data = json.loads(json.dumps(memory.to_data()))
+    assert Memory.of(data) == Memory.of({**data, "later": 1}) == memory
+    assert Memory.of(None) == Memory()
+
+
+def test_an_ignored_reminder_says_what_is_open():
+    """
+    The error names the tasks and the switches.
+    """
+    error = ignored(OPEN)
+    assert error.data == {"task_ids": ("1", "2")}
+    assert "2 of 2 tasks are open" in str(error)
 
 
 plans = st.lists(st.sampled_from(list(Status)), max_size=4).map(lambda found: plan_with(*found))

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.core.apply import replay
+from todoplan.core.apply import apply, replay
 from todoplan.core.commands import Batch, CreateTask, DeleteTask, UpdateTask
 from todoplan.core.decide import Accepted, Rejected
-from todoplan.core.model import Status
+from todoplan.core.events import TaskCreated
+from todoplan.core.model import Status, Task
 from todoplan.core.plan import Plan
 from todoplan.core.presets import STRICT
 from todoplan.dialogue.toolbox import Call, Toolbox
@@ -198,6 +199,16 @@ def test_a_seeded_plan_keeps_its_next_id():
     planner.restore(source.plan)
     planner.apply(CreateTask("c"))
     assert [task.id for task in planner.plan] == ["1", "3"]
+
+
+def test_a_plan_that_cannot_go_on_is_not_restored():
+    """
+    A hand-made plan with an id that leaves no room to count is refused, and nothing changes.
+    """
+    planner = Planner()
+    far = apply(Plan(), TaskCreated(Task("9" * 17, "a")))
+    assert isinstance(planner.restore(far), Rejected)
+    assert planner.plan == Plan()
 
 
 def test_two_planners_on_one_store_share_a_plan():

@@ -49,7 +49,7 @@ def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:
         return verb
     only = plan.get(ids[0]) if len(ids) == 1 else None
     subject = f" {clip(one_line(only.subject), _SUBJECT)}" if only else ""
-    return f"{verb} {ids_text(ids)}{subject}"
+    return f"{verb} {ids_text(ids)}{subject}".rstrip()
 
 
 def _said(event: Event) -> _Said:

@@ -59,7 +59,9 @@ def faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
         return
     broken = [fault for task in tasks for fault in _edge_faults(task, known)]
     broken += _one_sided(blocking - waiting, known, "blocked_by")
-    broken += _one_sided({edge[::-1] for edge in waiting - blocking}, known, "blocks")
+    broken += _one_sided(
+        {(blocked, blocker) for blocker, blocked in waiting - blocking}, known, "blocks"
+    )
     yield from broken
     if not broken:
         yield from _cycle(known)

@@ -17,28 +17,32 @@ T = TypeVar("T")
 
 
 def _run(steps: Steps[T], store: Any) -> T:
-    resume, value = steps.send, None
+    value: Any = None
+    failure: Exception | None = None
     try:
         while True:
-            step = resume(value)
+            step = steps.throw(failure) if failure else steps.send(value)
+            value, failure = None, None
             try:
-                resume, value = steps.send, step(store)
-            except Exception as failure:  # noqa: BLE001 - handed to the logic, which decides
-                resume, value = steps.throw, failure
+                value = step(store)
+            except Exception as raised:  # noqa: BLE001 - handed to the logic, which decides
+                failure = raised
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]  # a generator's value is Any to typeshed
 
 
 async def _await(steps: Steps[T], store: Any) -> T:
-    resume, value = steps.send, None
+    value: Any = None
+    failure: Exception | None = None
     try:
         while True:
-            step = resume(value)
+            step = steps.throw(failure) if failure else steps.send(value)
+            value, failure = None, None
             try:
                 found = step(store)
-                resume, value = steps.send, (await found if isawaitable(found) else found)
-            except Exception as failure:  # noqa: BLE001 - handed to the logic, which decides
-                resume, value = steps.throw, failure
+                value = await found if isawaitable(found) else found
+            except Exception as raised:  # noqa: BLE001 - handed to the logic, which decides
+                failure = raised
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]  # a generator's value is Any to typeshed
 

@@ -18,11 +18,13 @@ class Store(Protocol):
         """
         Return the plan as of its last entry.
         """
+        ...
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
         Return the plan's journal, oldest first; replaying it gives the plan.
         """
+        ...
 
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """
@@ -30,6 +32,7 @@ class Store(Protocol):
 
         Return False, and change nothing, if it is not: somebody else was faster.
         """
+        ...
 
 
 class AsyncStore(Protocol):
@@ -41,11 +44,13 @@ class AsyncStore(Protocol):
         """
         Return the plan as of its last entry.
         """
+        ...
 
     def entries(self, plan_id: str) -> Awaitable[tuple[Entry, ...]]:
         """
         Return the plan's journal, oldest first.
         """
+        ...
 
     def append(
         self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan
@@ -53,3 +58,4 @@ class AsyncStore(Protocol):
         """
         Add entries if the plan is at revision `expected`, and say whether that was so.
         """
+        ...
