@@ -1,6 +1,7 @@
 """Where tasks stand: from an id to a position, and sets of positions with a quick first member."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import attrs
 
@@ -13,6 +14,7 @@ LARGEST_GIVEN = 10**15
 """The highest id or next id that may come from outside: it leaves room to count on."""
 
 
+@lru_cache(maxsize=16_384)
 def number_of(task_id: str) -> int:
     """
     Return the number that an id spells, or 0 for what is no id ("007", "x", "½").

@@ -38,14 +38,7 @@ def from_json(text: str) -> Any:
         ValueError: it is no JSON.
         RecursionError: it is nested more deeply than Python can read.
     """
-    return json.loads(
-        text,
-        strict=False,
-        object_pairs_hook=_object,
-        parse_constant=_no_constant,
-        parse_int=_integer,
-        parse_float=_number,
-    )
+    return _DECODER.decode(text)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -105,3 +98,12 @@ def _pairs(node: ast.Dict) -> Iterator[tuple[ast.expr | None, ast.expr]]:
 
 def _key(node: ast.expr | None) -> str:
     return str(node.value) if isinstance(node, ast.Constant) else ""
+
+
+_DECODER = json.JSONDecoder(
+    strict=False,
+    object_pairs_hook=_object,
+    parse_constant=_no_constant,
+    parse_int=_integer,
+    parse_float=_number,
+)
