@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.documents import plans
 
-from todoplan.codec import from_agentscope, to_agentscope
+from todoplan.codec import from_agentscope, task_to_agentscope, to_agentscope
 from todoplan.codec.text import parser, to_text
 from todoplan.core.assembly import plan_of
 from todoplan.core.frozen import FrozenDict
@@ -62,6 +62,24 @@ def test_every_task_is_one_of_agentscope(plan):
         assert list(task) == FIELDS
         assert task["state"] in {"pending", "in_progress", "completed"}
         assert isinstance(task["created_at"], str)
+
+
+@given(plans())
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_one_task_is_written_as_in_the_list(plan):
+    """Without the next id and the revision, which then stand elsewhere."""
+    for task, listed in zip(plan, to_agentscope(plan)["tasks"], strict=True):
+        ours = listed["metadata"]["todoplan"]
+        del ours["next_id"], ours["revision"]
+        if not ours:
+            del listed["metadata"]["todoplan"]
+        assert task_to_agentscope(task) == listed
+
+
+def test_a_task_that_json_cannot_hold_is_named():
+    """With the path of what is wrong."""
+    with pytest.raises(CodecError, match="estimate"):
+        task_to_agentscope(Task("1", "a", estimate=float("nan")))
 
 
 def test_an_empty_plan_keeps_its_counter_beside_the_tasks():

@@ -26,6 +26,7 @@ DONE = plan_of([Task("1", "a", status="completed")])
 LINKED = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)), Task("3", "c")])
 FORMED = plan_of([Task("1", "a", active_form="doing a", priority="low")])
 TWINS = plan_of([Task("1", "a"), Task("2", "A!")])
+OWNED = plan_of([Task("1", "a", owner="ann"), Task("2", "b")])
 LONG = plan_of([Task("1", "longer", "longer still")])
 
 
@@ -76,11 +77,16 @@ FIRES = [
     ("max_text", EMPTY, CreateTask("longer")),
     ("max_text", IDLE, UpdateTask("1", description="longest")),
     ("max_edges", LINKED, UpdateTask("2", add_blocked_by=("3",))),
+    ("owner_taken", OWNED, UpdateTask("1", owner="bob")),
     ("batch_completion", IDLE, Batch((to("1", "completed"), to("2", "completed")))),
     ("no_op_write", IDLE, write("a", "b")),
     ("no_op_write", EMPTY, Batch((write(),))),
 ]
 QUIET = [
+    ("owner_taken", OWNED, UpdateTask("1", owner="ann", subject="x")),
+    ("owner_taken", OWNED, UpdateTask("1", owner=None)),
+    ("owner_taken", OWNED, UpdateTask("2", owner="bob")),
+    ("owner_taken", OWNED, CreateTask("c", owner="bob")),
     ("single_in_progress", BUSY, Batch((to("1", "completed"), to("2", ON)))),
     ("some_in_progress", BUSY, Batch((to("1", "completed"), to("2", ON)))),
     ("some_in_progress", IDLE, to("1", "completed")),

@@ -279,6 +279,26 @@ def test_an_ignored_reminder_says_what_is_open():
     assert "2 of 2 tasks are open" in str(error)
 
 
+def test_the_memory_is_plain_data_and_read_back():
+    """
+    Any framework's state can hold it; what another version wrote beside it is passed over.
+    """
+    memory = Memory(turn=3, revision=7, asked=1)
+    assert Memory.of(memory.to_data()) == memory
+    assert Memory.of({"turn": 3, "of_tomorrow": 1}) == Memory(turn=3)
+    assert Memory.of(None) == Memory()
+
+
+def test_what_an_ignored_reminder_raises_names_the_tasks():
+    """
+    The error holds the ids of what is open, and says which setting to change.
+    """
+    error = ignored(plan_with("completed", "pending", "in_progress"))
+    assert error.data == {"task_ids": ("2", "3")}
+    assert "2 of 3 tasks are open" in str(error)
+    assert "Settings(unfinished=...)" in str(error)
+
+
 plans = st.lists(st.sampled_from(list(Status)), max_size=4).map(lambda found: plan_with(*found))
 messages = st.lists(st.sampled_from([ASKED, WRITTEN, FAILED, ANSWER]), max_size=3)
 memories = st.builds(

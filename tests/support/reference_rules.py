@@ -113,6 +113,14 @@ def _no_op(step, limits):
     return bool(step.writes()) and not step.changed
 
 
+def _owner(step, limits):
+    for task_id in step.written:
+        old, new = step.before.task(task_id), step.after.task(task_id)
+        if old and new and old["owner"] and new["owner"] and old["owner"] != new["owner"]:
+            return True
+    return False
+
+
 RULES = {
     "single_in_progress": _single,
     "some_in_progress": _some,
@@ -129,6 +137,7 @@ RULES = {
     "max_items": _items,
     "max_text": _text,
     "max_edges": _edges,
+    "owner_taken": _owner,
     "batch_completion": _completions,
     "no_op_write": _no_op,
 }

@@ -5,7 +5,12 @@ Law: what is read equals what was written, and a corrupt document is a `CodecErr
 plan. Nothing is coerced.
 """
 
-from todoplan.codec.agentscope import from_agentscope, to_agentscope
+from todoplan.codec.agentscope import (
+    from_agentscope,
+    read_agentscope,
+    task_to_agentscope,
+    to_agentscope,
+)
 from todoplan.codec.journals import dump_journal, entry_from_data, entry_to_data, load_journal
 from todoplan.codec.langchain import from_langchain, to_langchain
 from todoplan.codec.plans import dump_plan, load_plan, plan_from_data, plan_to_data
@@ -27,6 +32,8 @@ __all__ = [
     "load_plan",
     "plan_from_data",
     "plan_to_data",
+    "read_agentscope",
+    "task_to_agentscope",
     "to_agentscope",
     "to_langchain",
 ]

@@ -14,13 +14,13 @@ from typing import Any
 from todoplan.codec.faults import MisfitError, misfit, wrong_shape
 from todoplan.codec.plans import assembled, written
 from todoplan.codec.shapes import Reader, each, fields, one_of, optional
-from todoplan.codec.tasks import TASK_FIELDS
+from todoplan.codec.tasks import TASK_FIELDS, write_task
 from todoplan.codec.values import count, ids, metadata, positive, text
 from todoplan.core.frozen import EMPTY, FrozenDict
 from todoplan.core.model import Status, Task
 from todoplan.core.plan import Plan
 
-__all__ = ["from_agentscope", "to_agentscope"]
+__all__ = ["from_agentscope", "read_agentscope", "task_to_agentscope", "to_agentscope"]
 
 _KEY = "todoplan"
 _OURS = ("active_form", "priority", "estimate", "updated_at", "started_at", "completed_at")
@@ -41,6 +41,19 @@ def to_agentscope(plan: Plan) -> dict[str, Any]:
     return {"tasks": [_foreign(data, head) for data in written(plan)], _KEY: head}
 
 
+def task_to_agentscope(task: Task) -> dict[str, Any]:
+    """
+    Return the JSON of one `Task`, without next id and revision: for whoever keeps these elsewhere.
+
+    Raises:
+        CodecError: it holds what JSON cannot.
+    """
+    try:
+        return _foreign(write_task(task), {})
+    except MisfitError as error:
+        raise wrong_shape(error.found, "task that JSON can hold") from None
+
+
 def _foreign(data: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
     ours = {**head, **{name: data[name] for name in _OURS if name in data}}
     kept = data.get("metadata", {})
@@ -56,7 +69,7 @@ def _foreign(data: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
         "owner": data.get("owner"),
         "blocks": data.get("blocks", []),
         "blocked_by": data.get("blocked_by", []),
-        "metadata": {**kept, _KEY: ours},
+        "metadata": {**kept, _KEY: ours} if ours else kept,
         "created_at": data.get("created_at", ""),
     }
 
@@ -72,6 +85,19 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
         CodecError: ids that are no numbers or stand twice, edges to nowhere, cycles, fields that
             would be lost.
     """
+    tasks, next_id, revision = read_agentscope(data, zone=zone)
+    return assembled(_mirrored(tasks), next_id, revision)
+
+
+def read_agentscope(
+    data: dict[str, Any], *, zone: tzinfo | None = None
+) -> tuple[list[Task], int, int]:
+    """
+    Return AgentScope's tasks as they stand, a plan or not, with the next id and the revision.
+
+    Raises:
+        CodecError: values that are no task's, fields that would be lost.
+    """
     try:
         read = fields(data, _CONTEXT, ("tasks",))
     except MisfitError as error:
@@ -80,7 +106,7 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
     heads = [read.get(_KEY, {}), *(ours for _, ours in map(_parts, plain))]
     next_id = max(head.get("next_id", 1) for head in heads)
     revision = max(head.get("revision", 0) for head in heads)
-    return assembled(_mirrored([_task(one, zone) for one in plain]), next_id, revision)
+    return [_task(one, zone) for one in plain], next_id, revision
 
 
 def _read_metadata(value: Any) -> tuple[FrozenDict, dict[str, Any]]:

@@ -16,7 +16,7 @@ __all__ = [
 LANGCHAIN = Policy().but(max_items="error", max_text="error", max_edges="error")
 """As LangChain's TodoListMiddleware: anything goes, prompts do the rest; only sizes are bounded."""
 
-AGENTSCOPE = LANGCHAIN.but(blocked_start="warn", blocked_complete="warn")
+AGENTSCOPE = LANGCHAIN.but(blocked_start="warn", blocked_complete="warn", owner_taken="warn")
 """As AgentScope's task tools: statuses are free, edges a coordination signal."""
 
 DEFAULT = AGENTSCOPE.but(

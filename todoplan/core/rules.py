@@ -223,6 +223,14 @@ def _linked_ids(change: Change) -> Iterator[str]:
             yield event.task.id
 
 
+@_rule(TaskEdited)
+def _owner_taken(change: Change) -> Iterator[Problem]:
+    for task in change.written():
+        was = change.before.get(task.id)
+        if was is not None and was.owner and task.owner and was.owner != task.owner:
+            yield Problem("owner_taken", (task.id,), seen=was.owner)
+
+
 @_rule(StatusChanged)
 def _batch_completion(change: Change) -> Iterable[Problem]:
     done = tuple(dict.fromkeys(move.task_id for move in change.moves(Status.COMPLETED)))

@@ -1,0 +1,56 @@
+"""Laws of reading AgentScope's messages: one message holds a whole reply."""
+
+from agentscope.message import (
+    AssistantMsg,
+    HintBlock,
+    TextBlock,
+    ToolResultBlock,
+    ToolResultState,
+    UserMsg,
+)
+from support.agentscope_agent import use
+
+from todoplan.adapters.agentscope.conversation import conversation, last_answer, siblings
+
+
+def result(call, state=ToolResultState.SUCCESS):
+    """
+    Return the result of a call.
+    """
+    return ToolResultBlock(id=call.id, name=call.name, output="x", state=state)
+
+
+def said(*blocks):
+    """
+    Return a context whose last message has these blocks.
+    """
+    return [AssistantMsg(name="helper", content=list(blocks))]
+
+
+def test_messages_are_read():
+    """Role, text, the names of calls, and which results are good."""
+    a, b = use("a"), use("b")
+    blocks = [TextBlock(text="t"), a, b, result(a), result(b, ToolResultState.ERROR)]
+    user, answer = conversation([UserMsg(name="user", content="hi"), *said(*blocks)])
+    assert (user.role, user.text) == ("user", "hi")
+    assert (answer.role, answer.text, answer.calls) == ("assistant", "t", ("a", "b"))
+    assert [(each.name, each.ok) for each in answer.results] == [("a", True), ("b", False)]
+
+
+def test_the_last_answer_is_what_stands_behind_results_and_hints():
+    """Earlier turns of the same reply do not count."""
+    a = use("a")
+    one = said(TextBlock(text="early"), a, result(a), TextBlock(text="late"), TextBlock(text="r"))
+    assert (last_answer(one).text, last_answer(one).calls) == ("later", ())
+    assert last_answer(said(TextBlock(text="x"), HintBlock(hint="h"))).text == ""
+    assert last_answer([]).text == ""
+
+
+def test_siblings_are_the_calls_of_the_turn_that_is_being_answered():
+    """Also while some are answered; none once all are, and none of earlier turns."""
+    a, b, c = use("a"), use("b"), use("c")
+    assert siblings([]) == ()
+    assert siblings(said(a, result(a))) == ()
+    assert siblings(said(TextBlock(text="x"), a, b)) == ("a", "b")
+    assert siblings(said(c, result(c), TextBlock(text="x"), a, b, result(a))) == ("a", "b")
+    assert siblings(said(c, HintBlock(hint="h"), a)) == ("a",)

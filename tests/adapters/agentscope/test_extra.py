@@ -1,0 +1,27 @@
+"""The extra: named where it is missing, never loaded by others."""
+
+import subprocess
+import sys
+
+import pytest
+
+from todoplan.errors import MissingExtraError
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    """Without AgentScope the import says which pip command brings it."""
+    for name in [name for name in sys.modules if name.startswith("todoplan.adapters.agentscope")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "agentscope", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'todoplan\[agentscope\]'") as caught:
+        __import__("todoplan.adapters.agentscope")
+    assert caught.value.data["missing"] == "agentscope"
+
+
+def test_todoplan_alone_loads_no_agentscope():
+    """Neither the package nor its dialogue and planner load the framework."""
+    code = (
+        "import sys, todoplan, todoplan.planner, todoplan.codec; print('agentscope' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,325 @@
+"""Laws of the state: AgentScope's own tasks, changed in place, read anew when others wrote."""
+
+import copy
+import json
+import pickle
+from datetime import UTC, datetime
+
+import agentscope.tool as native
+import pytest
+from agentscope.state import AgentState, Task, TaskContext
+from support.agentscope_agent import Desk, board, theirs
+
+from todoplan.adapters.agentscope import make_tools, plan_of_state
+from todoplan.adapters.agentscope.state import KEY, load, save, touched
+from todoplan.core.commands import ClearPlan, CreateTask, RestorePlan, UpdateTask, WriteTodos
+from todoplan.core.decide import decide
+from todoplan.core.model import Priority, Status, Todo
+from todoplan.core.policy import Policy
+from todoplan.errors import CodecError, PlanError
+
+NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
+
+
+def carry_out(state, *commands):
+    """
+    Decide commands upon a state and save what came of them.
+    """
+    for command in commands:
+        held = load(state)
+        decision = decide(held.plan, command, Policy(), at=NOON)
+        save(state, held, decision.plan, touched(decision.events))
+        assert plan_of_state(state) == decision.plan
+        assert (
+            plan_of_state(AgentState.model_validate_json(state.model_dump_json())) == decision.plan
+        )
+
+
+def full():
+    """
+    Return a desk whose tasks have everything that AgentScope has no field for.
+    """
+    desk = Desk(tools=make_tools(clock=lambda: NOON))
+    desk.do(
+        "TaskCreate", subject="a", active_form="doing a", priority="high", estimate=30, owner="ann"
+    )
+    desk.do("TaskCreate", subject="b", blocked_by=["1"], metadata={"k": {"deep": [1, None]}})
+    desk.do("TaskCreate", subject="c")
+    desk.do("TaskUpdate", task_id="1", status="in_progress")
+    desk.do("TaskUpdate", task_id="2", status="cancelled")
+    desk.do("TaskUpdate", task_id="3", status="deleted")
+    return desk
+
+
+def test_what_agentscope_has_no_field_for_survives_the_saved_state():
+    """Cancelled, priority, active form, estimate, times, next id, revision: all come back."""
+    desk = full()
+    plan, again = plan_of_state(desk.state), plan_of_state(desk.saved().state)
+    assert (again, again.revision, again.next_id) == (plan, plan.revision, plan.next_id)
+    first, second = again
+    assert (first.priority, first.active_form, first.estimate) == (Priority.HIGH, "doing a", 30)
+    assert (first.created_at, first.started_at) == (NOON, NOON)
+    assert (second.status, desk.tasks[1].state) == (Status.CANCELLED, "completed")
+    assert "#4" in desk.saved().do("TaskCreate", subject="d")
+
+
+def test_saved_states_are_agentscopes():
+    """The dump is plain JSON of its own models, and equal once loaded."""
+    desk = full()
+    loaded = AgentState.model_validate(desk.state.model_dump())
+    assert loaded == desk.state
+    assert json.loads(desk.state.model_dump_json())["middle_context"][KEY] == {
+        "next_id": 4,
+        "revision": plan_of_state(desk.state).revision,
+    }
+    assert type(loaded.middle_context[KEY]) is dict
+
+
+def pickled(value):
+    """
+    Return the value after a trip through pickle.
+    """
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, pickled])
+def test_what_is_held_in_memory_is_copied_as_plain_data(twin):
+    """A copy never claims to know how another state's tasks look."""
+    held = load(full().state)
+    assert type(twin(held)) is dict
+    assert twin(held) == dict(held)
+
+
+def test_a_state_saved_by_plain_agentscope_loads():
+    """Its own tools' list is read: completed blockers, owners and metadata included."""
+    own = Desk(tools=[native.TaskCreate(), native.TaskUpdate(), native.TaskList()])
+    for subject in ("a", "b", ""):
+        own.call("TaskCreate", subject=subject, description="line one\nline two")
+    own.call("TaskUpdate", task_id="2", add_blocked_by=["1"], owner="ann", metadata={"k": 1})
+    own.call("TaskUpdate", task_id="1", status="completed")
+    before = [task.created_at for task in own.tasks]
+    desk = Desk(state=AgentState.model_validate_json(own.state.model_dump_json()))
+    text = desk.do("TaskUpdate", task_id="2", status="in_progress")
+    assert "(#3)" in text
+    assert board(desk)[:2] == [("1", "completed", ["2"], []), ("2", "in_progress", [], ["1"])]
+    assert [task.subject for task in desk.tasks] == ["a", "b", "line one"]
+    assert (desk.tasks[1].owner, desk.tasks[1].metadata["k"]) == ("ann", 1)
+    assert [task.created_at for task in desk.tasks] == before
+
+
+def test_our_state_is_read_by_plain_agentscope():
+    """Its own tools go on with the list, and ours after them."""
+    desk = full()
+    own = Desk(
+        state=desk.state, tools=[native.TaskCreate(), native.TaskUpdate(), native.TaskList()]
+    )
+    assert "1 [in_progress] a(ann)" in own.do("TaskList")
+    own.do("TaskUpdate", task_id="2", status="pending")
+    own.do("TaskCreate", subject="n", description="")
+    assert plan_of_state(desk.state)["2"].status is Status.PENDING
+    assert [task.subject for task in plan_of_state(desk.state)] == ["a", "b", "n"]
+
+
+def test_tasks_and_list_stay_the_same_objects():
+    """Application code may keep a task or the list: it is changed in place."""
+    desk = Desk(theirs("a", id="1"), theirs("b", id="2"), theirs("c", id="3"))
+    kept, objects = desk.tasks, list(desk.tasks)
+    desk.do("TaskUpdate", task_id="1", status="in_progress")
+    desk.do("TaskUpdate", task_id="2", status="deleted")
+    assert desk.tasks is kept
+    assert [id(task) for task in kept] == [id(objects[0]), id(objects[2])]
+    assert objects[0].state == "in_progress"
+    assert all(type(task) is Task for task in kept)
+
+
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        (lambda tasks: setattr(tasks[0], "subject", "x"), "#1 [pending] x"),
+        (lambda tasks: setattr(tasks[0], "state", "completed"), "#1 [completed] a"),
+        (lambda tasks: tasks.pop(0), "#2 [pending] b"),
+        (lambda tasks: tasks.append(theirs("c", id="9")), "#9 [pending] c"),
+        (lambda tasks: tasks.reverse(), "#2 [pending] b\n#1"),
+        (lambda tasks: tasks[1].blocked_by.append("1"), "#2 [pending] b [blocked by #1]"),
+        (lambda tasks: tasks[0].__dict__.update(owner="ann"), "ann"),
+        (lambda tasks: tasks.__setitem__(0, theirs("y", id="1")), "#1 [pending] y"),
+    ],
+)
+@pytest.mark.parametrize("warm", [True, False])
+def test_every_edit_from_outside_is_seen_at_the_next_call(edit, text, warm):
+    """Setting fields, changing lists in place, adding, removing, reordering, replacing."""
+    desk = Desk(theirs("a", id="1"), theirs("b", id="2"))
+    if warm:
+        desk.do("TaskList")
+    edit(desk.tasks)
+    assert text in desk.do("TaskList")
+
+
+def test_metadata_changed_in_depth_is_seen():
+    """Also where an inner value changes in place."""
+    desk = Desk(theirs("a", id="1", metadata={"k": {"l": [1]}}))
+    desk.do("TaskList")
+    desk.tasks[0].metadata["k"]["l"].append(2)
+    assert plan_of_state(desk.state)["1"].metadata["k"]["l"] == (1, 2)
+
+
+def test_an_edit_from_outside_is_a_new_revision():
+    """The revision grows when others changed the plan, and not when they did not."""
+    desk = full()
+    plan = plan_of_state(desk.state)
+    assert plan_of_state(desk.state) is plan
+    desk.tasks[0].subject = "x"
+    assert plan_of_state(desk.state).revision == plan.revision + 1
+    desk.tasks[0] = desk.tasks[0].model_copy()
+    assert plan_of_state(desk.state).revision == plan.revision + 1
+
+
+def test_the_list_may_be_replaced_and_cleared():
+    """A new context, a new list, an import: the ids go on."""
+    desk = full()
+    desk.state.tasks_context = TaskContext(tasks=[theirs("n", id="2")])
+    assert "n" in desk.do("TaskList")
+    desk.state.tasks_context.tasks = []
+    assert "#4" in desk.do("TaskCreate", subject="m")
+
+
+def test_fields_that_a_subclass_adds_stay():
+    """An application's own subclass of `Task` keeps what it adds."""
+
+    class Ticket(Task):
+        due: str = ""
+
+    ticket = Ticket(subject="a", description="", metadata={}, id="1", due="today")
+    desk = Desk(ticket)
+    desk.do("TaskUpdate", task_id="1", status="completed")
+    assert (ticket.state, ticket.due, desk.tasks[0] is ticket) == ("completed", "today", True)
+
+
+@pytest.mark.parametrize("head", [{"next_id": "x"}, 5, {"revision": 3, "other": 1, "untold": 5}])
+def test_a_head_that_is_none_is_no_empty_plan(head):
+    """Foreign data under our key: unknown parts are let be, wrong ones are an error."""
+    desk = Desk(theirs("a", id="1"))
+    desk.state.middle_context[KEY] = head
+    if head == {"next_id": "x"}:
+        assert "next_id" in desk.fail("TaskList")
+        return
+    assert "#1 [pending] a" in desk.do("TaskList")
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (lambda task: setattr(task, "state", "done"), "none of pending"),
+        (lambda task: setattr(task, "metadata", None), "no object"),
+        (lambda task: setattr(task, "metadata", {"at": NOON}), "no JSON value"),
+        (lambda task: setattr(task, "blocks", "2"), "no array"),
+    ],
+)
+def test_what_no_plan_can_hold_is_refused_and_named(edit, told):
+    """The call says what is wrong and where; the developer's question raises it."""
+    desk = Desk(theirs("a", id="1"))
+    edit(desk.tasks[0])
+    text = desk.fail("TaskCreate", subject="b")
+    assert told in text
+    assert "tasks[0]" in text
+    assert len(desk.tasks) == 1
+    with pytest.raises(CodecError, match="tasks"):
+        plan_of_state(desk.state)
+
+
+def test_a_cycle_is_refused_at_the_next_call_and_mended_by_hand():
+    """It has more than one mend; nothing is changed until the application chose one."""
+    desk = Desk(theirs("a", id="1", blocks=["2"]), theirs("b", id="2", blocks=["1"]))
+    before = board(desk)
+    assert "cycle 1, 2" in desk.fail("TaskList")
+    assert board(desk) == before
+    with pytest.raises(PlanError, match="cycle"):
+        plan_of_state(desk.state)
+    desk.tasks[1].blocks.clear()
+    assert "blocked by #1" in desk.do("TaskList")
+
+
+def test_every_command_ends_in_the_list():
+    """Creation, edits, edges, whole lists, clearing and restoring: the state is the plan."""
+    state = AgentState()
+    carry_out(state, CreateTask("a"), CreateTask("b", blocked_by=("1",)))
+    earlier = plan_of_state(state)
+    carry_out(
+        state,
+        UpdateTask("2", remove_blocked_by=("1",), subject="c"),
+        WriteTodos((Todo("new"), Todo("c", "completed"))),
+        ClearPlan(),
+        RestorePlan(tuple(earlier), earlier.next_id),
+    )
+    assert [task.id for task in state.tasks_context.tasks] == ["1", "2"]
+    assert touched(()) == ()
+
+
+def test_reads_and_refusals_leave_the_dump_as_it_was():
+    """AgentScope's app tells a change by the dump of the context: none where none is."""
+    desk = full()
+    before = desk.state.tasks_context.model_dump_json()
+    desk.do("TaskList")
+    desk.do("TaskGet", task_id="1")
+    desk.fail("TaskUpdate", task_id="9", status="completed")
+    assert desk.state.tasks_context.model_dump_json() == before
+    desk.do("TaskUpdate", task_id="1", status="completed")
+    assert desk.state.tasks_context.model_dump_json() != before
+
+
+LONG = 400
+
+
+def long_desk():
+    """
+    Return a desk with a list that is longer than what every call looks at.
+    """
+    desk = Desk(*(theirs(f"t{n}", id=str(n)) for n in range(1, LONG + 1)))
+    desk.do("TaskUpdate", task_id="1", add_blocks=["390"])
+    return desk
+
+
+@pytest.mark.parametrize("task_id", ["1", "390"])
+def test_of_a_long_list_a_call_sees_what_it_rests_on(task_id):
+    """The task itself and those it has edges to are always read as they are."""
+    desk = long_desk()
+    desk.tasks[389].owner = "ann"
+    desk.tasks[0].owner = "bob"
+    desk.do("TaskUpdate", task_id=task_id, description="x")
+    plan = plan_of_state(desk.state)
+    assert (plan["390"].owner, plan["1"].owner) == ("ann", "bob")
+
+
+def test_of_a_long_list_every_edit_is_seen_within_a_few_calls():
+    """A part is looked at by each call, in turn; the whole by reads, refusals and structure."""
+    desk = long_desk()
+    plan = plan_of_state(desk.state)
+    desk.tasks[250].owner = "ann"
+    for _ in range(4):
+        desk.do("TaskUpdate", task_id="7", owner="bob")
+        desk.do("TaskUpdate", task_id="7", owner="eve")
+    assert load(desk.state, whole=False).plan["251"].owner == "ann"
+    assert plan.revision < plan_of_state(desk.state).revision
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "ok"),
+    [
+        ("TaskList", {}, True),
+        ("TaskUpdate", {"task_id": "999", "status": "completed"}, False),
+        ("TaskUpdate", {"task_id": "400", "status": "deleted"}, True),
+    ],
+)
+def test_of_a_long_list_the_whole_is_read_where_the_whole_counts(name, arguments, ok):
+    """A listing, a refusal and a change of structure rest on every task."""
+    desk = long_desk()
+    desk.tasks[380].owner = "ann"
+    (desk.do if ok else desk.fail)(name, **arguments)
+    assert load(desk.state, whole=False).plan["381"].owner == "ann"
+
+
+def test_of_a_long_list_an_added_task_is_seen_at_once():
+    """Which tasks there are is always compared."""
+    desk = long_desk()
+    desk.tasks.insert(5, theirs("x", id="900"))
+    assert "#901" in desk.do("TaskCreate", subject="y")

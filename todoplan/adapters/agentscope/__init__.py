@@ -1,0 +1,45 @@
+"""
+Plans in AgentScope 2: `pip install 'todoplan[agentscope]'`.
+
+`TaskCreate`, `TaskGet`, `TaskList` and `TaskUpdate` take the places of AgentScope's own, by the
+import line alone. `make_tools` makes the tools of any tool set under any policy; `attach` returns
+what `Agent` takes for tools and guidance together. The plan stands in the agent's state as
+AgentScope's own tasks: `plan_of_state` reads it, `seed_plan` and `edit_plan` set and change it,
+`repair` checks and mends a list that was written by hand.
+"""
+
+from todoplan.errors import MissingExtraError
+
+try:
+    import agentscope  # noqa: F401 - only asked for
+except ModuleNotFoundError as error:
+    msg = f"{error.name} is not installed; run: pip install 'todoplan[agentscope]'"
+    raise MissingExtraError(msg, missing=error.name) from error
+
+from todoplan.adapters.agentscope.editing import edit_plan, seed_plan
+from todoplan.adapters.agentscope.middleware import PlanMiddleware, attach
+from todoplan.adapters.agentscope.repair import repair
+from todoplan.adapters.agentscope.state import plan_of_state
+from todoplan.adapters.agentscope.tools import (
+    PlanTool,
+    TaskCreate,
+    TaskGet,
+    TaskList,
+    TaskUpdate,
+    make_tools,
+)
+
+__all__ = [
+    "PlanMiddleware",
+    "PlanTool",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskUpdate",
+    "attach",
+    "edit_plan",
+    "make_tools",
+    "plan_of_state",
+    "repair",
+    "seed_plan",
+]

@@ -1,0 +1,36 @@
+"""How an application seeds and changes the plan of a state by plans and commands."""
+
+from datetime import UTC, datetime
+
+from agentscope.state import AgentState
+
+from todoplan.adapters.agentscope.state import load, save, touched
+from todoplan.core.commands import Command, RestorePlan
+from todoplan.core.decide import Accepted, Decision, decide
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy
+from todoplan.core.presets import AGENTSCOPE
+
+__all__ = ["edit_plan", "seed_plan"]
+
+
+def seed_plan(state: AgentState, plan: Plan) -> None:
+    """
+    Make the state's tasks those of a plan; whatever stood there goes. Ids in use go on.
+    """
+    state.tasks_context.tasks.clear()
+    edit_plan(state, RestorePlan(tuple(plan), plan.next_id), Policy())
+
+
+def edit_plan(state: AgentState, command: Command, policy: Policy = AGENTSCOPE) -> Decision:
+    """
+    Carry out a command on the state's plan, or say why not; `ClearPlan()` clears it.
+
+    Raises:
+        PlanError, CodecError: as of `plan_of_state`.
+    """
+    held = load(state)
+    decision = decide(held.plan, command, policy, at=datetime.now(UTC))
+    if isinstance(decision, Accepted) and decision.events:
+        save(state, held, decision.plan, touched(decision.events))
+    return decision

@@ -1,0 +1,220 @@
+"""Guidance as an AgentScope middleware, and `attach`, which puts tools and guidance together."""
+
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from agentscope.agent import Agent, InjectionConfig
+from agentscope.event import EventBase, ReplyEndEvent, ReplyFinishedReason
+from agentscope.message import ContentBlock as Block
+from agentscope.message import HintBlock, Msg, UserMsg
+from agentscope.middleware import MiddlewareBase
+from agentscope.state import AgentState
+from agentscope.tool import ToolBase, Toolkit
+
+from todoplan.adapters.agentscope.conversation import conversation, last_answer
+from todoplan.adapters.agentscope.state import load, seal
+from todoplan.adapters.agentscope.tools import default_toolbox, make_tools
+from todoplan.core.plan import Plan
+from todoplan.dialogue.guidance import Guidance, Memory, Settings, ignored
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.errors import CodecError, PlanError
+
+__all__ = ["PlanMiddleware", "attach"]
+
+_KEY = "todoplan_guidance"
+_TASKS = re.compile(r"<tasks>.*?</tasks>\n?", re.DOTALL)
+_NATIVE = "TaskList"
+_Next = Callable[..., AsyncGenerator[Any, None]]
+
+
+class PlanMiddleware(MiddlewareBase):
+    """
+    Reminds the model of its plan, at the tail of a request and unsaved, and sends a final answer
+    back while tasks are open, as the settings say.
+
+    What it remembers stands in the agent's state. Where it says the plan is lost, AgentScope's own
+    line about tasks, which names `TaskList`, is kept out of the request. `system_prompt` is put
+    behind the agent's ("" for none); by default it is the tool set's.
+    """
+
+    def __init__(
+        self,
+        toolbox: Toolbox | None = None,
+        settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        system_prompt: str | None = None,
+    ) -> None:
+        toolset = (toolbox or default_toolbox()).toolset
+        self._guidance = Guidance(toolset, settings)
+        self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
+
+    async def on_system_prompt(self, agent: Agent, current_prompt: str) -> str:  # noqa: ARG002 - AgentScope's signature
+        """
+        Say what the tools are for, in the same words in every request.
+        """
+        return "\n\n".join(filter(None, (current_prompt, self.system_prompt)))
+
+    async def on_reply(
+        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: _Next
+    ) -> AsyncGenerator[Any, None]:
+        """
+        Keep the end of a reply back if the model is to go on; caps are those of one reply.
+        """
+        plan = _plan(agent.state)
+        if plan is not None and not isinstance(input_kwargs["inputs"], EventBase):
+            _remember(agent.state, _memory(agent.state).new_run(plan))
+        async for event in next_handler(**input_kwargs):
+            if isinstance(event, ReplyEndEvent):
+                if self._goes_on(agent, event):
+                    continue
+                _seal(agent.state)
+            yield event
+
+    def _goes_on(self, agent: Agent, event: ReplyEndEvent) -> bool:
+        plan, state = _plan(agent.state), agent.state
+        if plan is None or event.finished_reason != ReplyFinishedReason.COMPLETED:
+            return False
+        advice = self._guidance.after_model(
+            plan,
+            last_answer(state.context),
+            _memory(state),
+            structured=state.reply_context.structured_schema is not None,
+        )
+        _remember(state, advice.memory, pending=advice.text)
+        if advice.verdict == "raise":
+            raise ignored(plan)
+        return advice.verdict == "again"
+
+    async def on_model_call(
+        self,
+        agent: Agent,
+        input_kwargs: dict[str, Any],
+        next_handler: Callable[..., Awaitable[Any]],
+    ) -> Any:
+        """
+        Put what is due behind the messages of this one request.
+        """
+        plan, state = _plan(agent.state), agent.state
+        messages = self._without_native(agent, input_kwargs)
+        if plan is None:
+            return await next_handler(**{**input_kwargs, "messages": messages})
+        advice = self._guidance.before_model(plan, conversation(messages), _memory(state))
+        text = _pending(state) or advice.text
+        if text:
+            messages.append(UserMsg(name="user", content=text))
+        answer = await next_handler(**{**input_kwargs, "messages": messages})
+        _remember(state, advice.memory)
+        return answer
+
+    def _without_native(self, agent: Agent, input_kwargs: dict[str, Any]) -> list[Msg]:
+        names = {tool["function"]["name"] for tool in input_kwargs["tools"] or ()}
+        if not self._guidance.settings.plan_lost and _NATIVE in names:
+            return list(input_kwargs["messages"])
+        config = agent.injection_config
+        return [_without_tasks(message, config) for message in input_kwargs["messages"]]
+
+    async def on_acting(
+        self, agent: Agent, input_kwargs: dict[str, Any], next_handler: _Next
+    ) -> AsyncGenerator[Any, None]:
+        """
+        Note what the model's own calls made of the plan; what others did stays to be told.
+        """
+        ours = self._guidance.toolset.find(input_kwargs["tool_call"].name) is not None
+        before = _plan(agent.state) if ours else None
+        async for chunk in next_handler(**input_kwargs):
+            yield chunk
+        if before is not None:
+            self._saw(agent.state, before)
+
+    def _saw(self, state: AgentState, before: Plan) -> None:
+        after, memory = _plan(state), _memory(state)
+        if after is not None and after is not before and before.revision == memory.revision:
+            _remember(state, memory.saw(after))
+
+
+def _plan(state: AgentState) -> Plan | None:
+    try:
+        return load(state).plan
+    except (CodecError, PlanError):
+        return None  # the next planning call says what is wrong
+
+
+def _seal(state: AgentState) -> None:
+    with suppress(CodecError, PlanError):
+        seal(state)
+
+
+def _memory(state: AgentState) -> Memory:
+    return Memory.of(_kept(state))
+
+
+def _pending(state: AgentState) -> str:
+    pending: str = _kept(state).get("pending", "")
+    return pending
+
+
+def _kept(state: AgentState) -> dict[str, Any]:
+    kept: dict[str, Any] = state.middle_context.get(_KEY, {})
+    return kept
+
+
+def _remember(state: AgentState, memory: Memory, pending: str = "") -> None:
+    kept = {"pending": pending} if pending else {}
+    state.middle_context[_KEY] = {**memory.to_data(), **kept}
+
+
+def _without_tasks(message: Msg, config: InjectionConfig) -> Msg:
+    content = [kept for block in message.content for kept in _cut(block, config)]
+    return (
+        message if content == message.content else message.model_copy(update={"content": content})
+    )
+
+
+def _cut(block: Block, config: InjectionConfig) -> tuple[Block, ...]:
+    if not isinstance(block, HintBlock) or block.source != config.injection_source:
+        return (block,)
+    if not isinstance(block.hint, str) or not _TASKS.search(block.hint):
+        return (block,)
+    hint = _TASKS.sub("", block.hint)
+    empty = config.template.replace("{runtime_state}", "")
+    return () if hint.split() == empty.split() else (block.model_copy(update={"hint": hint}),)
+
+
+def attach(  # noqa: PLR0913 - keywords, each passed on as it is
+    toolbox: Toolbox | None = None,
+    *,
+    settings: Settings = Settings(),  # noqa: B008 - a frozen value
+    toolkit: Toolkit | None = None,
+    middlewares: Sequence[MiddlewareBase] = (),
+    injection_config: InjectionConfig | None = None,
+    system_prompt: str | None = None,
+) -> dict[str, Any]:
+    """
+    Return what `Agent` takes, `Agent(name, prompt, model, **attach())`, for tools and guidance.
+
+    The tools are added to `toolkit`; guidance comes behind your `middlewares`, nearest to the
+    model, so that it sees the request as it is sent.
+
+    Raises:
+        PlanError: the toolkit has tools of these names already.
+    """
+    toolbox = toolbox or default_toolbox()
+    toolkit = toolkit or Toolkit()
+    tools, basic = make_tools(toolbox), toolkit.tool_groups[0].tools
+    _refuse_twins({tool.name for tool in tools}, basic)
+    basic.extend(tools)
+    config = injection_config or InjectionConfig()
+    names = list(toolbox.toolset.tool_names)
+    return {
+        "toolkit": toolkit,
+        "middlewares": [*middlewares, PlanMiddleware(toolbox, settings, system_prompt)],
+        "injection_config": config.model_copy(update={"task_tool_names": names}),
+    }
+
+
+def _refuse_twins(names: set[str], tools: Iterable[ToolBase]) -> None:
+    twins = sorted(names & {tool.name for tool in tools})
+    if twins:
+        msg = f"the toolkit has {', '.join(twins)} already; leave out AgentScope's own task tools"
+        raise PlanError(msg, names=twins)

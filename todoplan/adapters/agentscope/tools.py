@@ -1,0 +1,202 @@
+"""The planning tools for AgentScope's `Toolkit`, of any tool set and under any policy."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, cast
+
+from agentscope.exception import DeveloperOrientedException
+from agentscope.message import TextBlock, ToolResultState
+from agentscope.permission import PermissionBehavior, PermissionContext, PermissionDecision
+from agentscope.state import AgentState
+from agentscope.tool import ToolBase, ToolChunk, ToolMiddlewareBase
+
+from todoplan.adapters.agentscope.conversation import siblings, unreadable_input
+from todoplan.adapters.agentscope.state import KEY, load, save, touched
+from todoplan.codec import entry_to_data
+from todoplan.core.journal import Entry
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy
+from todoplan.core.presets import AGENTSCOPE
+from todoplan.core.problems import Problem
+from todoplan.dialogue.complaints import error_text
+from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.toolsets import Definition
+from todoplan.errors import CodecError, PlanError
+
+__all__ = [
+    "Clock",
+    "PlanTool",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskUpdate",
+    "default_toolbox",
+    "make_tools",
+]
+
+Clock = Callable[[], datetime]
+_now = cast("Clock", partial(datetime.now, UTC))
+_Wrappers = list[ToolMiddlewareBase] | None
+
+
+class _Shown(dict[str, Any]):
+    """
+    A schema that lets every argument pass, and whose copy, which models are shown, is the real one.
+
+    AgentScope changes arguments to fit the schema, and says so to nobody; ours are read by intake.
+    """
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        super().__init__(type="object", properties=dict.fromkeys(schema["properties"], True))
+        self._schema = schema
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return deepcopy(self._schema, memo)
+
+
+class PlanTool(ToolBase):
+    """
+    One planning tool. Always allowed, as AgentScope's own are; calls of one turn run in order.
+    """
+
+    is_state_injected = True
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        definition: Definition,
+        middlewares: _Wrappers = None,
+        clock: Clock = _now,
+    ) -> None:
+        super().__init__(middlewares)
+        self.name, self.description = definition.name, definition.description
+        self.input_schema = _Shown(definition.schema)
+        self.is_read_only = self.is_concurrency_safe = definition.read_only
+        self.toolbox = toolbox
+        tool = toolbox.toolset.find(definition.name)
+        self._is_whole_list = tool is not None and tool.whole_list
+        self._clock = clock
+
+    async def check_permissions(
+        self,
+        tool_input: dict[str, Any],  # noqa: ARG002 - AgentScope's signature
+        context: PermissionContext,  # noqa: ARG002 - AgentScope's signature
+    ) -> PermissionDecision:
+        """
+        Allow every call.
+        """
+        message = f"{self.name} is always allowed to be called."
+        return PermissionDecision(behavior=PermissionBehavior.ALLOW, message=message)
+
+    async def call(self, _agent_state: Any, **arguments: Any) -> ToolChunk:
+        """
+        Answer one call upon the agent's state. Nothing is awaited, so that no other call comes
+        between reading and writing.
+
+        Raises:
+            DeveloperOrientedException: there is no state.
+        """
+        if not isinstance(_agent_state, AgentState):
+            msg = f"{self.name} needs the AgentState, and was given {_agent_state!r}"
+            raise DeveloperOrientedException(msg)
+        try:
+            return self._answer(_agent_state, arguments)
+        except (CodecError, PlanError) as error:
+            return _chunk(error_text((Problem("broken_list", seen=str(error)),)), is_error=True)
+
+    def _answer(self, state: AgentState, given: dict[str, Any]) -> ToolChunk:
+        clash = self._clashing(state)
+        arguments = unreadable_input(state.context, self.name) or given
+        held = load(state, whole=self.is_read_only)
+        reply = self._reply(held.plan, arguments, clash)
+        ids = touched(reply.events)
+        if not held.is_sure(state.tasks_context.tasks, ids):
+            held = load(state)
+            reply = self._reply(held.plan, arguments, clash)
+            ids = touched(reply.events)
+        if reply.events:
+            save(state, held, reply.plan, ids)
+        text = "\n".join((reply.text, *held.told()))
+        return _chunk(text, is_error=reply.is_error, metadata=_news(reply))
+
+    def _clashing(self, state: AgentState) -> tuple[Call, ...]:
+        if not self._is_whole_list:
+            return ()
+        names = siblings(state.context)
+        return tuple(Call(names[place], None) for place in self.toolbox.clashing(names))
+
+    def _reply(self, plan: Plan, arguments: object, clash: tuple[Call, ...]) -> Reply:
+        if clash:
+            return self.toolbox.turn(plan, clash).replies[0]
+        return self.toolbox.call(plan, self.name, arguments, at=self._clock())
+
+
+def _news(reply: Reply) -> dict[str, Any]:
+    if not reply.events:
+        return {}
+    return {KEY: entry_to_data(Entry(reply.plan.revision, reply.events, cause=reply.name))}
+
+
+def _chunk(text: str, *, is_error: bool, metadata: dict[str, Any] | None = None) -> ToolChunk:
+    state = ToolResultState.ERROR if is_error else ToolResultState.SUCCESS
+    return ToolChunk(content=[TextBlock(text=text)], state=state, metadata=metadata or {})
+
+
+def make_tools(toolbox: Toolbox | None = None, *, clock: Clock = _now) -> list[ToolBase]:
+    """
+    Return the tools of a tool set for `Toolkit(tools=...)`; AgentScope's own four by default.
+
+    `clock` gives aware times.
+    """
+    toolbox = toolbox or default_toolbox()
+    definitions = toolbox.toolset.definitions()
+    return [PlanTool(toolbox, definition, clock=clock) for definition in definitions]
+
+
+def default_toolbox(policy: Policy = AGENTSCOPE) -> Toolbox:
+    """
+    Return the toolbox of AgentScope's four tools: statuses free, edges a signal.
+    """
+    return Toolbox(tasks("snake"), policy)
+
+
+class _DropIn(PlanTool):
+    def __init__(self, middlewares: _Wrappers = None, *, policy: Policy = AGENTSCOPE) -> None:
+        toolbox = default_toolbox(policy)
+        found = {each.name: each for each in toolbox.toolset.definitions()}
+        super().__init__(toolbox, found[type(self).name], middlewares)
+
+
+class TaskCreate(_DropIn):
+    """
+    In place of `agentscope.tool.TaskCreate`.
+    """
+
+    name = "TaskCreate"
+
+
+class TaskGet(_DropIn):
+    """
+    In place of `agentscope.tool.TaskGet`.
+    """
+
+    name = "TaskGet"
+
+
+class TaskList(_DropIn):
+    """
+    In place of `agentscope.tool.TaskList`.
+    """
+
+    name = "TaskList"
+
+
+class TaskUpdate(_DropIn):
+    """
+    In place of `agentscope.tool.TaskUpdate`.
+    """
+
+    name = "TaskUpdate"
