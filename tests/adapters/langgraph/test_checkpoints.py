@@ -1,0 +1,316 @@
+"""The plan in checkpoints: memory, SQLite, PostgreSQL; resume, time travel, edits, subgraphs."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from contextlib import asynccontextmanager, contextmanager
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.types import Command
+from support.postgres import binaries, server
+from support.scripted import Scripted, calls, says
+
+from todoplan import Plan, commands
+from todoplan.adapters.langgraph import (
+    PlanMiddleware,
+    PlanState,
+    aedit_plan,
+    aseed_plan,
+    edit_plan,
+    make_tools,
+    plan_of_state,
+    seed_plan,
+)
+from todoplan.core.decide import decide
+from todoplan.core.policy import Policy
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools_tasks import tasks
+
+HELLO = {"messages": [("user", "hello")]}
+FULL = {
+    "subject": "a",
+    "description": "long\ntext",
+    "owner": "ann",
+    "priority": "high",
+    "activeForm": "doing a",
+    "estimate": 30,
+    "metadata": {"k": [1, {"x": None}]},
+}
+TURN = calls(
+    ("TaskCreate", FULL, "1"),
+    ("TaskCreate", {"subject": "b", "blockedBy": ["1"]}, "2"),
+    ("TaskUpdate", {"taskId": "1", "status": "in_progress"}, "3"),
+)
+TURN_WITHOUT_UPDATE = calls(
+    ("TaskCreate", FULL, "1"), ("TaskCreate", {"subject": "b", "blockedBy": ["1"]}, "2")
+)
+FINISH = calls(("TaskUpdate", {"taskId": "1", "status": "completed"}, "4"))
+
+
+def thread(name="t"):
+    return {"configurable": {"thread_id": name}}
+
+
+def agent(script, saver):
+    planner = PlanMiddleware(toolset=tasks(), guidance=Settings(unfinished=0))
+    return create_agent(Scripted(script=script), middleware=[planner], checkpointer=saver)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    if binaries() is None:
+        missing = "no PostgreSQL binaries; install the package postgresql"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    with server() as address:
+        yield address
+
+
+@contextmanager
+def memory(where):
+    yield InMemorySaver()
+
+
+@contextmanager
+def sqlite(where):
+    with SqliteSaver.from_conn_string(str(where)) as saver:
+        yield saver
+
+
+@contextmanager
+def postgresql(where):
+    with PostgresSaver.from_conn_string(where) as saver:
+        saver.setup()
+        yield saver
+
+
+@asynccontextmanager
+async def asqlite(where):
+    async with AsyncSqliteSaver.from_conn_string(str(where)) as saver:
+        yield saver
+
+
+@asynccontextmanager
+async def apostgresql(where):
+    async with AsyncPostgresSaver.from_conn_string(where) as saver:
+        await saver.setup()
+        yield saver
+
+
+def place(kind, request, tmp_path):
+    return request.getfixturevalue("postgres") if "postgres" in kind else tmp_path / "db.sqlite"
+
+
+def details(plan):
+    return [
+        (t.id, t.subject, t.description, t.owner, t.blocks, t.blocked_by, t.metadata, t.created_at)
+        for t in plan
+    ]
+
+
+@pytest.mark.parametrize("kind", [memory, sqlite, postgresql], ids=lambda kind: kind.__name__)
+def test_everything_survives(kind, request, tmp_path):
+    """
+    Edges, ids, owner, metadata and times come back from the checkpoint, and the plan goes on.
+    """
+    with kind(place(kind.__name__, request, tmp_path)) as saver:
+        agent([TURN, says("so far")], saver).invoke(HELLO, thread())
+        before = plan_of_state(agent([], saver).get_state(thread()))
+        assert [(t.id, t.blocked_by) for t in before] == [("1", ()), ("2", ("1",))]
+        assert before["1"].created_at.utcoffset().total_seconds() == 0
+        resumed = agent([FINISH, says("done")], saver)
+        resumed.invoke(HELLO, thread())
+        after = plan_of_state(resumed.get_state(thread()))
+        assert details(after) == details(before)
+        assert after["1"].status == "completed"
+        assert resumed.get_state(thread()).values["todos"][0]["status"] == "completed"
+
+
+@pytest.mark.parametrize("kind", [asqlite, apostgresql], ids=lambda kind: kind.__name__)
+def test_everything_survives_asynchronously(kind, request, tmp_path):
+    """
+    The same with the asynchronous checkpointers, edits included.
+    """
+    where = place(kind.__name__, request, tmp_path)
+
+    async def story():
+        async with kind(where) as saver:
+            await agent([TURN, says("so far")], saver).ainvoke(HELLO, thread("async"))
+        async with kind(where) as saver:
+            made = agent([FINISH, says("done")], saver)
+            await aedit_plan(made, thread("async"), commands.UpdateTask("2", owner="bob"))
+            refused = await aedit_plan(made, thread("async"), commands.DeleteTask("9"))
+            await made.ainvoke(HELLO, thread("async"))
+            await aseed_plan(made, thread("new"), Plan())
+            return refused, plan_of_state(await made.aget_state(thread("async")))
+
+    refused, plan = asyncio.run(story())
+    assert refused.problems[0].code == "unknown_task"
+    assert [(t.status.value, t.owner) for t in plan] == [("completed", "ann"), ("pending", "bob")]
+
+
+RESUME = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from langchain.agents import create_agent
+from langgraph.checkpoint.sqlite import SqliteSaver
+from support.scripted import Scripted, calls, says
+from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
+from todoplan.dialogue.tools_tasks import tasks
+
+finish = [calls(("TaskUpdate", {"taskId": n, "status": "completed"}, f"c{n}")) for n in "12"]
+with SqliteSaver.from_conn_string(sys.argv[2]) as saver:
+    model = Scripted(script=[*finish, says("done")])
+    made = create_agent(model, middleware=[PlanMiddleware(toolset=tasks())], checkpointer=saver)
+    config = {"configurable": {"thread_id": "t"}}
+    made.invoke(None if sys.argv[3] == "crash" else {"messages": [("user", "go on")]}, config)
+    print([(t.id, t.status.value, t.owner) for t in plan_of_state(made.get_state(config))])
+"""
+
+
+@pytest.mark.parametrize("how", ["crash", "pause"])
+def test_a_fresh_process_goes_on(how, tmp_path):
+    """
+    After a crash in the middle, or a finished run, another process finds the plan; LangGraph's
+    strict serialisation finds plain JSON in it.
+    """
+    file = tmp_path / "db.sqlite"
+    with SqliteSaver.from_conn_string(str(file)) as saver:
+        last = RuntimeError("the model is down") if how == "crash" else says("so far")
+        made = agent([TURN, last], saver)
+        if how == "crash":
+            with pytest.raises(RuntimeError):
+                made.invoke(HELLO, thread())
+        else:
+            made.invoke(HELLO, thread())
+    tests = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120 - an argument
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", RESUME, tests, str(file), how],
+        env={**os.environ, "LANGGRAPH_STRICT_MSGPACK": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = "[('1', 'completed', 'ann'), ('2', 'completed', None)]\n"
+    assert (done.stdout, done.stderr, done.returncode) == (expected, "", 0)
+
+
+def test_time_travel():
+    """
+    An earlier checkpoint has the plan as it was, and a run from there goes on from it.
+    """
+    made = agent([TURN, FINISH, says("done"), says("again")], InMemorySaver())
+    made.invoke(HELLO, thread())
+    seen = [plan_of_state(state) for state in made.get_state_history(thread())]
+    assert [plan.revision for plan in reversed(seen)] == sorted(plan.revision for plan in seen)
+    started = next(
+        state
+        for state in made.get_state_history(thread())
+        if state.next == ("model",) and plan_of_state(state).counts.in_progress
+    )
+    made.invoke(None, started.config)
+    assert plan_of_state(made.get_state(thread()))["1"].status == "in_progress"
+
+
+def test_an_application_seeds_edits_and_clears():
+    """
+    On a new thread and on a used one, under any policy; ids go on, refusals change nothing.
+    """
+    plan = decide(Plan(), commands.CreateTask("seeded")).plan
+    made = agent([TURN, says("done")], InMemorySaver())
+    seed_plan(made, thread(), plan)
+    seed_plan(made, thread(), plan)
+    made.invoke(HELLO, thread())
+    assert [t.subject for t in plan_of_state(made.get_state(thread()))] == ["seeded", "a", "b"]
+    decision = edit_plan(made, thread(), commands.UpdateTask("1", status="completed"))
+    assert decision.plan == plan_of_state(made.get_state(thread()))
+    strict = Policy().but(completed_is_final="error")
+    assert edit_plan(made, thread(), commands.DeleteTask("1"), strict).problems
+    assert edit_plan(made, thread(), commands.UpdateTask("1", status="completed")).events == ()
+    edit_plan(made, thread(), commands.ClearPlan())
+    state = made.get_state(thread())
+    assert (list(plan_of_state(state)), state.values["todos"]) == ([], [])
+    assert plan_of_state(state).next_id == 4
+
+
+def raw(*nodes, saver=None):
+    builder = StateGraph(PlanState)
+    builder.add_sequence(list(nodes))
+    builder.add_edge(START, nodes[0][0])
+    builder.add_edge(nodes[-1][0], END)
+    return builder.compile(checkpointer=saver)
+
+
+def test_seeding_a_graph_written_by_hand():
+    """
+    The same calls serve any graph with the key; the node may be named.
+    """
+    turn = ("turn", lambda state: {"messages": [TURN]})
+    made = raw(turn, ("tools", ToolNode(make_tools(Toolbox(tasks())))), saver=InMemorySaver())
+    plan = decide(Plan(), commands.CreateTask("seeded")).plan
+    seed_plan(made, thread(), plan)
+    edit_plan(made, thread(), commands.UpdateTask("1", owner="me"))
+    made.invoke(HELLO, thread())
+    assert [t.owner for t in plan_of_state(made.get_state(thread()))] == ["me", "ann", None]
+    seed_plan(made, thread(), plan, as_node="tools")
+    assert plan_of_state(made.get_state(thread())) == plan
+
+
+def test_an_agent_in_a_graph_keeps_its_plan_from_turn_to_turn():
+    """
+    As a node with a checkpoint of its own (`checkpointer=True`) it goes on where it was; the plan
+    stays in its own state.
+    """
+    made = agent([TURN, says("so far"), FINISH, says("done")], saver=True)
+    outer = raw(("agent", made), saver=InMemorySaver())
+    for statuses in (["in_progress", "pending"], ["completed", "pending"]):
+        told = [u for _, u in outer.stream(HELLO, thread(), subgraphs=True) if "tools" in u]
+        assert statuses in [[t["status"] for t in u["tools"]["todos"]] for u in told]
+    assert plan_of_state(outer.get_state(thread())) == Plan()
+
+
+def test_an_agent_in_a_graph_survives_an_interruption():
+    """
+    A person is asked inside the subgraph; the plan that was there before is there after.
+    """
+    planner = PlanMiddleware(toolset=tasks(), guidance=Settings(unfinished=0))
+    asking = HumanInTheLoopMiddleware(interrupt_on={"TaskUpdate": True})
+    script = [TURN_WITHOUT_UPDATE, FINISH, says("done")]
+    made = create_agent(Scripted(script=script), middleware=[planner, asking])
+    outer = raw(("agent", made), saver=InMemorySaver())
+    outer.invoke(HELLO, thread())
+    inner = outer.get_state(thread(), subgraphs=True).tasks[0].state
+    assert [t.subject for t in plan_of_state(inner)] == ["a", "b"]
+    resume = Command(resume={"decisions": [{"type": "approve"}]})
+    told = [c for _, c in outer.stream(resume, thread(), subgraphs=True) if "tools" in c]
+    assert [t["status"] for t in told[-1]["tools"]["todos"]] == ["completed", "pending"]
+
+
+def test_a_subgraph_written_by_hand_shares_the_plan_across_checkpoints():
+    """
+    State that is shared by name goes in and comes back, and is there after a resume.
+    """
+    inner = raw(
+        ("turn", lambda state: {"messages": [TURN]}),
+        ("tools", ToolNode(make_tools(Toolbox(tasks())))),
+    )
+    after = ("after", lambda state: {"messages": [FINISH]})
+    tools = ("tools", ToolNode(make_tools(Toolbox(tasks()))))
+    outer = raw(("inner", inner), after, tools, saver=InMemorySaver())
+    outer.invoke(HELLO, thread(), interrupt_before=["after"])
+    assert [t.status.value for t in plan_of_state(outer.get_state(thread()))] == [
+        "in_progress",
+        "pending",
+    ]
+    outer.invoke(None, thread())
+    assert plan_of_state(outer.get_state(thread()))["1"].status == "completed"

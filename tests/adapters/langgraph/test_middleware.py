@@ -1,0 +1,252 @@
+"""`PlanMiddleware` in `create_agent`: in the place of LangChain's own, and any tool set in it."""
+
+import asyncio
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import (
+    HumanInTheLoopMiddleware,
+    TodoListMiddleware,
+    ToolCallLimitMiddleware,
+)
+from langchain_core.messages import SystemMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from support.scripted import Scripted, calls, says, wrote
+
+from todoplan import STRICT
+from todoplan.adapters.langgraph import Options, PlanMiddleware, langchain_like, plan_of_state
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools_todos import TODOS
+
+QUIET = Settings(plan_lost=False, unfinished=0)
+HELLO = {"messages": [("user", "hello")]}
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+@tool
+def search(query: str) -> str:
+    """Search."""
+    return f"found {query}"
+
+
+def agent(script, middleware=None, **kwargs):
+    model = Scripted(script=script)
+    chosen = [middleware or PlanMiddleware(guidance=QUIET)]
+    kwargs.setdefault("checkpointer", InMemorySaver())
+    return model, create_agent(model, tools=[search], middleware=chosen, **kwargs)
+
+
+def run(script, middleware=None, given=HELLO, **kwargs):
+    model, made = agent(script, middleware, **kwargs)
+    return model, made.invoke(given, THREAD)
+
+
+PLANNED = [wrote(("a", "in_progress"), ("b", "pending")), says("done")]
+
+
+def same_with(middleware, prompt=None):
+    """
+    What user code sees of an agent: the result's keys, the list, the conversation, the tool.
+    """
+    model, done = run(PLANNED, middleware, system_prompt=prompt)
+    (bound,) = [t for t in model.bound if t.name != "search"]
+    return {
+        "keys": sorted(done),
+        "todos": done["todos"],
+        "messages": [(m.type, getattr(m, "tool_call_id", None)) for m in done["messages"]],
+        "tool": (bound.name, bound.description),
+        "system": model.requests[0][0].content,
+    }
+
+
+@pytest.mark.parametrize(
+    "prompt", [None, "Be kind.", SystemMessage([{"type": "text", "text": "B"}])]
+)
+def test_in_the_place_of_the_original(prompt):
+    """
+    With the same two arguments an agent looks the same from outside, whatever its system prompt.
+    """
+    words = {"system_prompt": "Plan well.", "tool_description": "Write todos."}
+    ours = same_with(PlanMiddleware(**words, guidance=QUIET), prompt)
+    assert ours == same_with(TodoListMiddleware(**words), prompt)
+    assert ours == same_with(langchain_like(**words), prompt)
+
+
+def test_the_texts_are_the_tool_sets_own_unless_given():
+    """
+    By default the compact prompt and description; an empty prompt leaves the agent's as it is.
+    """
+    model, _ = run(PLANNED)
+    assert model.requests[0][0].content[-1]["text"] == TODOS.system_prompt()
+    model, _ = run(PLANNED, PlanMiddleware(system_prompt="", guidance=QUIET), system_prompt="Me.")
+    assert model.requests[0][0].content == "Me."
+
+
+def test_todos_are_not_taken_from_the_input():
+    """
+    As with the original, what an input holds under `todos` is dropped, and so is a plan.
+    """
+    plan = {"head": "", "plan": {}}
+    given = {**HELLO, "todos": [{"content": "x", "status": "pending"}], "todoplan": plan}
+    _, done = run([says("hi")], given=given)
+    assert sorted(done) == ["messages"]
+
+
+def test_the_private_plan_is_in_the_state_and_not_in_the_result():
+    """
+    Interfaces read `todos`; the plan with ids and edges is for code, from the thread's state.
+    """
+    _, made = agent(PLANNED)
+    assert "todoplan" not in made.invoke(HELLO, THREAD)
+    assert [t.subject for t in plan_of_state(made.get_state(THREAD))] == ["a", "b"]
+
+
+def test_two_planners_in_one_agent_are_refused():
+    """
+    LangChain itself says that there are two of the same name, ours or theirs.
+    """
+    for second in (TodoListMiddleware(), PlanMiddleware()):
+        with pytest.raises(AssertionError, match="duplicate"):
+            create_agent(Scripted(script=[]), middleware=[PlanMiddleware(), second])
+
+
+def test_any_tool_set_under_any_name_and_policy():
+    """
+    Tools, prompt and refusals follow the tool set, its names and the policy.
+    """
+    renamed = tasks().renamed(TaskCreate="new_task")
+    script = [
+        calls(("new_task", {"subject": "a", "status": "completed"}, "1")),
+        calls(("new_task", {"subject": "a"}, "2")),
+        says("done"),
+    ]
+    chosen = PlanMiddleware(toolset=renamed, policy=STRICT, guidance=QUIET)
+    model, done = run(script, chosen)
+    assert model.tool_names == ["new_task", "TaskGet", "TaskList", "TaskUpdate", "search"]
+    assert "`new_task`" in model.requests[0][0].content[0]["text"]
+    answers = [m for m in done["messages"] if isinstance(m, ToolMessage)]
+    assert [m.status for m in answers] == ["error", "error"]
+    assert "active form" in answers[1].content
+
+
+def test_the_lean_tool_set():
+    """
+    One tool; completing a task starts the next.
+    """
+    script = [
+        calls(("plan", {"write": ["a", "b"]}, "1")),
+        calls(("plan", {"done": [1]}, "2")),
+        says("done"),
+    ]
+    _, done = run(script, PlanMiddleware(toolset=LEAN, guidance=QUIET))
+    assert done["todos"] == [
+        {"content": "a", "status": "completed"},
+        {"content": "b", "status": "in_progress"},
+    ]
+
+
+def test_an_asynchronous_agent():
+    """
+    The same through `ainvoke`.
+    """
+    _, made = agent(PLANNED)
+    done = asyncio.run(made.ainvoke(HELLO, THREAD))
+    assert done["todos"] == run(PLANNED)[1]["todos"]
+
+
+def test_several_whole_lists_in_one_turn():
+    """
+    All are refused, the turn's other tool runs, and the agent goes on.
+    """
+    entry = {"todos": [{"content": "a", "status": "pending"}]}
+    turn = calls(
+        ("write_todos", entry, "1"), ("search", {"query": "q"}, "2"), ("write_todos", entry, "3")
+    )
+    _, done = run([turn, says("done")])
+    answers = {m.tool_call_id: m.status for m in done["messages"] if isinstance(m, ToolMessage)}
+    assert answers == {"1": "error", "2": "success", "3": "error"}
+    assert "todos" not in done
+
+
+def test_parallel_granular_calls_all_count():
+    """
+    Three creations and an edge in one model turn give three tasks in order.
+    """
+    turn = calls(
+        ("TaskCreate", {"subject": "a"}, "1"),
+        ("TaskCreate", {"subject": "b"}, "2"),
+        ("TaskCreate", {"subject": "c", "blockedBy": ["1", "2"]}, "3"),
+    )
+    _, made = agent([turn, says("done")], PlanMiddleware(toolset=tasks(), guidance=QUIET))
+    done = made.invoke(HELLO, THREAD)
+    plan = plan_of_state(made.get_state(THREAD))
+    assert [(t.id, t.subject, t.blocked_by) for t in plan] == [
+        ("1", "a", ()),
+        ("2", "b", ()),
+        ("3", "c", ("1", "2")),
+    ]
+    assert [todo["content"] for todo in done["todos"]] == ["a", "b", "c"]
+
+
+def test_a_call_that_a_limit_stops_is_not_carried_out():
+    """
+    What another middleware answered is not replayed for its siblings.
+    """
+    turn = calls(*((("TaskCreate", {"subject": s}, s)) for s in "abc"))
+    model = Scripted(script=[turn, says("done")])
+    planner = PlanMiddleware(toolset=tasks(), guidance=QUIET)
+    limit = ToolCallLimitMiddleware(tool_name="TaskCreate", run_limit=2)
+    made = create_agent(model, middleware=[planner, limit], checkpointer=InMemorySaver())
+    made.invoke(HELLO, THREAD)
+    assert [t.subject for t in plan_of_state(made.get_state(THREAD))] == ["a", "b"]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_person_approves_edits_or_rejects_a_write(asynchronous):
+    """
+    Edited arguments reach the plan, a rejected call does not, an approved one does.
+    """
+    model = Scripted(
+        script=[
+            wrote(("a", "pending"), call_id="1"),
+            wrote(("b", "pending"), call_id="2"),
+            wrote(("mine", "pending"), ("c", "pending"), call_id="3"),
+            says("done"),
+        ]
+    )
+    hitl = HumanInTheLoopMiddleware(interrupt_on={"write_todos": True})
+    made = create_agent(
+        model,
+        middleware=[PlanMiddleware(guidance=QUIET), hitl],
+        checkpointer=InMemorySaver(),
+    )
+    edited = {"name": "write_todos", "args": {"todos": [{"content": "mine", "status": "pending"}]}}
+    answers = [{"type": "edit", "edited_action": edited}, {"type": "reject"}, {"type": "approve"}]
+    seen = []
+    for given in (HELLO, *(Command(resume={"decisions": [one]}) for one in answers)):
+        call = made.ainvoke(given, THREAD) if asynchronous else None
+        done = asyncio.run(call) if call else made.invoke(given, THREAD)
+        seen.append([t.subject for t in plan_of_state(made.get_state(THREAD))])
+    assert seen == [[], ["mine"], ["mine"], ["mine", "c"]]
+    assert done["messages"][-1].content == "done"
+
+
+def test_the_streams_carry_the_plan():
+    """
+    `updates` and `values` show the list as it changes, `custom` each event that is asked for.
+    """
+    chosen = PlanMiddleware(guidance=QUIET, options=Options(emit_events=True))
+    _, made = agent(PLANNED, chosen)
+    told = {"updates": [], "values": [], "custom": []}
+    for mode, chunk in made.stream(HELLO, THREAD, stream_mode=list(told)):
+        told[mode].append(chunk)
+    written = [{"content": "a", "status": "in_progress"}, {"content": "b", "status": "pending"}]
+    assert [u["tools"]["todos"] for u in told["updates"] if "tools" in u] == [written]
+    assert told["values"][-1]["todos"] == written
+    (event,) = told["custom"]
+    assert event["todoplan"]["tool"] == "write_todos"
+    assert event["todoplan"]["events"]

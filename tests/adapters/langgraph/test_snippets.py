@@ -1,0 +1,75 @@
+"""The README's sections on LangGraph: the code runs as shown, and its output is what it prints."""
+
+import re
+from pathlib import Path
+
+from support.scripted import Scripted, says, wrote
+
+from todoplan.adapters.langgraph import example
+
+README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
+TEXT = re.search(r"^## LangChain, .*?(?=^## AgentScope$)", README, re.DOTALL | re.MULTILINE)[0]
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+
+
+def model():
+    return Scripted(
+        script=[
+            wrote(("Write it", "in_progress"), ("Test it", "pending"), call_id="1"),
+            says("Almost done."),
+            wrote(("Write it", "completed"), ("Test it", "completed"), call_id="2"),
+            says("The parser is in."),
+        ]
+    )
+
+
+def without_the_stop(made):
+    """
+    A graph written by hand has no guidance: its model works straight on.
+    """
+    return Scripted(script=[made.script[0], *made.script[2:]])
+
+
+def expressions(block):
+    """
+    Yield each `>>>` statement of a block and what is shown under it.
+    """
+    for statement, shown in re.findall(r">>> (.*(?:\n\.\.\. .*)*)\n((?:(?!>>> ).*\n)*)", block):
+        yield statement.replace("\n... ", "\n"), shown.strip()
+
+
+def test_the_sections_run_from_top_to_bottom(capsys):
+    """
+    One after the other, each with a scripted model of its own.
+    """
+    names = {"model": model()}
+    for block in BLOCKS:
+        if "StateGraph" in block:
+            names["model"] = without_the_stop(model())
+        if ">>> " not in block:
+            exec(block, names)  # noqa: S102 - our own text
+            continue
+        for statement, shown in expressions(block):
+            code = compile(statement, "snippet", "single")
+            exec(code, names)  # noqa: S102 - our own text
+            said = [line.rstrip() for line in capsys.readouterr().out.strip().splitlines()]
+            assert said == shown.splitlines()
+
+
+def test_the_graph_by_hand_is_ten_lines():
+    """
+    Beside the imports.
+    """
+    raw = next(block for block in BLOCKS if "StateGraph" in block)
+    code = [line for line in raw.splitlines() if line and "import" not in line]
+    assert len(code) <= 10
+
+
+def test_the_examples_output_is_what_it_says():
+    """
+    To the letter.
+    """
+    shown = re.search(r"<!-- output: langgraph example -->\n```text\n(.*?)```", TEXT, re.DOTALL)
+    said = []
+    example.main([], said.append)
+    assert "\n".join(said) == shown[1].rstrip("\n")

@@ -1,0 +1,55 @@
+"""
+Plans in LangChain, LangGraph and DeepAgents: `pip install 'todoplan[langgraph]'`.
+
+`PlanMiddleware` takes the place of `TodoListMiddleware` in `create_agent`; `make_tools` and
+`PlanState` serve a `StateGraph` written by hand; `plan_of_state`, `plan_update`, `edit_plan` and
+`seed_plan` are how an application reads, sets and changes the plan of a thread.
+"""
+
+from todoplan.errors import MissingExtraError
+
+try:
+    import langchain  # noqa: F401 - only asked for
+    import langgraph  # noqa: F401 - only asked for
+except ModuleNotFoundError as error:
+    msg = f"{error.name} is not installed; run: pip install 'todoplan[langgraph]'"
+    raise MissingExtraError(msg, missing=error.name) from error
+
+from todoplan.adapters.langgraph.deepagents import deep_planning
+from todoplan.adapters.langgraph.editing import (
+    aedit_plan,
+    aseed_plan,
+    command_update,
+    edit_plan,
+    seed_plan,
+)
+from todoplan.adapters.langgraph.merging import merge_plans
+from todoplan.adapters.langgraph.middleware import Options, PlanMiddleware
+from todoplan.adapters.langgraph.presets import claude_like, deerflow_like, langchain_like
+from todoplan.adapters.langgraph.state import (
+    PlanState,
+    plan_of_state,
+    plan_update,
+    todos_of,
+)
+from todoplan.adapters.langgraph.tools import make_tools
+
+__all__ = [
+    "Options",
+    "PlanMiddleware",
+    "PlanState",
+    "aedit_plan",
+    "aseed_plan",
+    "claude_like",
+    "command_update",
+    "deep_planning",
+    "deerflow_like",
+    "edit_plan",
+    "langchain_like",
+    "make_tools",
+    "merge_plans",
+    "plan_of_state",
+    "plan_update",
+    "seed_plan",
+    "todos_of",
+]

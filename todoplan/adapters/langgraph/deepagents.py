@@ -1,0 +1,52 @@
+"""Planning for every agent of `create_deep_agent`: the main one and its subagents, each its own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from todoplan.adapters.langgraph.middleware import PlanMiddleware
+from todoplan.errors import MissingExtraError
+
+__all__ = ["deep_planning"]
+
+
+def deep_planning(
+    *,
+    subagents: Sequence[Mapping[str, Any]] = (),
+    middleware: Sequence[Any] = (),
+    make: Callable[[], PlanMiddleware] = PlanMiddleware,
+) -> dict[str, Any]:
+    """
+    Return the arguments `middleware` and `subagents` of `create_deep_agent`, with planning in each.
+
+        create_deep_agent(model=model, **deep_planning(subagents=[...]))
+
+    The general-purpose subagent is declared, if it is not among yours. Subagents that are compiled
+    or remote stay as they are. A `TodoListMiddleware` that a profile brings is replaced in place.
+
+    Raises:
+        MissingExtraError: deepagents is not installed.
+    """
+    named = [*subagents]
+    if not any(spec["name"] == "general-purpose" for spec in named):
+        named.insert(0, _general_purpose())
+    return {
+        "middleware": [*middleware, make()],
+        "subagents": [_planning(spec, make) for spec in named],
+    }
+
+
+def _general_purpose() -> Mapping[str, Any]:
+    try:
+        from deepagents.middleware.subagents import (  # noqa: PLC0415 - late: it may be missing
+            GENERAL_PURPOSE_SUBAGENT,
+        )
+    except ModuleNotFoundError as error:
+        msg = "deepagents is not installed; run: pip install 'todoplan[langgraph]' deepagents"
+        raise MissingExtraError(msg, missing="deepagents") from error
+    return dict(GENERAL_PURPOSE_SUBAGENT)
+
+
+def _planning(spec: Mapping[str, Any], make: Callable[[], PlanMiddleware]) -> dict[str, Any]:
+    if "runnable" in spec or "graph_id" in spec:
+        return dict(spec)
+    return {**spec, "middleware": [*spec.get("middleware", ()), make()]}

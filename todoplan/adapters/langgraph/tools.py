@@ -1,0 +1,179 @@
+"""The planning tools for `ToolNode`, with or without `create_agent`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import attrs
+from langchain_core.callbacks import BaseCallbackManager, CallbackManager
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.prebuilt import ToolRuntime
+from langgraph.types import Command
+
+from todoplan.adapters.langgraph.state import (
+    PLAN,
+    Step,
+    answered_calls,
+    head_in,
+    messages_in,
+    plan_in,
+)
+from todoplan.core.plan import Plan
+from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.dialogue.toolsets import Definition
+from todoplan.errors import PlanError
+
+__all__ = ["Clock", "PlanTool", "make_tools", "utc_now"]
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """
+    Return the time: the adapters have a clock, the core has none.
+    """
+    return datetime.now(UTC)
+
+
+class PlanTool(StructuredTool):
+    """
+    A planning tool. Where nobody listens it is called straight away: telling nobody is most of what
+    a call of a tool costs.
+    """
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
+        """
+        Answer a call; as every tool does if somebody listens.
+        """
+        if self._unheard(input, config, kwargs):
+            return self._straight(input)
+        return super().invoke(input, config, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
+        """
+        Answer a call; nothing is waited for, so that calls of one loop stay in order.
+        """
+        if self._unheard(input, config, kwargs):
+            return self._straight(input)
+        return await super().ainvoke(input, config, **kwargs)
+
+    def _straight(self, call: Any) -> Any:
+        (runtime, arguments), _ = self._to_args_and_kwargs(call["args"], call["id"])
+        return cast("Callable[..., Any]", self.func)(runtime, arguments)
+
+    def _to_args_and_kwargs(
+        self,
+        tool_input: str | dict[str, Any],
+        tool_call_id: str | None,  # noqa: ARG002 - theirs
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """
+        Hand on the model's arguments as one, so that no name among them can be taken for ours.
+        """
+        given = dict(tool_input) if isinstance(tool_input, dict) else {}
+        runtime = given.pop("runtime", None)
+        if not isinstance(runtime, ToolRuntime):
+            msg = f"{self.name} needs the state of a graph: call it through a ToolNode"
+            raise PlanError(msg, tool=self.name)
+        return (runtime, given), {}
+
+    def _unheard(self, given: Any, config: RunnableConfig | None, kwargs: dict[str, Any]) -> bool:
+        injected = isinstance(given, Mapping) and "runtime" in given.get("args", ())
+        if not injected or kwargs:
+            return False
+        manager = (config or {}).get("callbacks")
+        if not isinstance(manager, BaseCallbackManager):
+            manager = CallbackManager.configure(manager)
+        return not (manager.handlers or self.callbacks or self.verbose)
+
+
+def make_tools(
+    toolbox: Toolbox | None = None, *, clock: Clock = utc_now, emit_events: bool = False
+) -> list[BaseTool]:
+    """
+    Return the tools of a toolbox, for `bind_tools` and `ToolNode` over a state such as `PlanState`.
+
+    `emit_events`: each accepted call is told on the stream mode "custom" as {"todoplan": ...}, with
+    the entry of the journal, the tool's name and the call's id. Calls of one turn run at once and
+    tell in any order; `revision` is the right one.
+    """
+    answering = _Answering(toolbox or Toolbox(), clock, emit_events)
+    return [_tool(answering, definition) for definition in answering.toolbox.toolset.definitions()]
+
+
+def _tool(answering: "_Answering", definition: Definition) -> BaseTool:
+    def answer(runtime: ToolRuntime, arguments: dict[str, Any]) -> Command[Any]:
+        return answering.answer(runtime, definition.name, arguments)
+
+    return PlanTool.from_function(
+        answer,
+        name=definition.name,
+        description=definition.description,
+        args_schema=definition.schema,
+        infer_schema=False,
+    )
+
+
+@attrs.frozen
+class _Answering:
+    toolbox: Toolbox
+    clock: Clock
+    emit_events: bool
+
+    def answer(self, runtime: ToolRuntime, name: str, arguments: dict[str, Any]) -> Command[Any]:
+        """
+        Answer one call of a turn as if its earlier siblings had been answered: they all see the
+        state before the turn.
+        """
+        state, own = runtime.state, Call(name, arguments, runtime.tool_call_id or "")
+        turn_id, calls = self._turn(state, own)
+        place = calls.index(own)
+        replies = self._replies(plan_in(state), calls)
+        reply, parent = replies[place], _head(state, replies[:place])
+        if not reply.events:
+            return Command(update={"messages": [_message(reply, own.call_id)]})
+        step = Step(reply.plan, reply.events, _stamp(reply, own.call_id), parent, turn_id)
+        if self.emit_events:
+            told = {**step.entry(), "tool": reply.name, "call_id": own.call_id}
+            runtime.stream_writer({PLAN: told})
+        return Command(update={**step.update(state), "messages": [_message(reply, own.call_id)]})
+
+    def _replies(self, plan: Plan, calls: list[Call]) -> tuple[Reply, ...]:
+        at = self.clock()
+        if len(calls) > 1:
+            return self.toolbox.turn(plan, calls, at=at).replies
+        return (self.toolbox.call(plan, calls[0].name, calls[0].arguments, at=at),)
+
+    def _turn(self, state: Any, own: Call) -> tuple[str, list[Call]]:
+        messages = messages_in(state)
+        for message in reversed(messages):
+            if isinstance(message, AIMessage):
+                return _name(message), self._siblings(message, own, answered_calls(messages))
+        return own.call_id, [own]
+
+    def _siblings(self, message: AIMessage, own: Call, answered: set[str]) -> list[Call]:
+        calls = [
+            own if call["id"] == own.call_id else Call(call["name"], call["args"], call["id"] or "")
+            for call in message.tool_calls
+            if call["id"] not in answered and self.toolbox.toolset.find(call["name"])
+        ]
+        return calls if own in calls else [own]
+
+
+def _name(message: AIMessage) -> str:
+    return message.id or " ".join(call["id"] or "" for call in message.tool_calls)
+
+
+def _head(state: Any, earlier: Sequence[Reply]) -> str:
+    moving = [reply for reply in earlier if reply.events]
+    return _stamp(moving[-1], moving[-1].call_id) if moving else head_in(state)
+
+
+def _stamp(reply: Reply, call_id: str) -> str:
+    return f"{reply.plan.revision}:{call_id}"
+
+
+def _message(reply: Reply, call_id: str) -> ToolMessage:
+    status = "error" if reply.is_error else "success"
+    return ToolMessage(reply.text, name=reply.name, tool_call_id=call_id, status=status)
