@@ -8,7 +8,8 @@ from pathlib import Path
 from support.agentscope_agent import ScriptedModel, use
 
 README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
-SECTION = re.search(r"^## AgentScope$.*?^<!-- frameworks: end -->$", README, re.DOTALL | re.MULTILINE)[0]
+_SECTION = re.compile(r"^## AgentScope$.*?^<!-- frameworks: end -->$", re.DOTALL | re.MULTILINE)
+SECTION = _SECTION.search(README)[0]
 
 
 def block(mark, language):
