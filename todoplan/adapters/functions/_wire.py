@@ -16,14 +16,12 @@ __all__ = [
     "Replies",
     "Shape",
     "Tools",
-    "answered",
-    "definitions",
+    "Wire",
+    "behind",
     "entries",
     "look",
     "make_call",
-    "planned",
-    "replies_of",
-    "with_last",
+    "message_of",
 ]
 
 Shape = Any
@@ -57,13 +55,6 @@ class Answered:
         return Turn(self.plan, self.replies).events
 
 
-def definitions(tools: Tools, *, strict: bool) -> tuple[Definition, ...]:
-    """
-    Return the tools of a tool set, or of a toolbox's.
-    """
-    return _toolset(tools).definitions(strict=strict)
-
-
 def _toolset(tools: Tools) -> ToolSet:
     return tools.toolset if isinstance(tools, Toolbox) else tools
 
@@ -94,39 +85,75 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def planned(tools: Tools, calls: Iterable[Call]) -> tuple[Call, ...]:
+def message_of(text: str) -> Shape:
     """
-    Return the calls that are the plan's, in order.
+    Return a user's message, as OpenAI's shapes have it.
     """
-    toolset = _toolset(tools)
-    return tuple(call for call in calls if toolset.find(call.name) is not None)
+    return {"role": "user", "content": text}
 
 
-def replies_of(turn: Replies) -> tuple[Reply, ...]:
+def behind(message: Callable[[str], Shape]) -> "Tail":
     """
-    Return the replies of a turn, or those given.
+    Return a tail that is a message of its own.
     """
-    return turn.replies if isinstance(turn, Turn) else tuple(turn)
+    return lambda messages, text: [*messages, message(text)]
 
 
-def answered(
-    toolbox: Toolbox,
-    plan: Plan,
-    calls: Iterable[Call],
-    results_of: Callable[[Replies], list[Shape]],
-    at: datetime | None,
-) -> Answered:
-    """
-    Answer the plan's calls of a turn, in order as one, and hand back the others.
-    """
-    calls = tuple(calls)
-    turn = toolbox.turn(plan, planned(toolbox, calls), at=at)
-    others = tuple(call for call in calls if toolbox.toolset.find(call.name) is None)
-    return Answered(turn.plan, tuple(results_of(turn)), turn.replies, others)
+Tail = Callable[[Sequence[Shape], str], list[Shape]]
 
 
-def with_last(messages: Sequence[Shape], text: str, last: Shape) -> list[Shape]:
+@attrs.frozen
+class Wire:
     """
-    Return a new list with a message of this text behind the others; without it if there is none.
+    One provider's shapes. Its methods are the functions of that provider's module.
+
+    `define` shapes tool definitions, and whether they are strict; `calls` finds the calls of a
+    response; `results` shapes replies; `tail` puts a text behind the messages of a request.
     """
-    return [*messages, last] if text else [*messages]
+
+    define: Callable[[Sequence[Definition], bool], list[Shape]]
+    calls: Callable[[object], Iterable[Call]]
+    results: Callable[[Sequence[Reply]], list[Shape]]
+    tail: Tail = behind(message_of)
+
+    def make_tools(self, tools: Tools, *, strict: bool = False) -> list[Shape]:
+        """
+        Return the definitions for `tools=`; `strict` asks for arguments that match the schema.
+        """
+        return self.define(_toolset(tools).definitions(strict=strict), strict)
+
+    def calls_in(self, tools: Tools, response: object) -> tuple[Call, ...]:
+        """
+        Return the planning calls of a response (its first choice), or of a message, in order.
+        """
+        toolset = _toolset(tools)
+        return tuple(call for call in self.calls(response) if toolset.find(call.name) is not None)
+
+    def results_of(self, turn: Replies) -> list[Shape]:
+        """
+        Return the messages that bring replies to the model; none if there are none.
+
+        Anthropic and Gemini want all results of a turn in one message: for a turn that calls other
+        tools too, hand in their replies with those of the plan, or extend what comes.
+        """
+        return self.results(turn.replies if isinstance(turn, Turn) else tuple(turn))
+
+    def answer(
+        self, toolbox: Toolbox, plan: Plan, response: object, *, at: datetime | None = None
+    ) -> Answered:
+        """
+        Answer every planning call of a response, in order as one, and hand back the other calls.
+
+        `at` is an aware time, or `None`.
+        """
+        turn = toolbox.turn(plan, self.calls_in(toolbox, response), at=at)
+        calls = tuple(self.calls(response))
+        others = tuple(call for call in calls if toolbox.toolset.find(call.name) is None)
+        return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others)
+
+    def with_reminder(self, messages: Sequence[Shape], text: str) -> list[Shape]:
+        """
+        Return the messages of one request with a text at their tail; nothing for "". Not to be
+        kept.
+        """
+        return self.tail(messages, text) if text else [*messages]

@@ -1,32 +1,15 @@
 """The shapes of the Anthropic Messages API: all results of a turn stand in one user message."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
-from todoplan.adapters.functions._wire import (
-    Answered,
-    Replies,
-    Shape,
-    Tools,
-    answered,
-    definitions,
-    entries,
-    look,
-    make_call,
-    planned,
-    replies_of,
-    with_last,
-)
-from todoplan.core.plan import Plan
-from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call
+from todoplan.dialogue.toolbox import Call, Reply
+from todoplan.dialogue.toolsets import Definition
 
 __all__ = ["answer", "calls_in", "make_tools", "results_of", "with_reminder"]
 
 
-def make_tools(tools: Tools, *, strict: bool = False) -> list[Shape]:
-    """
-    Return the definitions for `tools=`; `strict` asks for arguments that match the schema.
-    """
+def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: FBT001 - a Wire's
     return [
         {
             "name": tool.name,
@@ -34,15 +17,8 @@ def make_tools(tools: Tools, *, strict: bool = False) -> list[Shape]:
             "input_schema": tool.schema,
             **({"strict": True} if strict else {}),
         }
-        for tool in definitions(tools, strict=strict)
+        for tool in tools
     ]
-
-
-def calls_in(tools: Tools, response: object) -> tuple[Call, ...]:
-    """
-    Return the planning calls of an assistant message, in order.
-    """
-    return planned(tools, _calls(response))
 
 
 def _calls(response: object) -> Iterator[Call]:
@@ -51,13 +27,7 @@ def _calls(response: object) -> Iterator[Call]:
             yield make_call(look(block, "name"), look(block, "input"), look(block, "id"))
 
 
-def results_of(turn: Replies) -> list[Shape]:
-    """
-    Return one user message with a result for each reply; no message if there are none.
-
-    A turn that calls other tools too wants their results in the same message: hand in their
-    replies with those of the plan, or extend its content.
-    """
+def _results(replies: Sequence[Reply]) -> list[Shape]:
     results = [
         {
             "type": "tool_result",
@@ -65,29 +35,18 @@ def results_of(turn: Replies) -> list[Shape]:
             "content": reply.text,
             "is_error": reply.is_error,
         }
-        for reply in replies_of(turn)
+        for reply in replies
     ]
     return [{"role": "user", "content": results}] if results else []
 
 
-def answer(
-    toolbox: Toolbox, plan: Plan, response: object, *, at: datetime | None = None
-) -> Answered:
+def _tail(messages: Sequence[Shape], text: str) -> list[Shape]:
     """
-    Answer every planning call of a response, in order as one. `at` is an aware time, or `None`.
-    """
-    return answered(toolbox, plan, _calls(response), results_of, at)
-
-
-def with_reminder(messages: Sequence[Shape], text: str) -> list[Shape]:
-    """
-    Return the messages of one request with a text at their tail; nothing for "". Not to be kept.
-
-    The text is the last block of the user turn that ends the request, behind its tool results.
+    Put the text into the user turn that ends the request, behind its tool results.
     """
     last = messages[-1] if messages else None
-    if not text or look(last, "role") != "user":
-        return with_last(messages, text, {"role": "user", "content": [_text(text)]})
+    if look(last, "role") != "user":
+        return [*messages, {"role": "user", "content": [_text(text)]}]
     content = look(last, "content")
     blocks = [_text(content)] if isinstance(content, str) else content
     return [*messages[:-1], {**messages[-1], "content": [*blocks, _text(text)]}]
@@ -95,3 +54,12 @@ def with_reminder(messages: Sequence[Shape], text: str) -> list[Shape]:
 
 def _text(text: str) -> Shape:
     return {"type": "text", "text": text}
+
+
+_WIRE = Wire(_define, _calls, _results, _tail)
+
+make_tools = _WIRE.make_tools
+calls_in = _WIRE.calls_in
+results_of = _WIRE.results_of
+answer = _WIRE.answer
+with_reminder = _WIRE.with_reminder

@@ -1,51 +1,27 @@
 """The shapes of the Gemini API: contents made of parts; a call need not have an id."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
-from todoplan.adapters.functions._wire import (
-    Answered,
-    Replies,
-    Shape,
-    Tools,
-    answered,
-    definitions,
-    entries,
-    look,
-    make_call,
-    planned,
-    replies_of,
-    with_last,
-)
-from todoplan.core.plan import Plan
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.adapters.functions._wire import Shape, Wire, behind, entries, look, make_call
+from todoplan.dialogue.toolbox import Call, Reply
+from todoplan.dialogue.toolsets import Definition
 
 __all__ = ["answer", "calls_in", "make_tools", "results_of", "with_reminder"]
 
 
-def make_tools(tools: Tools, *, strict: bool = False) -> list[Shape]:
+def _define(tools: Sequence[Definition], _strict: bool) -> list[Shape]:  # noqa: FBT001 - a Wire's
     """
-    Return one tool with all declarations. `strict` shapes the schemas only: there is no such mode.
+    Declare all tools in one; there is no strict mode, only strict schemas.
     """
-    return [
+    declarations = [
         {
-            "function_declarations": [
-                {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters_json_schema": tool.schema,
-                }
-                for tool in definitions(tools, strict=strict)
-            ]
+            "name": tool.name,
+            "description": tool.description,
+            "parameters_json_schema": tool.schema,
         }
+        for tool in tools
     ]
-
-
-def calls_in(tools: Tools, response: object) -> tuple[Call, ...]:
-    """
-    Return the planning calls of a response (of its first candidate) or of a content, in order.
-    """
-    return planned(tools, _calls(response))
+    return [{"function_declarations": declarations}]
 
 
 def _calls(response: object) -> Iterator[Call]:
@@ -57,14 +33,8 @@ def _calls(response: object) -> Iterator[Call]:
             yield make_call(look(call, "name"), look(call, "args"), look(call, "id"))
 
 
-def results_of(turn: Replies) -> list[Shape]:
-    """
-    Return one content with a response for each reply; no content if there are none.
-
-    Gemini wants as many responses in it as the turn had calls: for a turn that calls other tools
-    too, hand in their replies with those of the plan, or extend its parts.
-    """
-    parts = [{"function_response": _response(reply)} for reply in replies_of(turn)]
+def _results(replies: Sequence[Reply]) -> list[Shape]:
+    parts = [{"function_response": _response(reply)} for reply in replies]
     return [{"role": "user", "parts": parts}] if parts else []
 
 
@@ -74,19 +44,14 @@ def _response(reply: Reply) -> Shape:
     return {**named, "name": reply.name, "response": said}
 
 
-def answer(
-    toolbox: Toolbox, plan: Plan, response: object, *, at: datetime | None = None
-) -> Answered:
-    """
-    Answer every planning call of a response, in order as one. `at` is an aware time, or `None`.
-    """
-    return answered(toolbox, plan, _calls(response), results_of, at)
+def _content(text: str) -> Shape:
+    return {"role": "user", "parts": [{"text": text}]}
 
 
-def with_reminder(messages: Sequence[Shape], text: str) -> list[Shape]:
-    """
-    Return the contents of one request with a text at their tail; nothing for "". Not to be kept.
+_WIRE = Wire(_define, _calls, _results, behind(_content))
 
-    It is a content of its own: the one with the responses must hold nothing else.
-    """
-    return with_last(messages, text, {"role": "user", "parts": [{"text": text}]})
+make_tools = _WIRE.make_tools
+calls_in = _WIRE.calls_in
+results_of = _WIRE.results_of
+answer = _WIRE.answer
+with_reminder = _WIRE.with_reminder

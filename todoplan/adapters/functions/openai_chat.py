@@ -1,32 +1,15 @@
 """The shapes of the OpenAI chat completions API, which many other servers speak as well."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
-from todoplan.adapters.functions._wire import (
-    Answered,
-    Replies,
-    Shape,
-    Tools,
-    answered,
-    definitions,
-    entries,
-    look,
-    make_call,
-    planned,
-    replies_of,
-    with_last,
-)
-from todoplan.core.plan import Plan
-from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call
+from todoplan.dialogue.toolbox import Call, Reply
+from todoplan.dialogue.toolsets import Definition
 
 __all__ = ["answer", "calls_in", "make_tools", "results_of", "with_reminder"]
 
 
-def make_tools(tools: Tools, *, strict: bool = False) -> list[Shape]:
-    """
-    Return the definitions for `tools=`; `strict` asks for arguments that match the schema.
-    """
+def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: FBT001 - a Wire's
     return [
         {
             "type": "function",
@@ -37,15 +20,8 @@ def make_tools(tools: Tools, *, strict: bool = False) -> list[Shape]:
                 **({"strict": True} if strict else {}),
             },
         }
-        for tool in definitions(tools, strict=strict)
+        for tool in tools
     ]
-
-
-def calls_in(tools: Tools, response: object) -> tuple[Call, ...]:
-    """
-    Return the planning calls of a completion (of its first choice) or of a message, in order.
-    """
-    return planned(tools, _calls(response))
 
 
 def _calls(response: object) -> Iterator[Call]:
@@ -56,27 +32,16 @@ def _calls(response: object) -> Iterator[Call]:
         yield make_call(look(function, "name"), look(function, "arguments"), look(call, "id"))
 
 
-def results_of(turn: Replies) -> list[Shape]:
-    """
-    Return one tool message for each reply; whether it is an error, the text tells.
-    """
+def _results(replies: Sequence[Reply]) -> list[Shape]:
     return [
-        {"role": "tool", "tool_call_id": reply.call_id, "content": reply.text}
-        for reply in replies_of(turn)
+        {"role": "tool", "tool_call_id": reply.call_id, "content": reply.text} for reply in replies
     ]
 
 
-def answer(
-    toolbox: Toolbox, plan: Plan, response: object, *, at: datetime | None = None
-) -> Answered:
-    """
-    Answer every planning call of a response, in order as one. `at` is an aware time, or `None`.
-    """
-    return answered(toolbox, plan, _calls(response), results_of, at)
+_WIRE = Wire(_define, _calls, _results)
 
-
-def with_reminder(messages: Sequence[Shape], text: str) -> list[Shape]:
-    """
-    Return the messages of one request with a text at their tail; nothing for "". Not to be kept.
-    """
-    return with_last(messages, text, {"role": "user", "content": text})
+make_tools = _WIRE.make_tools
+calls_in = _WIRE.calls_in
+results_of = _WIRE.results_of
+answer = _WIRE.answer
+with_reminder = _WIRE.with_reminder
