@@ -273,3 +273,10 @@ def test_a_hostile_file_name_is_harmless(invoke, recording, todo, form):
     result = invoke("replay", path, path.with_name("gone\x1b[2J.jsonl"), *flags(form))
     assert (result.stdout + result.stderr).replace("\n", "").isprintable()
     assert result.exit_code == 2
+
+
+def test_what_is_left_out_of_a_group_is_counted(invoke, recording, todo):
+    """Of many findings alike the first are shown, and the rest is a number in each printed form."""
+    path = recording(*(todo(number, "~~" if number % 2 else "~.") for number in range(80)))
+    for form in ("", "--markdown"):
+        assert "more; see --json" in invoke("replay", path, *filter(None, [form])).stdout

@@ -247,3 +247,11 @@ def test_serialised_constructors_give_the_listed_arguments(tmp_path):
     assert detect(path) == "langchain"
     first, second = calls(path)
     assert (first.arguments, second.arguments) == (TODOS, "{")
+
+
+def test_calls_of_other_tools_are_no_planning_calls(tmp_path):
+    """A message may plan and work at once: only the planning is given."""
+    search = {"type": "tool_use", "id": "c1", "name": "search", "input": {"query": "todos"}}
+    plan = {"type": "tool_use", "id": "c2", "name": "TodoWrite", "input": TODOS}
+    path = document_file(tmp_path, [USER, {"role": "assistant", "content": [search, plan]}])
+    assert [call.call_id for call in calls(path)] == ["c2"]
