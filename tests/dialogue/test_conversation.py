@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 
 from todoplan.dialogue.conversation import (
     Message,
-    ToolResult,
     is_final_answer,
-    latest_results,
     text_of,
 )
 
@@ -64,12 +62,3 @@ def test_what_announces_a_tool_is_no_final_answer(message):
     Calls, invalid calls and a finish reason that says tools keep the work going.
     """
     assert not is_final_answer(message)
-
-
-def test_results_come_latest_first():
-    """
-    The last message's last result is the first that is looked at.
-    """
-    one, two, three = (ToolResult(name) for name in "abc")
-    messages = [Message("tool", results=(one,)), Message("tool", results=(two, three))]
-    assert list(latest_results(messages)) == [three, two, one]

@@ -1,11 +1,11 @@
 """A conversation as guidance reads it: framework-neutral, only what a decision needs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import attrs
 
-__all__ = ["Message", "ToolResult", "is_final_answer", "latest_results", "text_of"]
+__all__ = ["Message", "ToolResult", "is_final_answer", "text_of"]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -65,14 +65,3 @@ def is_final_answer(message: Message) -> bool:
         return False
     plain = "".join(letter for letter in message.finish.casefold() if letter.isalpha())
     return plain not in _TOOL_FINISHES
-
-
-def latest_results(messages: Sequence[Message]) -> Iterator[ToolResult]:
-    """
-    Yield the tool results of the conversation, the latest first.
-    """
-    return (result for message in reversed(messages) for result in _reversed(message.results))
-
-
-def _reversed(results: Iterable[ToolResult]) -> Iterator[ToolResult]:
-    return reversed(tuple(results))
