@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import strategies as some
 
-from todoplan.core.apply import EDITABLE, apply, born, replay
+from todoplan.core.apply import EDITABLE, apply, replay
 from todoplan.core.assembly import faults, plan_of
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide import decide
 from todoplan.core.events import (
     EdgeAdded,
     EdgeRemoved,
@@ -20,6 +22,7 @@ from todoplan.core.events import (
 )
 from todoplan.core.frozen import FrozenDict
 from todoplan.core.model import Status, Task
+from todoplan.core.plan import Plan
 
 AT, LATER = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 3, tzinfo=UTC)
 PLAN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)), Task("3", "c")])
@@ -100,7 +103,7 @@ def test_without_a_time_the_last_one_stays():
 @pytest.mark.parametrize("status", Status)
 def test_born_with_the_times_of_its_status(status):
     """A task that is created started or completed has been so since then."""
-    task = born(Task("1", "a", status=status), AT)
+    task = decide(Plan(), CreateTask("a", status=status), at=AT).plan["1"]
     assert (task.created_at, task.updated_at) == (AT, AT)
     assert task.started_at == (AT if status is Status.IN_PROGRESS else None)
     assert task.completed_at == (AT if status is Status.COMPLETED else None)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import strategies as some
 
-from todoplan.core.slots import Layout, SlotSet, number_of
+from todoplan.core.slots import Layout, number_of, positions
 
 
 @pytest.mark.parametrize("text", [*some.NO_IDS, "½", "²", "٣", "1_0", "+1", "1\n", "#1"])
@@ -35,15 +35,7 @@ def test_counted_ids_need_no_table():
     assert Layout.of(["1", "2", "3"], 9) != Layout()
 
 
-@given(st.lists(st.tuples(st.integers(0, 1000), st.booleans())))
-def test_slot_set_is_a_sorted_set(steps):
-    """It holds what a set holds, in order, and a copy goes its own way."""
-    slots, wanted = SlotSet(), set()
-    for slot, member in steps:
-        slots.set(slot, member=member)
-        (wanted.add if member else wanted.discard)(slot)
-    twin = slots.copy()
-    twin.set(1001, member=True)
-    assert list(slots) == sorted(wanted)
-    assert len(slots) == len(wanted)
-    assert list(twin) == [*sorted(wanted), 1001]
+@given(st.sets(st.integers(0, 5000)))
+def test_positions_are_those_of_the_bits_that_are_set(wanted):
+    """Each bit that is set gives its position, in order, whatever word of the number it is in."""
+    assert list(positions(sum(1 << slot for slot in wanted))) == sorted(wanted)

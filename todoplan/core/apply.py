@@ -3,8 +3,7 @@ Events into plans: total, and without a rule. Yesterday's journal replays under 
 """
 
 from collections.abc import Iterable
-from datetime import datetime
-from typing import Any, assert_never
+from typing import assert_never
 
 from todoplan.core.draft import Draft
 from todoplan.core.events import (
@@ -19,10 +18,9 @@ from todoplan.core.events import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.model import Status, Task
 from todoplan.core.plan import Plan
 
-__all__ = ["EDITABLE", "apply", "born", "fold", "replay"]
+__all__ = ["EDITABLE", "apply", "fold", "replay"]
 
 EDITABLE = frozenset(
     {"subject", "description", "active_form", "priority", "owner", "estimate", "metadata"}
@@ -52,12 +50,12 @@ def fold(draft: Draft, event: Event) -> None:
     """
     draft.revision += 1
     match event:
-        case TaskCreated(task):
-            draft.add(task)
-        case StatusChanged(task_id, _, new, at):
-            _put(draft, task_id, at, _times(new, at))
-        case TaskEdited(task_id, changes, at):
-            _put(draft, task_id, at, {k: v for k, v in changes.items() if k in EDITABLE})
+        case StatusChanged():
+            draft.move(event.task_id, event.new, event.at)
+        case TaskCreated():
+            draft.add(event.task)
+        case TaskEdited():
+            _edit(draft, event)
         case EdgeAdded(blocker, blocked, at):
             draft.link(blocker, blocked, at)
         case EdgeRemoved(blocker, blocked, at):
@@ -75,26 +73,8 @@ def fold(draft: Draft, event: Event) -> None:
             assert_never(unreachable)
 
 
-def _put(draft: Draft, task_id: str, at: datetime | None, changes: dict[str, Any]) -> None:
-    task = draft.get(task_id)
+def _edit(draft: Draft, event: TaskEdited) -> None:
+    task = draft.get(event.task_id)
     if task is not None:
-        if task.started_at is not None:
-            changes.pop("started_at", None)
-        draft.put(task.but(updated_at=at or task.updated_at, **changes))
-
-
-def _times(new: Status, at: datetime | None) -> dict[str, Any]:
-    changes: dict[str, Any] = {"status": new, "completed_at": None}
-    if new is Status.IN_PROGRESS:
-        changes["started_at"] = at
-    if new is Status.COMPLETED:
-        changes["completed_at"] = at
-    return changes
-
-
-def born(task: Task, at: datetime | None) -> Task:
-    """
-    Return a new task with the times that its status implies.
-    """
-    changes = _times(task.status, at)
-    return task.but(created_at=at, updated_at=at, **changes)
+        changes = {name: new for name, new in event.changes.items() if name in EDITABLE}
+        draft.put(task.but(updated_at=event.at or task.updated_at, **changes))

@@ -1,6 +1,7 @@
 """What a rule looks at: the plan before and after a command, and what happened in between."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 import attrs
 
@@ -20,11 +21,11 @@ from todoplan.core.plan import Plan
 __all__ = ["Change"]
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Change:
     """
     One command's effect, not yet accepted. `command` is `None` when a whole plan is inspected.
-    """
+    """  # has a __dict__, for what several rules ask to be worked out once
 
     before: Plan
     after: Plan
@@ -50,20 +51,26 @@ class Change:
         """
         Yield the tasks, as they are now, that were created or whose fields were edited.
         """
-        for task_id in dict.fromkeys(map(_written_id, self.events)):
-            task = self.after.get(task_id)
-            if task is not None:
-                yield task
+        return iter(self._written)
+
+    @cached_property
+    def _written(self) -> tuple[Task, ...]:
+        ids = dict.fromkeys(map(_written_id, self.events))
+        return tuple(task for task in map(self.after.get, ids) if task is not None)
 
     def removed(self) -> Iterator[Task]:
         """
         Yield the tasks, as they were, that are gone now.
         """
         for event in self.events:
-            for task_id in _removed_ids(event):
-                task = self.before.get(task_id)
-                if task is not None and task_id not in self.after:
-                    yield task
+            if type(event) is TaskDeleted or type(event) is PlanCleared:
+                yield from self._gone(_removed_ids(event))
+
+    def _gone(self, task_ids: Iterable[str]) -> Iterator[Task]:
+        for task_id in task_ids:
+            task = self.before.get(task_id)
+            if task is not None and task_id not in self.after:
+                yield task
 
 
 def _writes(command: Command | None) -> Iterator[WriteTodos]:
@@ -80,7 +87,5 @@ def _written_id(event: Event) -> str:
     return event.task_id if type(event) is TaskEdited else ""
 
 
-def _removed_ids(event: Event) -> tuple[str, ...]:
-    if type(event) is PlanCleared:
-        return event.task_ids
-    return (event.task_id,) if type(event) is TaskDeleted else ()
+def _removed_ids(event: TaskDeleted | PlanCleared) -> tuple[str, ...]:
+    return event.task_ids if type(event) is PlanCleared else (event.task_id,)

@@ -50,7 +50,7 @@ def _priority(value: str | None | Unset) -> Priority | None | Unset:
     return UNSET if value is UNSET else as_priority(value)
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class WriteTodos:
     """
     Make the plan's list this one. Items that are there already keep their identity.
@@ -61,7 +61,7 @@ class WriteTodos:
     """Said to empty the list on purpose; see the rule `empty_write`."""
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class CreateTask:
     """
     Add one task at the end.
@@ -79,7 +79,7 @@ class CreateTask:
     metadata: Mapping[str, Any] = EMPTY
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class CreateTasks:
     """
     Add several tasks, all or none. Edges may name an item of the same command: "#0" is the first.
@@ -88,7 +88,7 @@ class CreateTasks:
     items: tuple[CreateTask, ...]
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class UpdateTask:
     """
     Change one task. `metadata` is merged key by key, and `None` deletes a key.
@@ -109,7 +109,7 @@ class UpdateTask:
     remove_blocked_by: tuple[str, ...] = ()
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class DeleteTask:
     """
     Remove one task and its edges.
@@ -118,21 +118,21 @@ class DeleteTask:
     task_id: str
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class StartNext:
     """
     Start the next ready task, unless one is in progress or none is ready.
     """
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class ClearPlan:
     """
     Remove every task.
     """
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class RestorePlan:
     """
     Bring back the tasks of an earlier plan, as that plan holds them, and its next id if higher.
@@ -142,7 +142,7 @@ class RestorePlan:
     next_id: int = 1
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Batch:
     """
     Several commands in order, as one: all are accepted or none.

@@ -33,12 +33,13 @@ from todoplan.core.policy import Policy, judge
 from todoplan.core.presets import DEFAULT
 from todoplan.core.problems import Problem
 from todoplan.core.scene import Scene
+from todoplan.core.twin import maker
 from todoplan.errors import PlanError
 
 __all__ = ["Accepted", "Decision", "Rejected", "decide"]
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Accepted:
     """
     The command holds. No events: there was nothing to change, and `plan` is the one given.
@@ -59,6 +60,7 @@ class Rejected:
 
 
 Decision = Accepted | Rejected
+_accepted = maker(Accepted)
 
 
 def decide(
@@ -80,7 +82,7 @@ def decide(
     events = tuple(scene.events)
     after = scene.draft.freeze() if events else plan
     refused, warnings = judge(policy, Change(plan, after, command, events, policy.limits))
-    return Rejected(refused) if refused else Accepted(after, events, warnings)
+    return Rejected(refused) if refused else _accepted(after, events, warnings)
 
 
 def _run(scene: Scene, command: Command) -> None:  # noqa: C901 - one branch a command

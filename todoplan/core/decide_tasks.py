@@ -1,9 +1,10 @@
 """Item by item: what creating, updating and deleting tasks makes of a plan."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
-from todoplan.core.apply import born
 from todoplan.core.commands import UNSET, CreateTask, UpdateTask
 from todoplan.core.events import (
     EdgeAdded,
@@ -13,15 +14,26 @@ from todoplan.core.events import (
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.frozen import FrozenDict, freeze
+from todoplan.core.frozen import EMPTY, FrozenDict, freeze
 from todoplan.core.graph import path_between
 from todoplan.core.lifecycle import ACTION_TO, TABLE, Kind
-from todoplan.core.model import Status, Task
+from todoplan.core.model import Status, Task, Todo
 from todoplan.core.scene import Scene
+from todoplan.core.twin import maker
 
-__all__ = ["create", "delete", "edit", "move", "new_task", "start_next", "update"]
+__all__ = ["create", "delete", "edit", "move", "new_task", "start_next", "task_of", "update"]
 
+_Times = tuple[datetime | None, datetime | None, datetime | None, datetime | None]
+_NO_TIMES: _Times = (None, None, None, None)
+_PENDING, _IN_PROGRESS, _COMPLETED = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED
 _TEXTS = ("subject", "description", "active_form", "priority", "owner", "estimate")
+_fields = attrgetter(*_TEXTS, "metadata")
+_NO_FIELDS = (*(UNSET for _ in _TEXTS), EMPTY)
+_ends = attrgetter("add_blocks", "add_blocked_by", "remove_blocks", "remove_blocked_by")
+_NO_ENDS = ((), (), (), ())
+_task = maker(Task)
+_moved = maker(StatusChanged)
+_created = maker(TaskCreated)
 
 
 def create(scene: Scene, items: Sequence[CreateTask], *, single: bool = False) -> None:
@@ -33,7 +45,7 @@ def create(scene: Scene, items: Sequence[CreateTask], *, single: bool = False) -
         if not item.subject.strip():
             scene.fault("empty_text", path="subject" if single else f"tasks[{index}].subject")
         task_id = ids[f"#{index}"] = str(scene.draft.next_id)
-        scene.emit(TaskCreated(new_task(scene, item, task_id)))
+        scene.emit(_created(new_task(scene, item, task_id)))
     for index, item in enumerate(items):
         where, mine = "" if single else f"tasks[{index}].", ids[f"#{index}"]
         for end in _resolved(scene, item.blocked_by, ids, f"{where}blocked_by"):
@@ -46,7 +58,7 @@ def new_task(scene: Scene, item: CreateTask, task_id: str) -> Task:
     """
     Return the task that a creation makes, with the times that its status implies.
     """
-    task = Task(
+    return _task(
         task_id,
         item.subject,
         item.description,
@@ -54,10 +66,34 @@ def new_task(scene: Scene, item: CreateTask, task_id: str) -> Task:
         item.active_form,
         item.priority,
         item.owner,
-        estimate=item.estimate,
-        metadata=freeze(item.metadata),
+        (),
+        (),
+        item.estimate,
+        freeze(item.metadata),
+        *_times_of(item.status, scene.at),
     )
-    return born(task, scene.at)
+
+
+def task_of(todo: Todo, task_id: str, at: datetime | None) -> Task:
+    """
+    Return the task that a new line makes.
+    """
+    status = todo.status or _PENDING
+    form, priority = todo.active_form, todo.priority
+    return _task(
+        task_id, todo.content, "", status, form, priority, None, (), (), None, EMPTY,
+        *_times_of(status, at),
+    )  # fmt: skip
+
+
+def _times_of(status: Status, at: datetime | None) -> _Times:
+    """
+    Return when a task that is created with a status was created, updated, started, completed.
+    """
+    if at is None:
+        return _NO_TIMES
+    started, completed = status is _IN_PROGRESS, status is _COMPLETED
+    return at, at, at if started else None, at if completed else None
 
 
 def _resolved(scene: Scene, ends: Iterable[str], ids: dict[str, str], path: str) -> Iterable[str]:
@@ -97,19 +133,24 @@ def update(scene: Scene, command: UpdateTask) -> None:
     task = scene.find(command.task_id, "task_id")
     if task is None:
         return
-    if command.subject is not UNSET and not command.subject.strip():
-        scene.fault("empty_text", task.id, path="subject")
-    edit(scene, task, _changes(task, command))
-    _edges(scene, command)
+    if _fields(command) != _NO_FIELDS:
+        _rewrite(scene, task, command)
+    if _ends(command) != _NO_ENDS:
+        _edges(scene, command)
     if command.status is not UNSET:
         move(scene, task, command.status)
 
 
+def _rewrite(scene: Scene, task: Task, command: UpdateTask) -> None:
+    if command.subject is not UNSET and not command.subject.strip():
+        scene.fault("empty_text", task.id, path="subject")
+    edit(scene, task, _changes(task, command))
+
+
 def _changes(task: Task, command: UpdateTask) -> dict[str, Any]:
+    given = zip(_TEXTS, _fields(command), strict=False)
     changes = {
-        name: value
-        for name in _TEXTS
-        if (value := getattr(command, name)) is not UNSET and value != getattr(task, name)
+        name: value for name, value in given if value is not UNSET and value != getattr(task, name)
     }
     if command.metadata:
         merged = {**task.metadata, **freeze(command.metadata)}
@@ -146,7 +187,7 @@ def move(scene: Scene, task: Task, status: Status) -> None:
     """
     cell = TABLE[task.status, ACTION_TO[status]]
     if cell.kind is not Kind.STAY:
-        scene.emit(StatusChanged(task.id, task.status, cell.target, scene.at))
+        scene.emit(_moved(task.id, task.status, cell.target, scene.at))
 
 
 def delete(scene: Scene, task_id: str) -> None:
@@ -163,4 +204,4 @@ def start_next(scene: Scene) -> None:
     """
     task = scene.draft.first_ready()
     if task is not None and not scene.draft.counts.in_progress:
-        move(scene, task, Status.IN_PROGRESS)
+        move(scene, task, _IN_PROGRESS)

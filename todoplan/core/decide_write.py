@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import count
+from operator import itemgetter
 
-from todoplan.core.commands import CreateTask, WriteTodos
-from todoplan.core.decide_tasks import edit, move, new_task
-from todoplan.core.events import PlanCleared, TaskCreated, TaskDeleted, TasksReordered
+from todoplan.core.commands import WriteTodos
+from todoplan.core.decide_tasks import edit, move, task_of
+from todoplan.core.events import PlanCleared, TaskDeleted, TasksReordered
 from todoplan.core.matching import match
-from todoplan.core.model import Status, Task, Todo
+from todoplan.core.model import Task, Todo
 from todoplan.core.scene import Scene
 from todoplan.core.slots import number_of
 
@@ -26,11 +27,21 @@ def write(scene: Scene, command: WriteTodos) -> None:
         if task is not None:
             _change(scene, todo, task)
     order = [task.id if task else "" for task in meant]
-    for index, task_id in sorted(_new_ids(scene, todos, order).items(), key=lambda new: new[1]):
-        order[index] = str(task_id)
-        scene.emit(TaskCreated(_made(scene, todos[index], order[index])))
+    if "" in order:
+        _add(scene, todos, order)
     if order != [task.id for task in scene.draft]:
         scene.emit(TasksReordered(tuple(order), scene.at))
+
+
+def _add(scene: Scene, todos: Sequence[Todo], order: list[str]) -> None:
+    tasks: list[Task] = []
+    for index, task_id in sorted(_new_ids(scene, todos, order).items(), key=_number):
+        order[index] = str(task_id)
+        tasks.append(task_of(todos[index], order[index], scene.at))
+    scene.create(tasks)
+
+
+_number = itemgetter(1)
 
 
 def _check(scene: Scene, todos: Sequence[Todo]) -> None:
@@ -62,6 +73,8 @@ def _new_ids(scene: Scene, todos: Sequence[Todo], order: Sequence[str]) -> dict[
     """
     start = scene.draft.next_id
     fresh = [index for index, task_id in enumerate(order) if not task_id]
+    if not any(todo.id for todo in todos):
+        return dict(zip(fresh, count(start), strict=False))
     own = [number_of(todo.id or "") for todo in todos]
     kept = {index: own[index] for index in fresh if start <= own[index] < start + len(todos)}
     said = set(own)
@@ -70,21 +83,20 @@ def _new_ids(scene: Scene, todos: Sequence[Todo], order: Sequence[str]) -> dict[
     return {index: kept[index] if index in kept else next(after) for index in fresh}
 
 
-def _made(scene: Scene, todo: Todo, task_id: str) -> Task:
-    status = todo.status or Status.PENDING
-    item = CreateTask(todo.content, "", status, todo.active_form, todo.priority)
-    return new_task(scene, item, task_id)
-
-
 def _change(scene: Scene, todo: Todo, task: Task) -> None:
+    if todo.content != task.subject or todo.active_form is not None or todo.priority:
+        _rewrite(scene, todo, task)
+    if todo.status is not None and todo.status is not task.status:
+        move(scene, task, todo.status)
+
+
+def _rewrite(scene: Scene, todo: Todo, task: Task) -> None:
     given = (
         ("subject", todo.content, task.subject),
         ("active_form", todo.active_form, task.active_form),
         ("priority", todo.priority, task.priority),
     )
     edit(scene, task, {name: new for name, new, old in given if new is not None and new != old})
-    if todo.status is not None:
-        move(scene, task, todo.status)
 
 
 def clear(scene: Scene) -> None:

@@ -6,19 +6,19 @@ progress and the ready frontier agree with the tasks. It knows no rule, and what
 unknown id, an edge that is there already) changes nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import cast
 
 from todoplan.core.model import Status, Task
 from todoplan.core.plan import Counts, Plan
-from todoplan.core.slots import Layout, SlotSet, number_of
-from todoplan.core.twin import mutable_twin
+from todoplan.core.slots import Layout, number_of, positions
+from todoplan.core.twin import maker
 from todoplan.core.vector import CHUNK, Vector
 
 __all__ = ["Draft"]
 
-_Twin = mutable_twin(Plan)
+_plan = maker(Plan)
+_PENDING, _IN_PROGRESS = Status.PENDING, Status.IN_PROGRESS
 _COLUMN = {status: column for column, status in enumerate(Status)}
 
 
@@ -36,29 +36,36 @@ class Draft:
         self.next_id = plan.next_id
         self._layout = plan._layout
         self._counts = list(plan.counts)
-        self._tasks = plan._tasks.builder()
-        self._waiting = plan._waiting.builder()
-        self._active = plan._active.copy()
-        self._ready = plan._ready.copy()
+        self._tasks = plan._tasks
+        self._waiting = plan._waiting
+        self._active = plan._active
+        self._ready = plan._ready
 
     def freeze(self) -> Plan:
         """
         Return the plan. The draft must not be used afterwards.
         """
-        if self._tasks.size > 2 * sum(self._counts) + CHUNK:
+        if self._tasks.size > CHUNK and self._tasks.size > 2 * sum(self._counts) + CHUNK:
             self._lay_out(self)
-        state = _Twin(
+        return _plan(
             self.revision,
             self.next_id,
-            Counts(*self._counts),
+            Counts._make(self._counts),
             self._tasks.freeze(),
             self._waiting.freeze(),
             self._layout,
             self._active,
             self._ready,
         )
-        state.__class__ = Plan
-        return cast("Plan", state)
+
+    def _set_task(self, slot: int, task: Task | None) -> None:
+        self._tasks = self._tasks.builder()
+        self._tasks[slot] = task
+
+    def _set_waiting(self, slot: int, count: int) -> None:
+        if count != self._waiting[slot]:
+            self._waiting = self._waiting.builder()
+            self._waiting[slot] = count
 
     def get(self, task_id: str) -> Task | None:
         """
@@ -68,7 +75,7 @@ class Draft:
         return task if task is not None and task.id == task_id else None
 
     def __iter__(self) -> Iterator[Task]:
-        return (task for task in map(self._tasks.__getitem__, range(self._tasks.size)) if task)
+        return (task for task in self._tasks if task is not None)
 
     def __len__(self) -> int:
         return sum(self._counts)
@@ -90,30 +97,58 @@ class Draft:
         """
         Return the first task that could be started, or `None`.
         """
-        slot = next(iter(self._ready), -1)
-        return self._tasks[slot]
+        return self._tasks[next(positions(self._ready), -1)]
 
     def add(self, task: Task) -> None:
         """
         Put the task at the end, without edges.
         """
         number = number_of(task.id)
-        if not number or self.get(task.id) is not None:
-            return
-        self.next_id = max(self.next_id, number + 1)
-        slot = self._end(task.id, number)
+        slot = self._layout.slot(task.id)
+        if slot != self._tasks.size:
+            if not number or self.get(task.id) is not None:
+                return
+            slot = self._end(slot, number)
+        if number >= self.next_id:
+            self.next_id = number + 1
         if task.blocks or task.blocked_by:
             task = task.but(blocks=(), blocked_by=())
-        self._tasks[slot] = task
+        self._set_task(slot, task)
         self._counts[_COLUMN[task.status]] += 1
-        self._refresh(slot, task)
+        self._settle(slot, None, task.status)
 
-    def _end(self, task_id: str, number: int) -> int:
-        slot = self._layout.slot(task_id)
+    def add_all(self, tasks: Sequence[Task]) -> None:
+        """
+        Put new tasks without edges, ids ascending, at the end; at once if their ids are the next.
+        """
+        first, last = self._tasks.size, self.next_id + len(tasks) - 1
+        if not tasks or self._layout.slot(tasks[0].id) != first or tasks[-1].id != str(last):
+            for task in tasks:
+                self.add(task)
+            return
+        self._tasks = self._tasks.builder()
+        self._tasks.extend(tasks)
+        self.next_id = last + 1
+        statuses = [task.status for task in tasks]
+        for status, column in _COLUMN.items():
+            self._counts[column] += statuses.count(status)
+        self._ready |= _bits(statuses, _PENDING) << first
+        self._active |= _bits(statuses, _IN_PROGRESS) << first
+
+    def _end(self, slot: int, number: int) -> int:
         if self._tasks.size <= slot <= self._tasks.size + CHUNK:
             return slot
         self._lay_out(self, first=number)
         return self._tasks.size
+
+    def move(self, task_id: str, status: Status, at: datetime | None) -> None:
+        """
+        Take the task to another status.
+        """
+        slot = self._layout.slot(task_id)
+        old = self._tasks[slot]
+        if old is not None and old.id == task_id:
+            self._replace(slot, old, old.moved(status, at))
 
     def put(self, task: Task) -> None:
         """
@@ -121,14 +156,17 @@ class Draft:
         """
         slot = self._layout.slot(task.id)
         old = self._tasks[slot]
-        if old is None:
-            return
-        self._tasks[slot] = task
+        if old is not None:
+            self._replace(slot, old, task)
+
+    def _replace(self, slot: int, old: Task, task: Task) -> None:
+        self._set_task(slot, task)
         if old.status is not task.status:
             self._counts[_COLUMN[old.status]] -= 1
             self._counts[_COLUMN[task.status]] += 1
-            self._refresh(slot, task)
-            self._tell_dependents(task, task.status.resolved - old.status.resolved)
+            self._settle(slot, old.status, task.status)
+            if task.blocks:
+                self._tell_dependents(task, task.status.resolved - old.status.resolved)
 
     def _tell_dependents(self, task: Task, resolved: int) -> None:
         if resolved:
@@ -140,14 +178,19 @@ class Draft:
         task = self._tasks[slot]
         if task is None:
             return
-        self._waiting[slot] += more
-        if task.status is Status.PENDING:
-            self._refresh(slot, task)
+        before = self._waiting[slot]
+        self._set_waiting(slot, before + more)
+        if task.status is _PENDING and bool(before) != bool(before + more):
+            self._ready ^= 1 << slot
 
-    def _refresh(self, slot: int, task: Task) -> None:
-        ready = task.status is Status.PENDING and not self._waiting[slot]
-        self._ready.set(slot, member=ready)
-        self._active.set(slot, member=task.status is Status.IN_PROGRESS)
+    def _settle(self, slot: int, old: Status | None, new: Status | None) -> None:
+        """
+        Bring the sets up to date with a task's change of status; `None`: it is not there.
+        """
+        if (old is _PENDING or new is _PENDING) and not self._waiting[slot]:
+            self._ready ^= 1 << slot
+        if old is _IN_PROGRESS or new is _IN_PROGRESS:
+            self._active ^= 1 << slot
 
     def link(self, blocker_id: str, blocked_id: str, at: datetime | None) -> None:
         """
@@ -182,13 +225,13 @@ class Draft:
         task = self.get(task_id)
         if task is None:
             return
-        self._forget(task, at)
+        if task.blocks or task.blocked_by:
+            self._forget(task, at)
         slot = self._layout.slot(task_id)
-        self._tasks[slot] = None
-        self._waiting[slot] = 0
         self._counts[_COLUMN[task.status]] -= 1
-        self._ready.set(slot, member=False)
-        self._active.set(slot, member=False)
+        self._settle(slot, task.status, None)
+        self._set_task(slot, None)
+        self._set_waiting(slot, 0)
 
     def _forget(self, task: Task, at: datetime | None) -> None:
         for other in map(self.get, task.blocks):
@@ -200,7 +243,8 @@ class Draft:
                 self._edge(other, at, blocks=_without(other.blocks, task.id))
 
     def _edge(self, task: Task, at: datetime | None, **ends: tuple[str, ...]) -> None:
-        self._tasks[self._layout.slot(task.id)] = task.but(updated_at=at or task.updated_at, **ends)
+        task = task.but(updated_at=at or task.updated_at, **ends)
+        self._set_task(self._layout.slot(task.id), task)
 
     def reorder(self, task_ids: Iterable[str]) -> None:
         """
@@ -223,15 +267,18 @@ class Draft:
         self._layout = Layout.of((task.id for task in kept), first or self.next_id)
         self._tasks = Vector[Task | None](None).builder()
         self._waiting = Vector(0).builder()
-        self._active, self._ready, self._counts = SlotSet(), SlotSet(), [0, 0, 0, 0]
+        self._active, self._ready, self._counts = 0, 0, [0, 0, 0, 0]
         open_ids = {task.id for task in kept if not task.status.resolved}
         for slot, task in enumerate(kept):
-            self._tasks[slot] = task
+            self._set_task(slot, task)
             self._counts[_COLUMN[task.status]] += 1
-            waiting = sum(blocker in open_ids for blocker in task.blocked_by)
-            if waiting:
-                self._waiting[slot] = waiting
-            self._refresh(slot, task)
+            if task.blocked_by:
+                self._set_waiting(slot, sum(blocker in open_ids for blocker in task.blocked_by))
+            self._settle(slot, None, task.status)
+
+
+def _bits(statuses: Sequence[Status], wanted: Status) -> int:
+    return int("".join(["1" if status is wanted else "0" for status in reversed(statuses)]), 2)
 
 
 def _without(ids: tuple[str, ...], gone: str) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class TaskCreated:
     """
     A task was added at the end of the plan. Its edges follow as events of their own.
@@ -34,7 +34,7 @@ class TaskCreated:
     task: Task
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class StatusChanged:
     """
     A task went from one status to another, also back.
@@ -46,7 +46,7 @@ class StatusChanged:
     at: datetime | None = None
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class TaskEdited:
     """
     Fields other than status and edges were set. `changes` maps a field's name to its new value.
@@ -57,7 +57,7 @@ class TaskEdited:
     at: datetime | None = None
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class EdgeAdded:
     """
     `blocked` now waits for `blocker`.
@@ -68,7 +68,7 @@ class EdgeAdded:
     at: datetime | None = None
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class EdgeRemoved:
     """
     `blocked` no longer waits for `blocker`.
@@ -79,7 +79,7 @@ class EdgeRemoved:
     at: datetime | None = None
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class TaskDeleted:
     """
     A task was removed, its edges with it. Its id is not used again.
@@ -89,7 +89,7 @@ class TaskDeleted:
     at: datetime | None = None
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class TasksReordered:
     """
     The plan's order became `task_ids`: the ids of all tasks.
@@ -99,7 +99,7 @@ class TasksReordered:
     at: datetime | None = None
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class PlanCleared:
     """
     Every task was removed; ids go on where they were.
@@ -109,7 +109,7 @@ class PlanCleared:
     at: datetime | None = None
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class PlanRestored:
     """
     The tasks became those of an earlier plan; revision goes on (undo, restore).

@@ -1,5 +1,6 @@
 """The entries of a plan: `Todo`, what a model writes, and `Task`, what the plan keeps."""
 
+from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
@@ -10,7 +11,19 @@ import attrs
 from todoplan.core.frozen import EMPTY, FrozenDict
 from todoplan.core.twin import mutable_twin
 
-__all__ = ["OPEN", "RESOLVED", "Priority", "Status", "Task", "Todo", "as_priority", "as_status"]
+__all__ = [
+    "OPEN",
+    "RESOLVED",
+    "Memos",
+    "Priority",
+    "Status",
+    "Task",
+    "Todo",
+    "as_priority",
+    "as_status",
+    "keep_json",
+    "keep_line",
+]
 
 
 class Status(StrEnum):
@@ -61,7 +74,7 @@ def as_priority(word: str | None) -> Priority | None:
     return word if word is None or type(word) is Priority else Priority(word)
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Todo:
     """
     One line of a whole-list write: a value without identity.
@@ -78,8 +91,25 @@ class Todo:
     id: str | None = None
 
 
+class Memos:
+    """
+    Room for texts that are made of a task, so that each is made once. No part of its value: they
+    are not compared, copied, pickled or given to `but`. What is not made yet is `None`, or not set
+    at all. A frozen task takes them by `keep_json` and `keep_line`.
+    """
+
+    __slots__ = ("json_memo", "line_memo")
+
+    json_memo: Any
+    line_memo: Any
+
+
+keep_json: Callable[[Memos, str], None] = vars(Memos)["json_memo"].__set__
+keep_line: Callable[[Memos, str], None] = vars(Memos)["line_memo"].__set__
+
+
 @attrs.frozen(weakref_slot=False)
-class Task:
+class Task(Memos):
     """
     One entry of the plan: identity, text, status, owner, edges, metadata, times.
 
@@ -113,6 +143,22 @@ class Task:
         copy.__class__ = Task
         return cast("Task", copy)
 
+    def moved(self, status: Status, at: datetime | None) -> "Task":
+        """
+        Return a copy with another status, and the times that the move implies.
+        """
+        copy: Any = _Twin(*_values(self))
+        copy.status = status
+        copy.completed_at = at if status is _COMPLETED else None
+        if status is _IN_PROGRESS and copy.started_at is None:
+            copy.started_at = at
+        if at is not None:
+            copy.updated_at = at
+        copy.__class__ = Task
+        task: Task = copy
+        return task
 
+
+_IN_PROGRESS, _COMPLETED = Status.IN_PROGRESS, Status.COMPLETED
 _Twin = mutable_twin(Task)
 _values = attrgetter(*(field.name for field in attrs.fields(Task)))

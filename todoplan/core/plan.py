@@ -13,7 +13,7 @@ from typing import NamedTuple
 import attrs
 
 from todoplan.core.model import Task
-from todoplan.core.slots import Layout, SlotSet
+from todoplan.core.slots import Layout, positions
 from todoplan.core.vector import Vector
 
 __all__ = ["Counts", "Plan"]
@@ -66,8 +66,8 @@ class Plan:
     _tasks: Vector[Task | None] = attrs.field(factory=lambda: Vector(None))
     _waiting: Vector[int] = attrs.field(factory=lambda: Vector(0))
     _layout: Layout = attrs.field(factory=Layout)
-    _active: SlotSet = attrs.field(factory=SlotSet)
-    _ready: SlotSet = attrs.field(factory=SlotSet)
+    _active: int = 0
+    _ready: int = 0
 
     def get(self, task_id: str) -> Task | None:
         """
@@ -109,8 +109,8 @@ class Plan:
         """
         return self._waiting[self._layout.slot(task_id)]
 
-    def _at(self, slots: SlotSet) -> Iterator[Task]:
-        return (task for slot in slots if (task := self._tasks[slot]) is not None)
+    def _at(self, slots: int) -> Iterator[Task]:
+        return (task for slot in positions(slots) if (task := self._tasks[slot]) is not None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Plan):

@@ -1,20 +1,24 @@
 """Which rules hold, and how strictly: a value that is given to `decide`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
-from typing import Literal
+from types import NoneType
+from typing import Any, Literal
 
 import attrs
 
 from todoplan.core.change import Change
-from todoplan.core.events import TaskCreated
+from todoplan.core.events import Event, TaskCreated
 from todoplan.core.limits import Limits
 from todoplan.core.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules import RULES, Rule
+from todoplan.core.rules import RULES, Rule, Trigger, trigger_of
 from todoplan.errors import PlanError
 
 __all__ = ["Policy", "Severity", "inspect", "judge"]
+
+_MOST_KEPT = 256
 
 SeverityName = Literal["off", "warn", "error"]
 
@@ -29,6 +33,10 @@ class Severity(StrEnum):
     ERROR = "error"
 
 
+_ERROR = Severity.ERROR
+_Rated = tuple[tuple[Rule, Severity], ...]
+
+
 def _severity(word: str) -> Severity:
     try:
         return Severity(word)
@@ -37,7 +45,7 @@ def _severity(word: str) -> Severity:
         raise PlanError(msg, seen=word) from None
 
 
-def _rated(rules: Iterable[tuple[Rule, str]]) -> tuple[tuple[Rule, Severity], ...]:
+def _rated(rules: Iterable[tuple[Rule, str]]) -> _Rated:
     return tuple((rule, _severity(level)) for rule, level in rules)
 
 
@@ -47,15 +55,28 @@ class Policy:
     Rules with a severity each, and the limits they count by.
     """
 
-    rules: tuple[tuple[Rule, Severity], ...] = attrs.field(
+    rules: _Rated = attrs.field(
         default=tuple((rule, Severity.OFF) for rule in RULES.values()), converter=_rated
     )
     limits: Limits = Limits()
-    _active: tuple[tuple[Rule, Severity], ...] = attrs.field(init=False, eq=False, repr=False)
+    _heeding: dict[Any, _Rated] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
-    def __attrs_post_init__(self) -> None:
-        active = tuple(entry for entry in self.rules if entry[1] is not Severity.OFF)
-        object.__setattr__(self, "_active", active)
+    def heeding(self, events: Sequence[Event]) -> _Rated:
+        """
+        Return the rules that are on and that what happened can break.
+        """
+        triggers = trigger_of(events[0]) if len(events) == 1 else frozenset(map(trigger_of, events))
+        found = self._heeding.get(triggers)
+        if found is None:
+            found = self._work_out(triggers if isinstance(triggers, frozenset) else {triggers})
+            if len(self._heeding) < _MOST_KEPT:
+                self._heeding[triggers] = found
+        return found
+
+    def _work_out(self, triggers: AbstractSet[Trigger]) -> _Rated:
+        happened = triggers or {NoneType}
+        on = (entry for entry in self.rules if entry[1] is not Severity.OFF)
+        return tuple(entry for entry in on if entry[0].heeds(happened))
 
     def but(self, **severities: SeverityName) -> "Policy":
         """
@@ -94,10 +115,8 @@ def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Pr
     """
     errors: list[Problem] = []
     warnings: list[Problem] = []
-    happened = frozenset(map(type, change.events))
-    for rule, severity in policy._active:  # noqa: SLF001 - the policy's own cache
-        if not rule.on or not rule.on.isdisjoint(happened):
-            (errors if severity is Severity.ERROR else warnings).extend(rule.check(change))
+    for rule, severity in policy.heeding(change.events):
+        (errors if severity is _ERROR else warnings).extend(rule.check(change))
     return tuple(errors), tuple(warnings)
 
 

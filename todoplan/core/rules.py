@@ -7,7 +7,9 @@ held against a command that does not add to it, so that a stricter policy never 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from itertools import islice
+from types import NoneType
 
 import attrs
 
@@ -15,6 +17,7 @@ from todoplan.core.change import Change
 from todoplan.core.commands import CreateTasks
 from todoplan.core.events import (
     EdgeAdded,
+    Event,
     PlanCleared,
     PlanRestored,
     StatusChanged,
@@ -24,10 +27,12 @@ from todoplan.core.events import (
 )
 from todoplan.core.lifecycle import ACTION_TO, TABLE, Kind
 from todoplan.core.matching import normalised
-from todoplan.core.model import Status, Task
+from todoplan.core.model import OPEN, RESOLVED, Status, Task
 from todoplan.core.problems import Problem
 
-__all__ = ["RULES", "Rule"]
+__all__ = ["RULES", "Rule", "Trigger", "trigger_of"]
+
+Trigger = type | tuple[Status, Status]
 
 _SHOWN = 20
 
@@ -37,23 +42,49 @@ class Rule:
     """
     A named check. `about_plan`: it can also be asked of a plan as it stands (`inspect`).
 
-    `on` names the types of events that can break it, so that others need not be looked at; empty:
-    it is asked about every change.
+    `on` names what can break it, so that nothing else need be looked at: types of events, moves as
+    (old, new) status, `NoneType` for a command without events. Empty: it is asked of every change.
     """
 
     name: str
     check: Callable[[Change], Iterable[Problem]]
     about_plan: bool = False
-    on: frozenset[type] = frozenset()
+    on: frozenset[Trigger] = frozenset()
+
+    def heeds(self, triggers: AbstractSet[Trigger]) -> bool:
+        """
+        Say whether something among what happened can break the rule.
+        """
+        moved = StatusChanged in self.on and any(type(trigger) is tuple for trigger in triggers)
+        return moved or not self.on or not self.on.isdisjoint(triggers)
 
 
 RULES: dict[str, Rule] = {}
 
 
+def trigger_of(event: Event) -> Trigger:
+    """
+    Return what a rule's `on` calls an event.
+    """
+    return (event.old, event.new) if type(event) is StatusChanged else type(event)
+
+
+def _moves(to: Iterable[Status] = Status, *, of: Iterable[Status] = Status) -> set[Trigger]:
+    return {(old, new) for old in of for new in to if old is not new}
+
+
+_STARTED = _moves([Status.IN_PROGRESS])
+_COMPLETED = _moves([Status.COMPLETED])
+_OPENED = _moves(OPEN, of=RESOLVED)
+_REOPENED = _moves(of=[Status.COMPLETED])
+_JUMPED: set[Trigger] = {
+    (old, move.target) for (old, _), move in TABLE.items() if move.kind is Kind.JUMP
+}
+
 _Check = Callable[[Change], Iterable[Problem]]
 
 
-def _rule(*on: type, about_plan: bool = False) -> Callable[[_Check], _Check]:
+def _rule(*on: Trigger, about_plan: bool = False) -> Callable[[_Check], _Check]:
     def keep(check: _Check) -> _Check:
         name = check.__name__.strip("_")
         RULES[name] = Rule(name, check, about_plan, frozenset(on))
@@ -73,7 +104,7 @@ def _anew(change: Change, field: str) -> Iterator[Task]:
             yield task
 
 
-@_rule(StatusChanged, TaskCreated, PlanRestored, about_plan=True)
+@_rule(*_STARTED, TaskCreated, PlanRestored, about_plan=True)
 def _single_in_progress(change: Change) -> Iterable[Problem]:
     now = change.after.counts.in_progress
     if now <= 1 or now <= change.before.counts.in_progress:
@@ -98,7 +129,7 @@ def _first_in_progress(change: Change) -> Iterable[Problem]:
     return (Problem("first_in_progress", _ids(change.after.ready()), seen="0", legal="1"),)
 
 
-@_rule(StatusChanged, TaskEdited, TaskDeleted, PlanCleared)
+@_rule(*_REOPENED, TaskEdited, TaskDeleted, PlanCleared)
 def _completed_is_final(change: Change) -> Iterator[Problem]:
     for move in change.moves():
         if move.old is Status.COMPLETED:
@@ -113,7 +144,7 @@ def _completed_is_final(change: Change) -> Iterator[Problem]:
                 yield Problem("completed_is_final", (task.id,), seen="removed")
 
 
-@_rule(StatusChanged)
+@_rule(*_JUMPED)
 def _linear_status(change: Change) -> Iterator[Problem]:
     for move in change.moves():
         if TABLE[move.old, ACTION_TO[move.new]].kind is Kind.JUMP:
@@ -121,24 +152,31 @@ def _linear_status(change: Change) -> Iterator[Problem]:
 
 
 def _blocked_moves(change: Change, to: Status) -> Iterator[Problem]:
-    started = [move.task_id for move in change.moves(to)]
-    created = [task.id for task in change.written() if task.id not in change.before]
-    for task_id in dict.fromkeys((*started, *created)):
-        task = change.after.get(task_id)
-        if task and task.status is to and change.after.waits_for(task_id):
-            waiting = [b for b in task.blocked_by if not change.after[b].status.resolved]
+    after = change.after
+    for task_id in dict.fromkeys(filter(after.waits_for, _arrived(change.events, to))):
+        task = after.get(task_id)
+        if task and task.status is to:
+            waiting = [b for b in task.blocked_by if not after[b].status.resolved]
             yield Problem(f"blocked_{_VERB[to]}", (task_id,), seen=", ".join(waiting[:_SHOWN]))
+
+
+def _arrived(events: Iterable[Event], to: Status) -> list[str]:
+    return [
+        event.task_id if type(event) is StatusChanged else event.task.id
+        for event in events
+        if type(event) is TaskCreated or (type(event) is StatusChanged and event.new is to)
+    ]
 
 
 _VERB = {Status.IN_PROGRESS: "start", Status.COMPLETED: "complete"}
 
 
-@_rule(StatusChanged, TaskCreated)
+@_rule(*_STARTED, EdgeAdded)
 def _blocked_start(change: Change) -> Iterator[Problem]:
     return _blocked_moves(change, Status.IN_PROGRESS)
 
 
-@_rule(StatusChanged, TaskCreated)
+@_rule(*_COMPLETED, EdgeAdded)
 def _blocked_complete(change: Change) -> Iterator[Problem]:
     return _blocked_moves(change, Status.COMPLETED)
 
@@ -186,7 +224,7 @@ def _priority_required(change: Change) -> Iterable[Problem]:
     return _missing(change, "priority", "priority_required")
 
 
-@_rule(StatusChanged, TaskCreated, PlanRestored, about_plan=True)
+@_rule(*_OPENED, TaskCreated, PlanRestored, about_plan=True)
 def _max_items(change: Change) -> Iterator[Problem]:
     before, after, limits = change.before.counts, change.after.counts, change.limits
     if limits.items < after.total > before.total:
@@ -197,16 +235,24 @@ def _max_items(change: Change) -> Iterator[Problem]:
 
 @_rule(TaskCreated, TaskEdited, about_plan=True)
 def _max_text(change: Change) -> Iterator[Problem]:
-    limits = change.limits
-    for field, most in (("subject", limits.subject), ("description", limits.text)):
+    most = change.limits.subject, change.limits.text
+    if not any(_long(event, *most) for event in change.events):
+        return
+    for field, limit in zip(("subject", "description"), most, strict=True):
         for task in _anew(change, field):
             length = len(getattr(task, field))
-            if length > most:
+            if length > limit:
                 seen = f"{field} of {length} characters"
-                yield Problem("max_text", (task.id,), seen=seen, legal=str(most))
+                yield Problem("max_text", (task.id,), seen=seen, legal=str(limit))
 
 
-@_rule(EdgeAdded, TaskCreated, about_plan=True)
+def _long(event: Event, subject: int, text: int) -> bool:
+    if type(event) is TaskCreated:
+        return len(event.task.subject) > subject or len(event.task.description) > text
+    return type(event) is TaskEdited
+
+
+@_rule(EdgeAdded, about_plan=True)
 def _max_edges(change: Change) -> Iterator[Problem]:
     most = change.limits.edges
     for task_id in dict.fromkeys(_linked_ids(change)):
@@ -231,13 +277,13 @@ def _owner_taken(change: Change) -> Iterator[Problem]:
             yield Problem("owner_taken", (task.id,), seen=was.owner)
 
 
-@_rule(StatusChanged)
+@_rule(*_COMPLETED)
 def _batch_completion(change: Change) -> Iterable[Problem]:
     done = tuple(dict.fromkeys(move.task_id for move in change.moves(Status.COMPLETED)))
     return (Problem("batch_completion", done, seen=str(len(done))),) if len(done) > 1 else ()
 
 
-@_rule()
+@_rule(NoneType)
 def _no_op_write(change: Change) -> Iterable[Problem]:
     if change.events or not any(change.writes()):
         return ()

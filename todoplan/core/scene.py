@@ -1,30 +1,33 @@
 """Where a command is decided: a draft that each event happens to at once, and the faults found."""
 
+from collections.abc import Sequence
 from datetime import datetime
-
-import attrs
 
 from todoplan.core.apply import fold
 from todoplan.core.draft import Draft
-from todoplan.core.events import Event
+from todoplan.core.events import Event, TaskCreated
 from todoplan.core.model import Task
 from todoplan.core.problems import Problem
+from todoplan.core.twin import maker
 
 __all__ = ["Scene"]
 
 _SHOWN = 20
+_created = maker(TaskCreated)
 
 
-@attrs.define
 class Scene:
     """
     One decision under way. Later steps see what earlier ones did; nothing leaves it if one fails.
     """
 
-    draft: Draft
-    at: datetime | None
-    events: list[Event] = attrs.Factory(list)
-    problems: list[Problem] = attrs.Factory(list)
+    __slots__ = ("at", "draft", "events", "problems")
+
+    def __init__(self, draft: Draft, at: datetime | None) -> None:
+        self.draft = draft
+        self.at = at
+        self.events: list[Event] = []
+        self.problems: list[Problem] = []
 
     def emit(self, event: Event) -> None:
         """
@@ -32,6 +35,14 @@ class Scene:
         """
         fold(self.draft, event)
         self.events.append(event)
+
+    def create(self, tasks: Sequence[Task]) -> None:
+        """
+        Let these new tasks, whose ids go on from the draft's, be created.
+        """
+        self.draft.add_all(tasks)
+        self.draft.revision += len(tasks)
+        self.events.extend(map(_created, tasks))
 
     def fault(
         self, code: str, *task_ids: str, seen: str = "", legal: str = "", path: str = ""

@@ -1,15 +1,15 @@
-"""Where tasks stand: from an id to a position, and sets of positions with a quick first member."""
+"""Where tasks stand: from an id to a position, and sets of positions as the bits of a number."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 import attrs
 
-from todoplan.core.vector import CHUNK
-
-__all__ = ["LARGEST_GIVEN", "Layout", "SlotSet", "number_of"]
+__all__ = ["LARGEST_GIVEN", "Layout", "number_of", "positions"]
 
 _LONGEST_ID = 18
+_WORD_BITS = 1024
+_WORD = (1 << _WORD_BITS) - 1
 LARGEST_GIVEN = 10**15
 """The highest id or next id that may come from outside: it leaves room to count on."""
 
@@ -60,48 +60,16 @@ class Layout:
         return cls(placed, len(placed), next_id)
 
 
-class SlotSet:
+def positions(bits: int) -> Iterator[int]:
     """
-    A set of positions as one bit each: a word a chunk, and one bit a word that is not empty.
+    Yield the positions of the bits that are set, lowest first.
     """
-
-    __slots__ = ("_summary", "_words")
-
-    def __init__(self) -> None:
-        self._words: list[int] = []
-        self._summary = 0
-
-    def copy(self) -> "SlotSet":
-        """
-        Return a set of its own with the same members.
-        """
-        twin = SlotSet()
-        twin._words = self._words.copy()
-        twin._summary = self._summary
-        return twin
-
-    def set(self, slot: int, *, member: bool) -> None:
-        """
-        Put the position in, or take it out.
-        """
-        number, bit = slot // CHUNK, 1 << (slot % CHUNK)
-        if number >= len(self._words):
-            self._words.extend([0] * (number + 1 - len(self._words)))
-        word = self._words[number] | bit if member else self._words[number] & ~bit
-        self._words[number] = word
-        here = 1 << number
-        self._summary = self._summary | here if word else self._summary & ~here
-
-    def __len__(self) -> int:
-        return sum(map(int.bit_count, self._words))
-
-    def __iter__(self) -> Iterator[int]:
-        for number in _bits(self._summary):
-            yield from (number * CHUNK + offset for offset in _bits(self._words[number]))
-
-
-def _bits(word: int) -> Iterator[int]:
-    while word:
-        lowest = word & -word
-        yield lowest.bit_length() - 1
-        word ^= lowest
+    base = 0
+    while bits:
+        word = bits & _WORD
+        while word:
+            lowest = word & -word
+            yield base + lowest.bit_length() - 1
+            word ^= lowest
+        bits >>= _WORD_BITS
+        base += _WORD_BITS

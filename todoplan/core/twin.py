@@ -5,22 +5,66 @@ A frozen attrs class sets each field through `object.__setattr__`. A mutable twi
 slots assigns plainly, and takes the frozen class when it is done; equal slots make that legal.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import attrs
 
-__all__ = ["mutable_twin"]
+__all__ = ["maker", "mutable_twin", "named_maker"]
+
+_Frozen = TypeVar("_Frozen", bound=attrs.AttrsInstance)
 
 
 def mutable_twin(frozen: type[attrs.AttrsInstance]) -> Any:
     """
     Return a mutable class with the same fields; set an instance's `__class__` to freeze it.
 
-    The frozen class must have no slot for weak references: CPython counts it against the swap.
+    The frozen class must have no slot for weak references: CPython counts it against the swap. Its
+    bases may have slots that are no fields of it: in a twin, these begin as `None`.
     """
+    beside = {
+        name: attrs.field(init=False, default=None)
+        for base in frozen.__bases__
+        for name in vars(base).get("__slots__", ())
+    }
     fields = {
         field.name: attrs.field(default=field.default, alias=field.alias)
         for field in attrs.fields(frozen)
     }
-    name = f"{frozen.__name__}Draft"
-    return attrs.make_class(name, fields, slots=True, weakref_slot=False, eq=False, repr=False)
+    return attrs.make_class(
+        f"{frozen.__name__}Draft",
+        beside | fields,
+        bases=frozen.__bases__,
+        slots=True,
+        weakref_slot=False,
+        eq=False,
+        repr=False,
+    )
+
+
+def named_maker(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
+    """
+    Return a quick constructor that takes the fields by name, as they are, unconverted.
+    """
+    twin = mutable_twin(frozen)
+
+    def make(**values: Any) -> _Frozen:
+        made = twin(**values)
+        made.__class__ = frozen
+        return made  # type: ignore[no-any-return]  # it is one now
+
+    return make
+
+
+def maker(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
+    """
+    Return a quick constructor: fields in their order, taken as they are, unconverted.
+    """
+    twin = mutable_twin(frozen)
+
+    def make(*values: Any) -> _Frozen:
+        made = twin(*values)
+        made.__class__ = frozen
+        return made  # type: ignore[no-any-return]  # it is one now
+
+    return make

@@ -41,7 +41,8 @@ class Field:
     `aliases` are other spellings met in the wild; `weak` ones count only where no other is given.
     `hidden` fields are understood and not published. `items` are the fields of an entry; the first
     is its title. `numeric` ids are published as integers, which cost a model fewer tokens.
-    `required` is published so; a `lenient` field may be missing all the same.
+    `required` is published so; a `lenient` field may be missing all the same. Entries are read as
+    dicts by target, or as the attrs class `entry`, whose fields are the targets.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Field:
     numeric: bool = False
     lenient: bool = False
     items: tuple["Field", ...] = ()
+    entry: type[attrs.AttrsInstance] | None = None
 
     def spellings(self) -> Iterator[tuple[str, int]]:
         """

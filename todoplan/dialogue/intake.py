@@ -13,11 +13,13 @@ import attrs
 
 from todoplan.core.model import Status
 from todoplan.core.problems import Problem
+from todoplan.core.twin import maker
 from todoplan.dialogue.cleaning import quoted
 from todoplan.dialogue.envelopes import arguments_in
 from todoplan.dialogue.fields import Field, Kind, meant_by
 from todoplan.dialogue.jsonish import InputLimits, parse
 from todoplan.dialogue.notes import MISSING, Notes
+from todoplan.dialogue.plain import UNUSUAL, plain_values
 from todoplan.dialogue.repairs import Repair
 from todoplan.dialogue.values import READERS
 from todoplan.dialogue.vocabulary import checklist
@@ -28,7 +30,7 @@ _LEVELS = 3
 _MOST_GUESSES = 10
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Intake:
     """
     A call's arguments by target name; `values` hold only what was given and could be read.
@@ -39,11 +41,20 @@ class Intake:
     problems: tuple[Problem, ...] = ()
 
 
+_intake = maker(Intake)
+_USUAL = InputLimits()
+
+
 def read(raw: object, fields: tuple[Field, ...], limits: InputLimits | None = None) -> Intake:
     """
     Read a call's arguments: JSON text, or the mapping that a framework has made of it.
     """
-    limits = limits or InputLimits()
+    limits = limits or _USUAL
+    values = plain_values(raw, fields, limits)
+    return _intake(values) if values is not UNUSUAL else _carefully(raw, fields, limits)
+
+
+def _carefully(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> Intake:
     parsed = parse(raw, limits)
     if isinstance(parsed, Problem):
         return Intake({}, (), (attrs.evolve(parsed, seen=quoted(parsed.seen)),))
@@ -128,7 +139,10 @@ def _items(value: Any, field: Field, path: str, notes: Notes) -> Any:
         return MISSING
     if len(found) > notes.limits.items:
         return notes.refuse("too_many", path, len(found), str(notes.limits.items))
-    return [_item(item, field, f"{path}[{index}]", notes) for index, item in enumerate(found)]
+    faults = len(notes.problems)
+    read = [_item(item, field, f"{path}[{index}]", notes) for index, item in enumerate(found)]
+    sound = len(notes.problems) == faults
+    return [field.entry(**entry) for entry in read] if field.entry and sound else read
 
 
 def _listed(value: Any, field: Field, path: str, notes: Notes) -> Any:

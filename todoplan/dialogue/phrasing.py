@@ -1,6 +1,6 @@
 """What an accepted call answers: what changed, by id, what became ready, and the counts. Short."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Sequence
 
 from todoplan.core.change import Change
 from todoplan.core.events import (
@@ -15,7 +15,7 @@ from todoplan.core.events import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.model import Status, Task
+from todoplan.core.model import RESOLVED, Status, Task
 from todoplan.core.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.dialogue.views import ids_text, one_line
@@ -36,16 +36,13 @@ def counts_text(plan: Plan) -> str:
     return _counted("counts", plan)
 
 
-def _counted(name: str, plan: Plan, **values: str) -> str:
-    counts = plan.counts
-    return say(
-        "replies",
-        f"{name}_cancelled" if counts.cancelled else name,
-        done=counts.completed,
-        total=counts.total,
-        cancelled=counts.cancelled,
-        **values,
-    )
+def _counted(name: str, plan: Plan, changes: str = "") -> str:
+    pending, started, done, cancelled = plan.counts
+    total = pending + started + done + cancelled
+    if not cancelled:
+        return say("replies", name, done=done, total=total, changes=changes)
+    texts = {"done": done, "total": total, "cancelled": cancelled, "changes": changes}
+    return say("replies", f"{name}_cancelled", **texts)
 
 
 def receipt(change: Change) -> str:
@@ -91,24 +88,26 @@ def steps(change: Change) -> str:
     """
     if not change.events:
         return say("replies", "unchanged", counts=counts_text(change.after))
-    parts = [say("replies", name, ids=ids_text(ids)) for name, ids in _grouped(change).items()]
-    ready = tuple(_newly_ready(change))
-    if ready:
-        parts.append(say("replies", "ready", ids=ids_text(ready)))
-    return _counted("steps", change.after, changes="; ".join(parts))
+    parts = [say("replies", name, ids=_ids(ids)) for name, ids in _grouped(change.events)]
+    if ready := _newly_ready(change):
+        parts.append(say("replies", "ready", ids=_ids(ready)))
+    return _counted("steps", change.after, "; ".join(parts))
 
 
-def _grouped(change: Change) -> dict[str, list[str]]:
+def _ids(task_ids: Collection[str]) -> str:
+    return f"#{next(iter(task_ids))}" if len(task_ids) == 1 else ids_text(task_ids)
+
+
+def _grouped(events: Sequence[Event]) -> Iterable[tuple[str, Collection[str]]]:
+    if len(events) == 1:
+        name, task_id = _named(events[0])
+        return ((name, (task_id,) if task_id else ()),)
     groups: dict[str, dict[str, None]] = {}
-    created: set[str] = set()
-    for event in change.events:
-        name, task_id = _named(event)
-        if name == "created":
-            created.add(task_id)
-        if name == "updated" and task_id in created:
-            continue
-        groups.setdefault(name, {})[task_id] = None
-    return {name: [task_id for task_id in ids if task_id] for name, ids in groups.items()}
+    created = {event.task.id for event in events if type(event) is TaskCreated}
+    for name, task_id in map(_named, events):
+        if name != "updated" or task_id not in created:
+            groups.setdefault(name, {})[task_id] = None
+    return [(name, [task_id for task_id in ids if task_id]) for name, ids in groups.items()]
 
 
 _OF_A_TASK: dict[type, str] = {TaskDeleted: "deleted", TaskEdited: "updated"}
@@ -124,7 +123,7 @@ def _named(event: Event) -> tuple[str, str]:
     Return the name of the reply text for an event, and the task's id or "".
     """
     if isinstance(event, StatusChanged):
-        return event.new.value, event.task_id
+        return event.new, event.task_id
     if isinstance(event, TaskCreated):
         return "created", event.task.id
     if isinstance(event, EdgeAdded | EdgeRemoved):
@@ -134,18 +133,24 @@ def _named(event: Event) -> tuple[str, str]:
     return _OF_THE_PLAN[type(event)], ""
 
 
-def _newly_ready(change: Change) -> Iterator[str]:
-    touched = {
-        dependent
-        for move in change.moves()
-        if move.new.resolved and (task := change.after.get(move.task_id))
-        for dependent in task.blocks
-    }
-    for removed in change.removed():
-        touched.update(removed.blocks)
-    for task_id in touched:
-        if _is_ready(change.after, task_id) and not _is_ready(change.before, task_id):
-            yield task_id
+def _newly_ready(change: Change) -> list[str]:
+    freed = [end for event in change.events for end in _freed(change, event)]
+    return [
+        task_id
+        for task_id in dict.fromkeys(freed)
+        if _is_ready(change.after, task_id) and not _is_ready(change.before, task_id)
+    ]
+
+
+def _freed(change: Change, event: Event) -> tuple[str, ...]:
+    """
+    Return the dependents of a task that the event resolved or removed.
+    """
+    if type(event) is StatusChanged:
+        task = change.after.get(event.task_id) if event.new in RESOLVED else None
+    else:
+        task = change.before.get(event.task_id) if type(event) is TaskDeleted else None
+    return task.blocks if task is not None else ()
 
 
 def _is_ready(plan: Plan, task_id: str) -> bool:

@@ -18,6 +18,7 @@ from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
 from todoplan.core.presets import DEFAULT
 from todoplan.core.problems import Problem
+from todoplan.core.twin import maker
 from todoplan.dialogue.cleaning import quoted
 from todoplan.dialogue.complaints import error_text, mends_text, warnings_text
 from todoplan.dialogue.fields import shown_path
@@ -32,7 +33,7 @@ from todoplan.dialogue.views import ids_text, list_text, task_text
 __all__ = ["Call", "Reply", "Toolbox", "Turn"]
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Call:
     """
     One tool call of a turn: the name that the model used, and the arguments as they came.
@@ -43,7 +44,7 @@ class Call:
     call_id: str = ""
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Reply:
     """
     What a call answers. On an error `plan` is the one given and `events` is empty.
@@ -58,6 +59,9 @@ class Reply:
     repairs: tuple[Repair, ...] = ()
     name: str = ""
     call_id: str = ""
+
+
+_reply = maker(Reply)
 
 
 @attrs.frozen
@@ -102,7 +106,7 @@ class Toolbox:
         if tool is None:
             return self._unknown(plan, name)
         intake = read(arguments, tool.fields, self.limits)
-        exchange = _Exchange(self, plan, tool, intake.repairs, at)
+        exchange = _Exchange(self, plan, tool, name, intake.repairs, at)
         if intake.problems:
             return exchange.refused(*intake.problems)
         return exchange.carried_out(tool.request(intake.values))
@@ -141,11 +145,12 @@ class Toolbox:
         return frozenset(whole) if len(whole) > 1 else frozenset()
 
 
-@attrs.frozen
+@attrs.define
 class _Exchange:
     toolbox: Toolbox
     plan: Plan
     tool: Tool
+    name: str
     repairs: tuple[Repair, ...]
     at: datetime | None
 
@@ -159,7 +164,7 @@ class _Exchange:
 
     def _error(self, problems: tuple[Problem, ...], example: str = "") -> Reply:
         text = error_text(problems, example)
-        return self._reply(self.plan, text, is_error=True, problems=problems)
+        return self._reply(self.plan, text, problems=problems)
 
     def carried_out(self, request: Request) -> Reply:
         if isinstance(request, Problem):
@@ -182,9 +187,17 @@ class _Exchange:
             return self._error(tuple(map(self._as_shown, decision.problems)))
         change = Change(self.plan, decision.plan, command, decision.events)
         told = receipt(change) if self.tool.whole_list else steps(change)
-        notes = (*warnings_text(untold(decision.warnings)), mends_text(self.repairs))
-        text = _lines(told, *notes, *self._extras(change))
-        return self._reply(decision.plan, text, events=decision.events, warnings=decision.warnings)
+        notes = self._notes(change, decision.warnings)
+        text = _lines(told, *notes) if notes else told
+        return self._reply(decision.plan, text, decision.events, warnings=decision.warnings)
+
+    def _notes(self, change: Change, warnings: tuple[Problem, ...]) -> list[str]:
+        notes = [*warnings_text(untold(warnings))] if warnings else []
+        if self.repairs:
+            notes.append(mends_text(self.repairs))
+        if self.toolbox.say_done or self.toolbox.show_list:
+            notes.extend(self._extras(change))
+        return notes
 
     def _extras(self, change: Change) -> Iterator[str]:
         if change.events and self.toolbox.say_done and not change.after.counts.open:
@@ -195,9 +208,16 @@ class _Exchange:
     def _as_shown(self, problem: Problem) -> Problem:
         return attrs.evolve(problem, path=shown_path(problem.path, self.tool.fields))
 
-    def _reply(self, plan: Plan, text: str, **fields: Any) -> Reply:
-        name = self.toolbox.toolset.shown(self.tool.key)
-        return Reply(plan, text, repairs=self.repairs, name=name, **fields)
+    def _reply(
+        self,
+        plan: Plan,
+        text: str,
+        events: tuple[Event, ...] = (),
+        problems: tuple[Problem, ...] = (),
+        warnings: tuple[Problem, ...] = (),
+    ) -> Reply:
+        failed = bool(problems)
+        return _reply(plan, text, events, failed, problems, warnings, self.repairs, self.name)
 
 
 def _lines(*parts: str) -> str:

@@ -17,6 +17,7 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.model import Status, Todo
+from todoplan.core.twin import maker, named_maker
 from todoplan.dialogue.fields import Field, Kind
 from todoplan.dialogue.tools_todos import TITLES
 from todoplan.dialogue.toolsets import Query, Request, Tool, ToolSet
@@ -45,6 +46,10 @@ _FIELDS = (
 )
 
 
+_todo, _new, _change = maker(Todo), maker(CreateTask), maker(UpdateTask)
+_edited = named_maker(UpdateTask)
+
+
 def _plan(values: Mapping[str, Any]) -> Request:
     commands = tuple(_commands(values))
     if not commands:
@@ -55,14 +60,14 @@ def _plan(values: Mapping[str, Any]) -> Request:
 
 def _commands(values: Mapping[str, Any]) -> Iterator[Command]:
     if values.get("write"):
-        yield WriteTodos(tuple(Todo(entry["subject"]) for entry in values["write"]))
+        yield WriteTodos(tuple(_todo(entry["subject"]) for entry in values["write"]))
     if values.get("add"):
-        yield CreateTasks(tuple(CreateTask(entry["subject"]) for entry in values["add"]))
+        yield CreateTasks(tuple(_new(entry["subject"]) for entry in values["add"]))
     for entry in values.get("edit", ()):
         yield _edit(entry)
     for key, status in _STATUSES.items():
         for task_id in values.get(key, ()):
-            yield UpdateTask(task_id, status=status)
+            yield _change(task_id, status)
 
 
 _MOVING = ("write", "add", "done", "drop", "start")
@@ -72,7 +77,7 @@ _STATUSES = {"done": Status.COMPLETED, "drop": Status.CANCELLED, "start": Status
 def _edit(entry: Mapping[str, Any]) -> Command:
     changes = dict(entry)
     after = changes.pop("after", ())
-    return UpdateTask(**changes, add_blocked_by=after)
+    return _edited(**changes, add_blocked_by=after)
 
 
 LEAN = ToolSet("lean", (Tool("plan", _FIELDS, _plan),), "plan")

@@ -8,6 +8,7 @@ import attrs
 
 from todoplan.core.commands import CreateTask, CreateTasks, DeleteTask, UpdateTask
 from todoplan.core.problems import Problem
+from todoplan.core.twin import named_maker
 from todoplan.dialogue.fields import Field, Kind
 from todoplan.dialogue.tools_todos import TITLES
 from todoplan.dialogue.toolsets import Query, Request, Tool, ToolSet
@@ -58,6 +59,9 @@ _UPDATE = (
 )
 
 
+_new, _change = named_maker(CreateTask), named_maker(UpdateTask)
+
+
 def _create(values: Mapping[str, Any]) -> Request:
     if "tasks" not in values:
         return _create_one(values)
@@ -65,7 +69,7 @@ def _create(values: Mapping[str, Any]) -> Request:
         return Problem("conflicting_keys", seen="subject", path="tasks")
     if not values["tasks"]:
         return Problem("missing_field", path="tasks", legal="tasks")
-    return CreateTasks(tuple(CreateTask(**entry) for entry in values["tasks"]))
+    return CreateTasks(tuple(_new(**entry) for entry in values["tasks"]))
 
 
 def _create_one(values: Mapping[str, Any]) -> Request:
@@ -75,7 +79,7 @@ def _create_one(values: Mapping[str, Any]) -> Request:
     for ends in ("blocked_by", "blocks"):
         if ends in given:
             given[ends] = tuple(end.lstrip("#") for end in given[ends])
-    return CreateTask(**given)
+    return _new(**given)
 
 
 def _get(values: Mapping[str, Any]) -> Request:
@@ -89,7 +93,7 @@ def _list(_: Mapping[str, Any]) -> Request:
 def _update(values: Mapping[str, Any]) -> Request:
     if values.get("status") == DELETED:
         return DeleteTask(values["task_id"])
-    return UpdateTask(**values)
+    return _change(**values)
 
 
 @cache

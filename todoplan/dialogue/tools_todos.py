@@ -36,6 +36,7 @@ def write_tool(key: str, list_name: str = "todos", title: str = "content", *extr
             required=True,
             aliases=("plan", "items", "tasks", "todo_list", "list"),
             items=_entry(title),
+            entry=Todo,
         ),
         Field("clear", "clear", Kind.FLAG),
         *extra,
@@ -44,8 +45,7 @@ def write_tool(key: str, list_name: str = "todos", title: str = "content", *extr
 
 
 def _write(values: Mapping[str, Any]) -> Request:
-    todos = tuple(Todo(**entry) for entry in values["todos"])
-    return WriteTodos(todos, values.get("clear", False))
+    return WriteTodos(tuple(values["todos"]), values.get("clear", False))
 
 
 def _read(_: Mapping[str, Any]) -> Request:

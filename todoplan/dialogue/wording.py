@@ -36,7 +36,12 @@ def say(file: str, name: str, /, **values: object) -> str:
     """
     Return a text with its $names filled. Values are put in as they are, never read as templates.
     """
-    return fill(wording(file, name), values)
+    return _template(file, name) % values
+
+
+@cache
+def _template(file: str, name: str) -> str:
+    return _parsed(wording(file, name))
 
 
 def fill(text: str, values: Mapping[str, object]) -> str:
@@ -46,17 +51,12 @@ def fill(text: str, values: Mapping[str, object]) -> str:
     Raises:
         KeyError: a name has no value.
     """
-    parts = _parts(text)
-    if len(parts) == 1:
-        return text
-    filled = list(parts)
-    filled[1::2] = [str(values[name]) for name in parts[1::2]]
-    return "".join(filled)
+    return _parsed(text) % values
 
 
 @lru_cache(maxsize=1024)
-def _parts(text: str) -> tuple[str, ...]:
+def _parsed(text: str) -> str:
     """
-    Return literal, name, literal, name, ..., literal.
+    Return the text with %(name)s for each $name.
     """
-    return tuple(_NAME.split(text))
+    return _NAME.sub(r"%(\1)s", text.replace("%", "%%"))
