@@ -17,6 +17,8 @@ from support.architecture import (
     wrong_lists,
 )
 
+import todoplan
+
 HEAVY = "cattrs ijson langchain langchain_core langgraph agentscope pydantic rich sqlite3 typer"
 
 
@@ -81,13 +83,28 @@ def test_a_breach_is_found(check, path, text, tmp_path):
     assert list(check(root)) != []
 
 
-def test_bare_import_is_light():
-    """`import todoplan` loads neither cattrs nor a framework nor what the extras bring."""
-    code = f"import sys, todoplan; print(*(set('{HEAVY}'.split()) & set(sys.modules)))"
+@pytest.mark.parametrize(
+    ("code", "unwanted"),
+    [
+        ("import todoplan", f"attr {HEAVY}"),
+        ("from todoplan import Plan, commands, decide, plan_of, replay, STRICT, Problem", HEAVY),
+    ],
+)
+def test_bare_import_is_light(code, unwanted):
+    """`import todoplan` loads nothing, the core neither cattrs nor a framework nor an extra."""
+    code = f"import sys\n{code}\nprint(*(set('{unwanted}'.split()) & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT.parent
     )
     assert done.stdout.split() == []
+
+
+def test_every_name_of_the_root_is_there_when_asked_for():
+    """What the root lists it has; any other name is no attribute of it."""
+    assert {getattr(todoplan, name) is not None for name in todoplan.__all__} == {True}
+    assert set(todoplan.__all__) <= set(dir(todoplan))
+    with pytest.raises(AttributeError, match="'todoplan' has no attribute 'plan_off'"):
+        _ = todoplan.plan_off
 
 
 def test_the_root_has_few_names():

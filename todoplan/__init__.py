@@ -1,32 +1,32 @@
 """
 The planning core for LLM agents: plan state that can be trusted and checked.
 
-The names here are the stable surface; commands and events are namespaces. Importing it loads the
-core alone: `Planner` comes, with the dialogue, when it is first asked for.
+The names here are the stable surface; commands and events are namespaces. Each is loaded when it is
+first asked for, so that importing the package costs nothing and brings nothing along.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from todoplan.core import commands, events
-from todoplan.core.apply import apply, replay
-from todoplan.core.assembly import plan_of
-from todoplan.core.decide import Accepted, Rejected, decide
-from todoplan.core.model import Priority, Status, Task, Todo
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import (
-    AGENTSCOPE,
-    CLAUDE,
-    CLAUDE_STRICT,
-    DEFAULT,
-    LANGCHAIN,
-    STRICT,
-)
-from todoplan.core.problems import Problem
-from todoplan.core.rules import Rule
-from todoplan.errors import TodoplanError
-
 if TYPE_CHECKING:
+    from todoplan.core import commands, events
+    from todoplan.core.apply import apply, replay
+    from todoplan.core.assembly import plan_of
+    from todoplan.core.decide import Accepted, Rejected, decide
+    from todoplan.core.model import Priority, Status, Task, Todo
+    from todoplan.core.plan import Plan
+    from todoplan.core.policy import Policy
+    from todoplan.core.presets import (
+        AGENTSCOPE,
+        CLAUDE,
+        CLAUDE_STRICT,
+        DEFAULT,
+        LANGCHAIN,
+        STRICT,
+    )
+    from todoplan.core.problems import Problem
+    from todoplan.core.rules import Rule
+    from todoplan.errors import TodoplanError
     from todoplan.planner import Planner
 
 __all__ = [
@@ -56,11 +56,32 @@ __all__ = [
     "replay",
 ]
 
+_HOMES = {
+    "core": ("commands", "events"),
+    "core.apply": ("apply", "replay"),
+    "core.assembly": ("plan_of",),
+    "core.decide": ("Accepted", "Rejected", "decide"),
+    "core.model": ("Priority", "Status", "Task", "Todo"),
+    "core.plan": ("Plan",),
+    "core.policy": ("Policy",),
+    "core.presets": ("AGENTSCOPE", "CLAUDE", "CLAUDE_STRICT", "DEFAULT", "LANGCHAIN", "STRICT"),
+    "core.problems": ("Problem",),
+    "core.rules": ("Rule",),
+    "errors": ("TodoplanError",),
+    "planner": ("Planner",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
 
 def __getattr__(name: str) -> Any:
-    if name == "Planner":
-        from todoplan.planner import Planner  # noqa: PLC0415 - late, so that the core comes alone
+    home = _HOME.get(name)
+    if home is None:
+        msg = f"module 'todoplan' has no attribute {name!r}"
+        raise AttributeError(msg)
+    module = import_module(f"todoplan.core.{name}" if home == "core" else f"todoplan.{home}")
+    found = globals()[name] = module if home == "core" else getattr(module, name)
+    return found
 
-        return Planner
-    msg = f"module 'todoplan' has no attribute {name!r}"
-    raise AttributeError(msg)
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
