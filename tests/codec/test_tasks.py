@@ -1,6 +1,7 @@
 """Laws of tasks as data: the short way and the long way agree."""
 
 import attrs
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.documents import json_values, tasks
@@ -15,6 +16,7 @@ from todoplan.codec.tasks import (
     write_task,
     write_tasks,
 )
+from todoplan.core.frozen import FrozenDict
 from todoplan.core.model import Task
 
 
@@ -42,6 +44,32 @@ def test_both_ways_of_reading_agree(task, name, value):
     """Whatever stands in a field, the quick reader takes what the table takes, and no more."""
     data = {**write_task(task), name: value}
     assert repr(the_short_way(data)) == repr(the_long_way(data))
+
+
+mutations = st.tuples(st.sampled_from([*TASK_FIELDS, "prio"]), json_values | st.just("2"))
+
+
+@given(st.lists(tasks(), min_size=1, max_size=4), mutations | st.none(), st.integers(0, 3))
+def test_an_array_is_read_as_its_items_are(several, mutation, place):
+    """One odd task among good ones: the tasks, or the faults with their places, are the same."""
+    data = write_tasks(several)
+    place %= len(data)
+    if mutation is not None:
+        data[place] = {**data[place], mutation[0]: mutation[1]}
+    try:
+        seen = read_tasks(data)
+    except MisfitError as error:
+        seen = error.found
+    outcomes = [the_long_way(item) for item in data]
+    faults = outcomes[place] if isinstance(outcomes[place], tuple) else ()
+    expected = tuple((f"[{place}]{path}", sentence) for path, sentence in faults)
+    assert repr(seen) == repr(expected or tuple(outcomes))
+
+
+@pytest.mark.parametrize("item", [None, 5, "id", [], [["id", "1"]], FrozenDict({"id": "1"})])
+def test_a_task_is_an_object(item):
+    """Neither pairs nor a mapping of another class pass for one."""
+    assert the_short_way(item) == the_long_way(item)
 
 
 @given(st.lists(tasks(), max_size=3))

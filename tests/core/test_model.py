@@ -111,3 +111,20 @@ def test_a_memo_is_set_by_its_function_only():
     """A task stays frozen in every attribute."""
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         FULL.but().line_memo = "#1"
+
+
+@pytest.mark.parametrize("status", Status)
+@pytest.mark.parametrize("at", [None, datetime(2026, 5, 6, tzinfo=UTC)])
+def test_a_move_sets_the_times_that_it_implies(status, at):
+    """The first start stays, an end is that of completion only, no time touches nothing."""
+    for task in (FULL, FULL.but(started_at=FULL.created_at)):
+        moved = task.moved(status, at)
+        assert type(moved) is Task
+        assert moved.but(status=task.status, updated_at=None, started_at=None) == task.but(
+            completed_at=moved.completed_at, updated_at=None, started_at=None
+        )
+        assert moved.status is status
+        assert moved.updated_at == (at or task.updated_at)
+        assert moved.completed_at == (at if status is Status.COMPLETED else None)
+        first = at if status is Status.IN_PROGRESS else None
+        assert moved.started_at == (task.started_at or first)

@@ -1,14 +1,20 @@
 """The plan as a model reads it."""
 
+import pickle
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import full_plans
 
 from todoplan.core.assembly import plan_of
-from todoplan.core.model import Task
+from todoplan.core.draft import Draft
+from todoplan.core.frozen import FrozenDict
+from todoplan.core.model import Status, Task
 from todoplan.core.plan import Plan
-from todoplan.dialogue.views import ids_text, list_text, one_line
+from todoplan.core.questions import unresolved_blockers
+from todoplan.dialogue.views import ids_text, list_text, one_line, task_text
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=80), st.integers(8, 40))
@@ -44,6 +50,47 @@ def test_a_list_has_a_line_for_each_task(plan):
         assert line.startswith(f"#{task.id} [{task.status.value}] ")
 
 
+def afresh(plan):
+    """
+    Return the list as each line is made by itself, from nothing that was kept.
+    """
+    lines = []
+    for task in plan:
+        owner = f" ({one_line(task.owner)})" if task.owner else ""
+        waiting = ids_text(unresolved_blockers(plan, task))
+        blocked = f" [blocked by {waiting}]" if waiting else ""
+        lines.append(f"#{task.id} [{task.status.value}] {one_line(task.subject)}{owner}{blocked}")
+    return "\n".join(lines) or "The plan is empty."
+
+
+@given(full_plans, st.sampled_from(Status), st.text(min_size=1).filter(str.strip), st.data())
+def test_a_kept_line_is_never_stale(plan, status, subject, data):
+    """After any change, and from a pickle, the list is what it is when all lines are made anew."""
+    assert list_text(plan) == afresh(plan)
+    draft = Draft(plan)
+    if len(plan):
+        task = data.draw(st.sampled_from([*plan]))
+        draft.put(task.but(status=status, subject=subject, owner=data.draw(st.none() | st.text())))
+    changed = draft.freeze()
+    assert list_text(changed) == afresh(changed)
+    assert list_text(plan) == afresh(plan)
+    assert list_text(pickle.loads(pickle.dumps(changed))) == afresh(changed)  # noqa: S301 - our own
+
+
+@given(st.text(st.sampled_from("a \t\x85\u2028\u00a0é"), max_size=12), st.integers(5, 9))
+def test_a_short_way_to_a_line_changes_nothing(text, most):
+    """Whatever blanks and breaks: controls become blanks, blanks become one, then it is clipped."""
+    folded = " ".join(re.sub("[\x00-\x1f\x7f-\x9f]", " ", text).split())
+    assert one_line(text, most) == (folded if len(folded) <= most else folded[: most - 3] + "...")
+
+
+def test_a_long_subject_is_clipped_beside_short_ones():
+    """One odd subject does not hide behind the others."""
+    lines = list_text(plan_of((Task("1", "a"), Task("2", "b" * 501), Task("3", "c")))).splitlines()
+    assert [len(line) for line in lines] == [14, 13 + 500, 14]
+    assert list_text(plan_of((Task("1", "a"), Task("2", "b \n c")))).endswith("b c")
+
+
 def test_owner_and_blockers_stand_on_the_line():
     """Only unresolved blockers are shown."""
     tasks = (
@@ -57,3 +104,19 @@ def test_owner_and_blockers_stand_on_the_line():
         "#3 [pending] c [blocked by #2]",
     ]
     assert list_text(Plan()) == "The plan is empty."
+
+
+def test_one_task_is_told_in_full():
+    """What is empty has no line; the description stands last, as given."""
+    task = Task(
+        "1", "a", "first\n second", owner="ann", estimate=90, metadata=FrozenDict({"k": [1]})
+    )
+    assert task_text(plan_of((task,)), task).splitlines() == [
+        "Task #1: a",
+        "Status: pending",
+        "Owner: ann",
+        "Estimate: 90 minutes",
+        'Metadata: {"k": [1]}',
+        "Description: first",
+        " second",
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 from todoplan.codec.events import read_entry, write_entry
 from todoplan.codec.faults import MisfitError, wrong_shape
 from todoplan.codec.shapes import fields
-from todoplan.codec.text import LIMIT, parser, to_text, to_unicode
+from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.versions import JOURNAL, UPCASTERS, VERSION, Upcasters, check_head, upcast
 from todoplan.core.journal import Entry
 
@@ -71,7 +71,6 @@ def load_journal(
     Raises:
         CodecError: the first line that is wrong, `data["line"]` from 1, with all faults in it.
     """
-    parse = parser()
     lines = _lines(to_unicode(text, limit))
     line, head = next(lines, (1, ""))
     version = _version(parse(head, line))

@@ -1,13 +1,13 @@
 """Plans as documents, both ways. Law: what is read equals what was written, and ids go on."""
 
 from collections.abc import Iterable
-from itertools import islice
 from typing import Any
 
 from todoplan.codec.faults import LISTED, MisfitError, shown, wrong_shape
+from todoplan.codec.fragments import fragments
 from todoplan.codec.shapes import Reader, fields
 from todoplan.codec.tasks import read_tasks, write_tasks
-from todoplan.codec.text import LIMIT, parser, to_text, to_unicode
+from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.values import count, positive
 from todoplan.codec.versions import PLAN, UPCASTERS, VERSION, Upcasters, check_head, upcast
 from todoplan.core.assembly import plan_of
@@ -17,8 +17,6 @@ from todoplan.core.problems import Problem
 from todoplan.errors import CodecError, PlanError
 
 __all__ = ["assembled", "dump_plan", "load_plan", "plan_from_data", "plan_to_data", "written"]
-
-_CHUNK = 256  # so many tasks are dicts at once: the garbage collector has less to walk
 
 
 def plan_to_data(plan: Plan) -> dict[str, Any]:
@@ -30,16 +28,12 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
     Raises:
         CodecError: a task holds what JSON cannot (NaN, a set), or a time without a zone.
     """
-    return _head(plan, written(plan))
-
-
-def _head(plan: Plan, tasks: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "format": PLAN,
         "version": VERSION,
         "revision": plan.revision,
         "next_id": plan.next_id,
-        "tasks": tasks,
+        "tasks": written(plan),
     }
 
 
@@ -108,12 +102,15 @@ def dump_plan(plan: Plan) -> str:
     Raises:
         CodecError: as of `plan_to_data`.
     """
-    empty = to_text(_head(plan, []))
-    tasks = iter(plan)
-    parts: list[str] = []
-    while chunk := list(islice(tasks, _CHUNK)):
-        parts.append(to_text(written(chunk, len(parts) * _CHUNK))[1:-1])
-    return f"{empty[:-2]}{','.join(parts)}]}}"
+    head = (
+        f'{{"format":"{PLAN}","version":{VERSION}'
+        f',"revision":{plan.revision},"next_id":{plan.next_id},"tasks":['
+    )
+    try:
+        tasks = fragments(plan)
+    except MisfitError:
+        tasks = [to_text(task) for task in written(plan)]  # raises: with all faults, and whose
+    return f"{head}{','.join(tasks)}]}}"
 
 
 def load_plan(text: str | bytes, *, limit: int = LIMIT, upcasters: Upcasters = UPCASTERS) -> Plan:
@@ -123,7 +120,7 @@ def load_plan(text: str | bytes, *, limit: int = LIMIT, upcasters: Upcasters = U
     Raises:
         CodecError: as of `plan_from_data`, and for text that is truncated, too large or not JSON.
     """
-    return plan_from_data(parser()(to_unicode(text, limit)), upcasters=upcasters)
+    return plan_from_data(parse(to_unicode(text, limit)), upcasters=upcasters)
 
 
 def _listed(problems: tuple[Problem, ...]) -> str:

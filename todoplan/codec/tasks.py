@@ -6,7 +6,7 @@ Law: `_quick` is only a shortcut. Whatever it does not take at once, `fields` de
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from todoplan.codec.faults import MisfitError, misfit
 from todoplan.codec.shapes import Reader, each, faults_in, fields, one_of, optional
@@ -48,14 +48,10 @@ TASK_FIELDS: dict[str, Reader] = {
 REQUIRED = ("id", "subject", "status")
 """The fields that every written task has."""
 
-_NAMES = frozenset(TASK_FIELDS)
 _WORDS = {status: word for word, status in STATUSES.items()}
 _GRADES = {priority: word for word, priority in PRIORITIES.items()}
-_time_or_none = optional(time)
+_TIMES = ("created_at", "updated_at", "started_at", "completed_at")
 _Twin = mutable_twin(Task)
-_TEXT = {str}
-_TEXT_OR_NULL = {str, type(None)}
-_NONE: list[str] = []
 _TROUBLE = (MisfitError, AttributeError, KeyError, TypeError)
 
 
@@ -100,22 +96,11 @@ def _write_rest(task: Task, data: dict[str, Any]) -> dict[str, Any]:
         data["estimate"] = number(task.estimate)
     if task.metadata is not EMPTY and task.metadata:
         data["metadata"] = write_metadata(task.metadata)
-    _write_times(task, data)
+    for name in _TIMES:
+        at = getattr(task, name)
+        if at is not None:
+            data[name] = write_time(at)
     return data
-
-
-def _write_times(task: Task, data: dict[str, Any]) -> None:
-    created_at, updated_at, completed_at = task.created_at, task.updated_at, task.completed_at
-    if created_at is not None:
-        data["created_at"] = write_time(created_at)
-    if updated_at is not None:
-        same = updated_at is created_at  # so it is until a task is touched; it saves a third
-        data["updated_at"] = data["created_at"] if same else write_time(updated_at)
-    if task.started_at is not None:
-        data["started_at"] = write_time(task.started_at)
-    if completed_at is not None:
-        same = completed_at is updated_at
-        data["completed_at"] = data["updated_at"] if same else write_time(completed_at)
 
 
 def _bare(task: Task) -> dict[str, Any]:
@@ -145,50 +130,25 @@ def read_task(data: Any) -> Task:
     Raises:
         MisfitError: with every fault in it.
     """
-    if isinstance(data, dict):
-        try:
-            return _quick(data)
-        except _TROUBLE:
-            pass
-    return Task(**fields(data, TASK_FIELDS, REQUIRED))
+    try:
+        return _quick(data)
+    except _TROUBLE:
+        return Task(**fields(data, TASK_FIELDS, REQUIRED))
 
 
-def _quick(data: dict[str, Any]) -> Task:
-    if not data.keys() <= _NAMES:
-        raise KeyError
-    get = data.get
-    task_id, subject, description = data["id"], data["subject"], get("description", "")
-    active_form, owner = get("active_form"), get("owner")
-    blocks, blocked_by = get("blocks", _NONE), get("blocked_by", _NONE)
-    texts = {*map(type, (task_id, subject, description, *blocks, *blocked_by))}
-    if texts != _TEXT or not {type(active_form), type(owner)} <= _TEXT_OR_NULL:
+def _quick(data: Any) -> Task:
+    if not isinstance(data, dict):
         raise TypeError
-    if not type(blocks) is type(blocked_by) is list:
+    made = _Twin(data["id"], data["subject"], status=STATUSES[data["status"]])
+    if not type(made.id) is type(made.subject) is str:
         raise TypeError
-    priority, estimate, kept = get("priority"), get("estimate"), get("metadata", EMPTY)
-    created_at, updated_at = get("created_at"), get("updated_at")
-    started_at, completed_at = get("started_at"), get("completed_at")
-    created = _time_or_none(created_at)
-    updated = created if updated_at == created_at else _time_or_none(updated_at)
-    copy = _Twin(
-        task_id,
-        subject,
-        description,
-        STATUSES[data["status"]],
-        active_form,
-        None if priority is None else PRIORITIES[priority],
-        owner,
-        tuple(blocks),
-        tuple(blocked_by),
-        None if estimate is None else number(estimate),
-        EMPTY if kept is EMPTY else metadata(kept),
-        created,
-        updated,
-        _time_or_none(started_at),
-        updated if completed_at == updated_at else _time_or_none(completed_at),
-    )
-    copy.__class__ = Task
-    return cast("Task", copy)
+    if len(data) > len(REQUIRED):
+        for name, value in data.items():
+            if name not in REQUIRED:
+                setattr(made, name, TASK_FIELDS[name](value))
+    made.__class__ = Task
+    task: Task = made
+    return task
 
 
 def read_tasks(items: Any) -> tuple[Task, ...]:
@@ -200,4 +160,7 @@ def read_tasks(items: Any) -> tuple[Task, ...]:
     """
     if not isinstance(items, list):
         raise misfit(items, "no array")
-    return each(items, read_task)
+    try:
+        return tuple([_quick(item) for item in items])
+    except _TROUBLE:
+        return each(items, read_task)

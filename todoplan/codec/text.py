@@ -8,16 +8,15 @@ spell; where such a pair stands, U+FDD0 is put between and taken out again on re
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from todoplan.codec.faults import LISTED, MOST, field_path, shown
+from todoplan.codec.faults import LISTED, MOST, shown
+from todoplan.codec.keys import an_object, doubled_paths, has_lost_keys
 from todoplan.codec.values import DEPTH
 from todoplan.errors import CodecError
 
-__all__ = ["LIMIT", "parser", "to_text", "to_unicode"]
+__all__ = ["LIMIT", "in_one_line", "parse", "to_raw", "to_text", "to_unicode"]
 
 LIMIT = 64 * 1024 * 1024
 """So many bytes a document may have, unless told otherwise."""
@@ -28,16 +27,25 @@ _JOINED = re.compile("([\ud800-\udbff]\ufdd0*)\ufdd0([\udc00-\udfff])")
 _BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 _CUT = re.compile(r"-|[.eE][+-]?|\\?u?[0-9a-fA-F]{0,4}|t(ru?)?|f(a(ls?)?)?|n(ul?)?")
 
-_raw = json.JSONEncoder(
+to_raw = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
 ).encode
+"""From plain data to JSON text that `in_one_line` has not seen yet."""
+_decode = json.JSONDecoder().decode
+_decode_all = json.JSONDecoder(object_pairs_hook=an_object).decode
 
 
 def to_text(data: Any) -> str:
     """
     Return plain data as JSON text.
     """
-    raw = _raw(data)
+    return in_one_line(to_raw(data))
+
+
+def in_one_line(raw: str) -> str:
+    """
+    Return JSON text such that it can be encoded and that no line splitter cuts it.
+    """
     if raw.isascii():
         return raw
     try:
@@ -76,65 +84,33 @@ def _size(document: str | bytes) -> int:
     return len(document.encode("utf-8", "surrogatepass"))
 
 
-def parser() -> Callable[..., Any]:
+def parse(text: str, line: int | None = None) -> Any:
     """
-    Return a function from JSON text to its value; `line` is the text's number in its document.
+    Return the value of JSON text; `line` is the text's number in its document.
+
+    Raises:
+        CodecError: truncated, no JSON, nested too deep, or keys that stand twice.
     """
-    doubled: list[_Doubled] = []
-
-    def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        read = dict(pairs)
-        if len(read) != len(pairs):
-            read = _Doubled(read)
-            read.twice = _repeated(key for key, _ in pairs)
-            doubled.append(read)
-        return read
-
-    decode = json.JSONDecoder(object_pairs_hook=an_object).decode
-
-    def parse(text: str, line: int | None = None) -> Any:
-        try:
-            value = decode(text)
-        except json.JSONDecodeError as error:
-            raise _not_json(error, line) from None
-        except RecursionError:
-            raise _too_deep(line) from None
-        except ValueError as error:
-            msg = f"the document is not JSON that can be held: {error}{_of(line)}"
-            raise CodecError(msg, problem="not_json", line=line) from None
-        if doubled:
-            raise _doubled_keys(value, line)
-        return _apart(value) if _has_joint(text) else value
-
-    return parse
-
-
-class _Doubled(dict[str, Any]):
-    twice: tuple[str, ...]
-
-
-def _repeated(keys: Iterable[str]) -> tuple[str, ...]:
-    return tuple(key for key, times in Counter(keys).items() if times > 1)
+    try:
+        value = _decode(text)
+        if has_lost_keys(text, value):
+            raise _doubled_keys(_decode_all(text), line)
+    except json.JSONDecodeError as error:
+        raise _not_json(error, line) from None
+    except RecursionError:
+        raise _too_deep(line) from None
+    except ValueError as error:
+        msg = f"the document is not JSON that can be held: {error}{_of(line)}"
+        raise CodecError(msg, problem="not_json", line=line) from None
+    return _apart(value) if _has_joint(text) else value
 
 
 def _doubled_keys(value: Any, line: int | None) -> CodecError:
-    paths = [path.removeprefix(".") for path in islice(_doubled_paths(value), MOST)]
+    paths = [path.removeprefix(".") for path in islice(doubled_paths(value), MOST)]
     msg = (
         f"keys stand twice in one object: {', '.join(paths[:LISTED])}{_of(line)}; keep one of each"
     )
     return CodecError(msg, problem="duplicate_key", path=paths[0], paths=tuple(paths), line=line)
-
-
-def _doubled_paths(value: Any) -> Iterator[str]:
-    waiting = [("", value)]
-    while waiting:
-        path, here = waiting.pop()
-        if isinstance(here, _Doubled):
-            yield from (path + field_path(key) for key in here.twice)
-        if isinstance(here, dict):
-            waiting += [(path + field_path(key), item) for key, item in here.items()]
-        elif isinstance(here, list):
-            waiting += [(f"{path}[{place}]", item) for place, item in enumerate(here)]
 
 
 def _not_json(error: json.JSONDecodeError, line: int | None) -> CodecError:
@@ -158,7 +134,7 @@ def _of(line: int | None) -> str:
 
 
 def _has_joint(text: str) -> bool:
-    return _JOINT in text or "\\ufdd0" in text or "\\uFDD0" in text
+    return _JOINT in text or ("\\" in text and ("\\ufdd0" in text or "\\uFDD0" in text))
 
 
 def _apart(value: Any) -> Any:

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -52,6 +53,7 @@ TIME = (
 STATUSES = {status.value: status for status in Status}
 PRIORITIES = {priority.value: priority for priority in Priority}
 
+_TEXT = {str}
 _is_time = re.compile(TIME).fullmatch
 _FULL_TIME = "a time with its zone such as 2025-01-31T09:00:00+00:00"
 
@@ -98,13 +100,20 @@ def time(value: Any) -> datetime:
     """
     Read a time with its zone.
     """
-    if isinstance(value, str) and _is_time(value):
-        try:
-            at = datetime.fromisoformat(value)
-        except ValueError as error:
-            raise misfit(value, f"no time: {error}") from None
-        return _below_a_second(at, value) if value[-7] == "." and value[-1] != "Z" else at
+    if isinstance(value, str):
+        return _time(value)
     raise misfit(value, f"no time; give {_FULL_TIME}")
+
+
+@lru_cache(maxsize=4096)
+def _time(spelled: str) -> datetime:
+    if not _is_time(spelled):
+        raise misfit(spelled, f"no time; give {_FULL_TIME}")
+    try:
+        at = datetime.fromisoformat(spelled)
+    except ValueError as error:
+        raise misfit(spelled, f"no time: {error}") from None
+    return _below_a_second(at, spelled) if spelled[-7] == "." and spelled[-1] != "Z" else at
 
 
 def _below_a_second(at: datetime, spelled: str) -> datetime:
@@ -120,7 +129,7 @@ def ids(value: Any) -> tuple[str, ...]:
     """
     if not isinstance(value, list):
         raise misfit(value, "no array of ids")
-    return each(value, _an_id)
+    return tuple(value) if {*map(type, value)} == _TEXT else each(value, _an_id)
 
 
 def _an_id(value: Any) -> str:
@@ -177,7 +186,10 @@ def write_time(at: datetime) -> str:
     """
     if at.tzinfo is not UTC and at.utcoffset() is None:
         raise misfit(at.isoformat(), f"without a time zone; give {_FULL_TIME}")
-    return at.isoformat()
+    return _in_utc(at) if at.tzinfo is UTC else at.isoformat()
+
+
+_in_utc = lru_cache(maxsize=4096)(datetime.isoformat)  # else, equal times are spelled differently
 
 
 def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
         known[task.id] = task
     blocking = {(task.id, end) for task in tasks for end in task.blocks}
     waiting = {(end, task.id) for task in tasks for end in task.blocked_by}
-    if not blocking and not waiting:
+    if blocking == waiting and _are_plain(blocking, tasks):
         return
     broken = [fault for task in tasks for fault in _edge_faults(task, known)]
     broken += _one_sided(blocking - waiting, known, "blocked_by")
@@ -65,6 +65,17 @@ def faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
     yield from broken
     if not broken:
         yield from _cycle(known)
+
+
+def _are_plain(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
+    """
+    Say whether the edges, all mirrored, are known to be right without a walk: each stands once and
+    leads from a task to a later one.
+    """
+    place = {task.id: number for number, task in enumerate(tasks)}
+    return len(edges) == sum(len(task.blocks) for task in tasks) == sum(
+        len(task.blocked_by) for task in tasks
+    ) and all(place[start] < place.get(end, -1) for start, end in edges)
 
 
 def _edge_faults(task: Task, known: dict[str, Task]) -> Iterator[Problem]:

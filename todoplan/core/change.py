@@ -88,4 +88,4 @@ def _written_id(event: Event) -> str:
 
 
 def _removed_ids(event: TaskDeleted | PlanCleared) -> tuple[str, ...]:
-    return event.task_ids if type(event) is PlanCleared else (event.task_id,)
+    return event.task_ids if isinstance(event, PlanCleared) else (event.task_id,)

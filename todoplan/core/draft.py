@@ -59,8 +59,8 @@ class Draft:
         )
 
     def _set_task(self, slot: int, task: Task | None) -> None:
-        self._tasks = self._tasks.builder()
-        self._tasks[slot] = task
+        tasks = self._tasks = self._tasks.builder()
+        tasks[slot] = task
 
     def _set_waiting(self, slot: int, count: int) -> None:
         if count != self._waiting[slot]:
@@ -160,13 +160,15 @@ class Draft:
             self._replace(slot, old, task)
 
     def _replace(self, slot: int, old: Task, task: Task) -> None:
-        self._set_task(slot, task)
-        if old.status is not task.status:
-            self._counts[_COLUMN[old.status]] -= 1
-            self._counts[_COLUMN[task.status]] += 1
-            self._settle(slot, old.status, task.status)
+        tasks = self._tasks = self._tasks.builder()
+        tasks[slot] = task
+        before, after = old.status, task.status
+        if before is not after:
+            self._counts[_COLUMN[before]] -= 1
+            self._counts[_COLUMN[after]] += 1
+            self._settle(slot, before, after)
             if task.blocks:
-                self._tell_dependents(task, task.status.resolved - old.status.resolved)
+                self._tell_dependents(task, after.resolved - before.resolved)
 
     def _tell_dependents(self, task: Task, resolved: int) -> None:
         if resolved:
@@ -264,21 +266,26 @@ class Draft:
 
     def _lay_out(self, tasks: Iterable[Task], first: int | None = None) -> None:
         kept = list(tasks)
+        statuses = [task.status for task in kept]
         self._layout = Layout.of((task.id for task in kept), first or self.next_id)
-        self._tasks = Vector[Task | None](None).builder()
-        self._waiting = Vector(0).builder()
-        self._active, self._ready, self._counts = 0, 0, [0, 0, 0, 0]
-        open_ids = {task.id for task in kept if not task.status.resolved}
-        for slot, task in enumerate(kept):
-            self._set_task(slot, task)
-            self._counts[_COLUMN[task.status]] += 1
-            if task.blocked_by:
-                self._set_waiting(slot, sum(blocker in open_ids for blocker in task.blocked_by))
-            self._settle(slot, None, task.status)
+        self._tasks, self._waiting = Vector[Task | None](None).builder(), Vector(0).builder()
+        self._tasks.extend(kept)
+        self._counts = [statuses.count(status) for status in _COLUMN]
+        self._active, self._ready = _bits(statuses, _IN_PROGRESS), _bits(statuses, _PENDING)
+        self._lay_edges([(slot, task) for slot, task in enumerate(kept) if task.blocked_by])
+
+    def _lay_edges(self, linked: Sequence[tuple[int, Task]]) -> None:
+        open_ids = {task.id for task in self if not task.status.resolved} if linked else ()
+        for slot, task in linked:
+            waiting = len([blocker for blocker in task.blocked_by if blocker in open_ids])
+            if waiting:
+                self._waiting[slot] = waiting
+                self._ready &= ~(1 << slot)
 
 
 def _bits(statuses: Sequence[Status], wanted: Status) -> int:
-    return int("".join(["1" if status is wanted else "0" for status in reversed(statuses)]), 2)
+    digits = "".join(["1" if status is wanted else "0" for status in reversed(statuses)])
+    return int(digits or "0", 2)
 
 
 def _without(ids: tuple[str, ...], gone: str) -> tuple[str, ...]:

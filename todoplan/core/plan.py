@@ -89,7 +89,7 @@ class Plan:
         return self.counts.total
 
     def __iter__(self) -> Iterator[Task]:
-        return (task for task in self._tasks if task is not None)
+        return filter(None, self._tasks)
 
     def ready(self) -> Iterator[Task]:
         """

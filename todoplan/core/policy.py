@@ -113,11 +113,15 @@ def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Pr
     """
     Return what the policy refuses about a change, and what it warns of.
     """
-    errors: list[Problem] = []
-    warnings: list[Problem] = []
+    errors: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
     for rule, severity in policy.heeding(change.events):
-        (errors if severity is _ERROR else warnings).extend(rule.check(change))
-    return tuple(errors), tuple(warnings)
+        found = tuple(rule.check(change))
+        if found and severity is _ERROR:
+            errors += found
+        elif found:
+            warnings += found
+    return errors, warnings
 
 
 def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:

@@ -6,7 +6,7 @@ held against a command that does not add to it, so that a stricter policy never 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from types import NoneType
@@ -28,6 +28,7 @@ from todoplan.core.events import (
 from todoplan.core.lifecycle import ACTION_TO, TABLE, Kind
 from todoplan.core.matching import normalised
 from todoplan.core.model import OPEN, RESOLVED, Status, Task
+from todoplan.core.plan import Plan
 from todoplan.core.problems import Problem
 
 __all__ = ["RULES", "Rule", "Trigger", "trigger_of"]
@@ -151,33 +152,35 @@ def _linear_status(change: Change) -> Iterator[Problem]:
             yield Problem("linear_status", (move.task_id,), seen=f"{move.old} to {move.new}")
 
 
-def _blocked_moves(change: Change, to: Status) -> Iterator[Problem]:
-    after = change.after
-    for task_id in dict.fromkeys(filter(after.waits_for, _arrived(change.events, to))):
-        task = after.get(task_id)
-        if task and task.status is to:
-            waiting = [b for b in task.blocked_by if not after[b].status.resolved]
-            yield Problem(f"blocked_{_VERB[to]}", (task_id,), seen=", ".join(waiting[:_SHOWN]))
+def _blocked_moves(change: Change, to: Status) -> Iterable[Problem]:
+    waits_for = change.after.waits_for
+    late = [task_id for task_id in _arrived(change.events, to) if waits_for(task_id)]
+    return _blocked(change.after, dict.fromkeys(late), to) if late else ()
 
 
-def _arrived(events: Iterable[Event], to: Status) -> list[str]:
-    return [
-        event.task_id if type(event) is StatusChanged else event.task.id
-        for event in events
-        if type(event) is TaskCreated or (type(event) is StatusChanged and event.new is to)
-    ]
+def _blocked(plan: Plan, task_ids: Iterable[str], to: Status) -> Iterator[Problem]:
+    for task in filter(None, map(plan.get, task_ids)):
+        if task.status is to:
+            waiting = [b for b in task.blocked_by if not plan[b].status.resolved]
+            yield Problem(f"blocked_{_VERB[to]}", (task.id,), seen=", ".join(waiting[:_SHOWN]))
+
+
+def _arrived(events: Sequence[Event], to: Status) -> list[str]:
+    moves = [event for event in events if type(event) is StatusChanged and event.new is to]
+    births = [event.task.id for event in events if type(event) is TaskCreated]
+    return [*(move.task_id for move in moves), *births]
 
 
 _VERB = {Status.IN_PROGRESS: "start", Status.COMPLETED: "complete"}
 
 
 @_rule(*_STARTED, EdgeAdded)
-def _blocked_start(change: Change) -> Iterator[Problem]:
+def _blocked_start(change: Change) -> Iterable[Problem]:
     return _blocked_moves(change, Status.IN_PROGRESS)
 
 
 @_rule(*_COMPLETED, EdgeAdded)
-def _blocked_complete(change: Change) -> Iterator[Problem]:
+def _blocked_complete(change: Change) -> Iterable[Problem]:
     return _blocked_moves(change, Status.COMPLETED)
 
 

@@ -65,7 +65,10 @@ class Vector(Generic[T]):
     def __setitem__(self, position: int, value: T) -> None:
         if position >= self.size:
             self._grow(position + 1)
-        self._own(position >> _BITS)[position & _MASK] = value
+        number = position >> _BITS
+        if self._owned is None or number not in self._owned:
+            self._own(number)
+        self._chunks[number][position & _MASK] = value
 
     def _own(self, number: int) -> list[T]:
         if self._owned is None:

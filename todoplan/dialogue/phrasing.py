@@ -88,10 +88,19 @@ def steps(change: Change) -> str:
     """
     if not change.events:
         return say("replies", "unchanged", counts=counts_text(change.after))
-    parts = [say("replies", name, ids=_ids(ids)) for name, ids in _grouped(change.events)]
+    told = _told_one(change.events[0]) if len(change.events) == 1 else _told(change.events)
     if ready := _newly_ready(change):
-        parts.append(say("replies", "ready", ids=_ids(ready)))
-    return _counted("steps", change.after, "; ".join(parts))
+        told = f"{told}; {say('replies', 'ready', ids=_ids(ready))}"
+    return _counted("steps", change.after, told)
+
+
+def _told_one(event: Event) -> str:
+    name, task_id = _named(event)
+    return say("replies", name, ids=f"#{task_id}")
+
+
+def _told(events: Sequence[Event]) -> str:
+    return "; ".join([say("replies", name, ids=_ids(ids)) for name, ids in _grouped(events)])
 
 
 def _ids(task_ids: Collection[str]) -> str:
@@ -99,9 +108,6 @@ def _ids(task_ids: Collection[str]) -> str:
 
 
 def _grouped(events: Sequence[Event]) -> Iterable[tuple[str, Collection[str]]]:
-    if len(events) == 1:
-        name, task_id = _named(events[0])
-        return ((name, (task_id,) if task_id else ()),)
     groups: dict[str, dict[str, None]] = {}
     created = {event.task.id for event in events if type(event) is TaskCreated}
     for name, task_id in map(_named, events):
@@ -135,7 +141,7 @@ def _named(event: Event) -> tuple[str, str]:
 
 def _newly_ready(change: Change) -> list[str]:
     freed = [end for event in change.events for end in _freed(change, event)]
-    return [
+    return freed and [
         task_id
         for task_id in dict.fromkeys(freed)
         if _is_ready(change.after, task_id) and not _is_ready(change.before, task_id)

@@ -140,7 +140,7 @@ def _reading(field: Field, most: int) -> _Read:
 
 
 def _entries(field: Field, most: int) -> _Read:
-    by_kind = {dict: _reader(field.items, most), str: _title_reader(field.items)}
+    by_kind: dict[type, _Read] = {dict: _reader(field.items, most), str: _title_reader(field.items)}
     by_column = _columns_reader(field)
     make = named_maker(field.entry) if field.entry else dict
 

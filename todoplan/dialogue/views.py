@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from todoplan.core.frozen import thaw
-from todoplan.core.model import Task
+from todoplan.core.model import Task, keep_line
 from todoplan.core.plan import Plan
 from todoplan.core.questions import unresolved_blockers
 from todoplan.dialogue.wording import say
@@ -21,8 +22,9 @@ def one_line(text: str, most: int = 500) -> str:
     """
     Return the text on one line, clipped, without control characters: no task can pass for two.
     """
-    shown = text if text.isprintable() else _CONTROLS.sub(" ", text)
-    folded = " ".join(shown.split())
+    if text.isprintable() and len(text) <= most and "  " not in text and text == text.strip():
+        return text
+    folded = " ".join(_CONTROLS.sub(" ", text).split())
     return folded if len(folded) <= most else f"{folded[: most - 3]}..."
 
 
@@ -32,14 +34,38 @@ def list_text(plan: Plan) -> str:
     """
     if not len(plan):
         return say("replies", "empty_list")
-    return "\n".join(_line(plan, task) for task in plan)
+    try:
+        return _joined(plan)
+    except AttributeError:  # a memo was never set, as in a task out of a pickle
+        for task in plan:
+            _kept(task)
+        return _joined(plan)
 
 
-def _line(plan: Plan, task: Task) -> str:
+def _joined(plan: Plan) -> str:
+    return "\n".join(
+        [
+            (task.line_memo or _kept(task)) + (_wait(plan, task) if task.blocked_by else "")
+            for task in plan
+        ]
+    )
+
+
+def _kept(task: Task) -> str:
     owner = f" ({one_line(task.owner)})" if task.owner else ""
+    line = f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{owner}"
+    keep_line(task, line)
+    return line
+
+
+def _wait(plan: Plan, task: Task) -> str:
     waiting = unresolved_blockers(plan, task)
-    blocked = f" [blocked by {ids_text(waiting)}]" if waiting else ""
-    return f"#{task.id} [{task.status.value}] {one_line(task.subject)}{owner}{blocked}"
+    return _blocked_by(waiting) if waiting else ""
+
+
+@lru_cache(maxsize=1024)
+def _blocked_by(task_ids: tuple[str, ...]) -> str:
+    return f" [blocked by {ids_text(task_ids)}]"
 
 
 def ids_text(task_ids: Iterable[str]) -> str:

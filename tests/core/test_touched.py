@@ -1,0 +1,57 @@
+"""Which tasks events are about."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.core.commands import (
+    ClearPlan,
+    CreateTask,
+    DeleteTask,
+    RestorePlan,
+    UpdateTask,
+    WriteTodos,
+)
+from todoplan.core.decide import Accepted, decide
+from todoplan.core.model import Task, Todo
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy
+from todoplan.core.touched import touched
+
+IDS = st.sampled_from("12345")
+COMMANDS = st.one_of(
+    st.builds(CreateTask, st.sampled_from("ab"), blocked_by=st.tuples(IDS)),
+    st.builds(CreateTask, st.just("c")),
+    st.builds(UpdateTask, IDS, status=st.sampled_from(["completed", "in_progress", "pending"])),
+    st.builds(UpdateTask, IDS, subject=st.sampled_from("xy"), add_blocks=st.tuples(IDS)),
+    st.builds(UpdateTask, IDS, remove_blocked_by=st.tuples(IDS)),
+    st.builds(DeleteTask, IDS),
+    st.just(WriteTodos((Todo("b"), Todo("a")))),
+    st.just(RestorePlan((Task("1", "old"),))),
+    st.just(ClearPlan()),
+)
+
+
+@given(st.lists(COMMANDS, max_size=12))
+def test_what_is_not_touched_is_as_it_was(commands):
+    """The tasks not named are the same objects in the same places; new ones stand at the end."""
+    plan = Plan()
+    for command in commands:
+        decision = decide(plan, command, Policy())
+        if not isinstance(decision, Accepted):
+            continue
+        ids, after = touched(decision.events), decision.plan
+        if ids is not None:
+            before = [task.id for task in plan]
+            assert [task.id for task in after][: len(before)] == before
+            assert all(after[i] is plan[i] for i in before if i not in ids)
+            assert {task.id for task in after} - set(before) <= set(ids)
+        plan = after
+
+
+def test_in_order_and_once():
+    """Each task is named once, in the order in which events name them; without events none is."""
+    plan = decide(Plan(), CreateTask("a"), Policy()).plan
+    decision = decide(plan, CreateTask("b", blocked_by=("1",)), Policy())
+    assert touched(decision.events) == ("2", "1")
+    assert touched(()) == ()
+    assert touched(decide(decision.plan, DeleteTask("1"), Policy()).events) is None
