@@ -1,5 +1,5 @@
 """
-The command line: `todoplan replay`, `stats`, `show` and `schema`.
+The command line: `todoplan replay`, `stats`, `show`, `schema` and `mcp`.
 
 Exit codes: 0 is fine, 1 says that there are findings of severity error, 2 that something could not
 be read (or was asked for wrongly), with a one-line reason on stderr. What it prints for people is

@@ -8,11 +8,13 @@ from typing import Annotated, NoReturn
 import typer
 
 from todoplan.cli.leaving import leave
+from todoplan.cli.mcp_command import TOKEN, Address, Served, serve
 from todoplan.cli.replay_command import Form, Manner, replay, replay_sample
 from todoplan.cli.schema_command import FORMS, TOOLSETS, schema
 from todoplan.cli.screen import Screen
 from todoplan.cli.show_command import PRINTERS, show
 from todoplan.cli.stats_command import stats
+from todoplan.core.presets import PRESETS
 from todoplan.transcripts.findings import POLICIES
 from todoplan.transcripts.reading import DIALECTS
 
@@ -186,3 +188,63 @@ def _schema(
     Print the tools of a tool set as JSON, ready for a request.
     """
     leave(lambda: schema(toolset, form, Screen()))
+
+
+@app.command("mcp")
+def _mcp(  # noqa: PLR0913 - an argument for each option
+    *,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The JSON file that keeps the plan. Without one it ends with the server.",
+            show_default=False,
+        ),
+    ] = None,
+    plan: Annotated[str, typer.Option(metavar="ID", help="The plan in that file.")] = "plan",
+    toolset: Annotated[
+        str,
+        typer.Option(
+            metavar="TOOLSET",
+            help=f"What the model gets: {', '.join(TOOLSETS)}.",
+            callback=_one_of(TOOLSETS),
+        ),
+    ] = "todos",
+    policy: Annotated[
+        str,
+        typer.Option(
+            metavar="PRESET",
+            help=f"The rules of the plan: {', '.join(PRESETS)}.",
+            callback=_one_of(PRESETS),
+        ),
+    ] = "default",
+    text_only: Annotated[
+        bool,
+        typer.Option("--text-only", help="Answer with texts alone, not with data beside them."),
+    ] = False,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, not stdio.")
+    ] = False,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help=f"The address to bind. One that is not loopback needs a token in {TOKEN}.",
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="PORT", help="The port; 0 is any that is free.")
+    ] = 8765,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="A name under which clients reach the server; repeatable."
+        ),
+    ] = None,
+) -> None:
+    """
+    Serve a plan to any MCP client, over stdio or HTTP.
+    """
+    served = Served(file, plan, toolset, policy, not text_only)
+    address = Address(host, port, tuple(allow_host or ())) if http else None
+    leave(lambda: serve(served, address, Screen()))

@@ -1,0 +1,242 @@
+"""The HTTP guard: what does not pass, and that nothing comes of it."""
+
+import asyncio
+import json
+import socket
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.datastructures import Headers
+from support.mcp_client import ERAS, over_http
+from support.mcp_server import LIMIT, http_process
+
+from todoplan.adapters.mcp import Access
+from todoplan.adapters.mcp.access import Guard
+from todoplan.errors import TodoplanError
+from todoplan.stores.file import FileStore
+
+TOKEN = "open-sesame-1234"  # noqa: S105 - of a server that lives for a test
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "TaskCreate", "arguments": {"subject": "Dig"}},
+}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    """A file that is served over HTTP to whoever has the token."""
+    file = tmp_path_factory.mktemp("guarded") / "plans.json"
+    with http_process(file, token=TOKEN) as url:
+        yield file, url
+
+
+def post(url, body=CALL, path="/mcp", **headers):
+    """Send one request as a browser or a script would, and give status and body."""
+    address = urlsplit(url)
+    connection = HTTPConnection(address.hostname, address.port, timeout=30)
+    sent = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "Authorization": f"Bearer {TOKEN}",
+        **{name.replace("_", "-"): value for name, value in headers.items() if value is not None},
+    }
+    try:
+        connection.request("POST", path, json.dumps(body), sent)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    finally:
+        connection.close()
+
+
+FOREIGN = [
+    ({"Host": "evil.example"}, 421),
+    ({"Host": "evil.example:80"}, 421),
+    ({"Host": "127.0.0.1.evil.example"}, 421),
+    ({"Host": "localhost@evil.example"}, 421),
+    ({"Host": "localhost:1:2"}, 421),
+    ({"Host": ""}, 421),
+    ({"Origin": "http://evil.example"}, 403),
+    ({"Origin": "https://localhost.evil.example"}, 403),
+    ({"Origin": "null"}, 403),
+    ({"Origin": "file://localhost"}, 403),
+    ({"Origin": ""}, 403),
+    ({"Authorization": ""}, 401),
+    ({"Authorization": f"Bearer {TOKEN}x"}, 401),
+    ({"Authorization": f"Bearer {TOKEN[:-1]}"}, 401),
+    ({"Authorization": "Bearer "}, 401),
+    ({"Authorization": "Bearer caf\xe9"}, 401),
+    ({"Authorization": f"Basic {TOKEN}"}, 401),
+    ({"Authorization": TOKEN}, 401),
+]
+
+
+@pytest.mark.parametrize(("headers", "status"), FOREIGN)
+def test_a_foreign_request_is_refused_and_nothing_is_written(guarded, headers, status):
+    """A Host or Origin from elsewhere, or a wrong token: 4xx, before the protocol is reached."""
+    file, url = guarded
+    assert post(url, **headers)[0] == status
+    assert post(url, INITIALIZE, **headers)[0] == status
+    assert not file.exists()
+
+
+def test_own_names_pass(guarded):
+    """Every way to name this machine reaches the protocol, with or without an Origin of it."""
+    _, url = guarded
+    port = urlsplit(url).port
+    for host in ("127.0.0.1", f"localhost:{port}", f"LOCALHOST:{port}", f"[::1]:{port}"):
+        for origin in (None, f"http://{host}", "https://localhost"):
+            assert post(url, INITIALIZE, Host=host, Origin=origin)[0] == 200
+
+
+@pytest.mark.parametrize(("path", "status"), [("/mcp/a.b", 404), (f"/mcp/{'a' * 65}", 404)])
+def test_a_plan_is_named_by_letters_and_digits(guarded, path, status):
+    """A path that is no plan's id is not found, and says what an id is."""
+    found, text = post(guarded[1], path=path)
+    assert (found, "1 to 64 letters" in text) == (status, True)
+    assert post(guarded[1], path="/mcp/a/../b")[0] == 404
+    assert post(guarded[1], path="/elsewhere")[0] == 404
+
+
+def test_a_body_that_is_too_large_is_refused(guarded):
+    """413 for one that says so, before it is read, and for one that turns out so."""
+    file, url = guarded
+    large = {**CALL, "params": {"name": "TaskCreate", "arguments": {"subject": "x" * LIMIT}}}
+    assert post(url, large)[0] == 413
+    assert _status_of_chunks(url, [b"x" * LIMIT, b"xx"]) == 413
+    assert (
+        _status_of_chunks(url, [json.dumps(INITIALIZE).encode()[at::3] for at in range(3)]) == 400
+    )
+    body = json.dumps(INITIALIZE).encode()
+    assert _status_of_chunks(url, [body[:9], body[9:]]) == 200
+    assert not file.exists()
+
+
+def _status_of_chunks(url, chunks):
+    address = urlsplit(url)
+    with socket.create_connection((address.hostname, address.port), timeout=30) as connection:
+        head = (
+            f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: bearer {TOKEN}\r\n"
+            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+            "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        )
+        connection.sendall(head.encode())
+        for chunk in (*chunks, b""):
+            connection.sendall(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+        with connection.makefile("rb") as answer:
+            return int(answer.readline().split()[1])
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_with_the_token_the_client_works(guarded, era):
+    """The real client passes with the bearer token."""
+    file, url = guarded
+    name = f"own-{era}"
+
+    async def play():
+        async with over_http(f"{url}/{name}", era, Authorization=f"Bearer {TOKEN}") as client:
+            return await client.call("TaskCreate", {"subject": "Dig"})
+
+    assert asyncio.run(play())["isError"] is False
+    assert len(FileStore(file).load(name)) == 1
+    file.unlink()
+
+
+def test_off_loopback_a_token_is_needed():
+    """An address that others can reach is an error without a token, and says what to do."""
+    for host in ("0.0.0.0", "192.168.1.7", "::", "plans.example.org", ""):  # noqa: S104 - refused
+        with pytest.raises(TodoplanError, match="set TODOPLAN_MCP_TOKEN"):
+            Access.at(host)
+        with pytest.raises(TodoplanError, match=r"or bind 127\.0\.0\.1"):
+            Access.at(host, "")
+        assert Access.at(host, TOKEN).token == TOKEN
+    for host in ("127.0.0.1", "127.1.2.3", "localhost", "::1"):
+        assert Access.at(host).token is None
+
+
+def test_further_names_are_known():
+    """A server that has other names answers to them, and to the address that it is bound to."""
+    access = Access.at("fd00::7", TOKEN, ("Plans.example.org",))
+    for host in ("[fd00::7]:80", "plans.example.org", "localhost"):
+        headers = Headers({"host": host, "authorization": f"Bearer {TOKEN}"})
+        assert access.refusal(headers) is None
+
+
+def test_a_header_that_stands_twice_is_refused():
+    """Two Hosts, Origins or tokens are one too many: what is checked may not be what is used."""
+    good = [(b"host", b"localhost"), (b"authorization", f"Bearer {TOKEN}".encode())]
+    access = Access(token=TOKEN)
+    assert access.refusal(Headers(raw=good)) is None
+    origins = [(b"origin", b"http://localhost")] * 2
+    for twice, status in ((good[:1], 421), (good[1:], 401), (origins, 403)):
+        assert access.refusal(Headers(raw=[*good, *twice])).status_code == status
+
+
+def test_a_token_does_not_show():
+    """No log line or error that prints the settings gives the token away."""
+    assert TOKEN not in repr(Access(token=TOKEN))
+    assert TOKEN not in repr(Guard(None, Access(token=TOKEN)))
+
+
+def test_what_follows_the_body_goes_through():
+    """The application reads the body once, and after that what comes: that the client has gone."""
+    coming = [
+        {"type": "http.request", "body": b"a", "more_body": True},
+        {"type": "http.request", "body": b"b"},
+        {"type": "http.disconnect"},
+    ]
+    read = []
+
+    async def app(scope, receive, send):
+        read.extend([await receive(), await receive()])
+
+    async def receive():
+        return coming.pop(0)
+
+    scope = {"type": "http", "headers": [(b"host", b"localhost")], "path_params": {}}
+    asyncio.run(Guard(app, Access())(scope, receive, None))
+    assert [message.get("body") for message in read] == [b"ab", None]
+
+
+@pytest.mark.parametrize(
+    ("headers", "path", "chunks", "status"),
+    [
+        ({}, {}, [b"12345"], 200),
+        ({}, {"plan_id": "a_B-9"}, [b"123", b"45"], 200),
+        ({"content-length": "6"}, {}, [], 413),
+        ({"content-length": "much"}, {}, [b"123", b"456"], 413),
+        ({}, {}, [b"123456"], 413),
+        ({}, {"plan_id": "../a"}, [], 404),
+        ({"origin": "http://evil.example"}, {}, [], 403),
+    ],
+)
+def test_only_what_passes_reaches_the_application(headers, path, chunks, status):
+    """What is refused is answered by the guard; a body is read no further than the limit."""
+    sent = []
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def receive():
+        body = chunks.pop(0)
+        return {"type": "http.request", "body": body, "more_body": bool(chunks)}
+
+    async def send(message):
+        sent.append(message)
+
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "headers": [(b"host", b"localhost"), *raw], "path_params": path}
+    asyncio.run(Guard(app, Access(limit=5))(scope, receive, send))
+    assert sent[0]["status"] == status

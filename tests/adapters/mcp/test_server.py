@@ -1,0 +1,177 @@
+"""The server, asked by the real client in this process."""
+
+import asyncio
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+from support.mcp_client import ERAS, ProtocolError, connected
+from support.mcp_scripts import CREATE, SCRIPTS, expected, notified, played, said
+from support.mcp_server import TOOLSETS, planners
+
+from todoplan.adapters.mcp import make_server, plan_uri
+from todoplan.adapters.mcp import server as module
+from todoplan.codec import load_plan
+from todoplan.core.presets import STRICT
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.errors import PlanError, StoreError
+from todoplan.stores.memory import MemoryStore
+
+
+@pytest.fixture(params=ERAS)
+def era(request):
+    return request.param
+
+
+@pytest.mark.parametrize("toolset", SCRIPTS)
+def test_a_script_says_what_the_toolbox_says(toolset, era):
+    """Law 12: equal texts, errors, events and plan for the same calls."""
+    store, script = MemoryStore(), SCRIPTS[toolset]
+
+    async def play():
+        async with connected(make_server(planners(store, toolset)), era) as client:
+            return await played(client, script)
+
+    results = asyncio.run(play())
+    replies, plan = expected(toolset, script)
+    assert [said(result) for result in results] == [(r.text, r.is_error) for r in replies]
+    assert store.load("plan") == plan
+    events = [entry.events for entry in store.entries("plan")]
+    assert events == [reply.events for reply in replies if reply.events]
+
+
+def test_the_policy_of_the_planner_holds(era):
+    """A refusal is a result that the model reads, and nothing is changed."""
+    store, script = (
+        MemoryStore(),
+        [("write_todos", {"todos": [{"content": "a", "status": "done"}]})],
+    )
+
+    async def play():
+        async with connected(make_server(planners(store, "todos", STRICT)), era) as client:
+            return await played(client, script)
+
+    (reply,), _ = expected("todos", script, Toolbox(TOOLSETS["todos"], STRICT))
+    assert reply.is_error
+    assert list(map(said, asyncio.run(play()))) == [(reply.text, True)]
+    assert store.entries("plan") == ()
+
+
+def test_results_come_as_data_too(era):
+    """A success tells text, revision, counts and the tasks that it touched; an error nothing."""
+    script = SCRIPTS["tasks"]
+
+    async def play(*, structured):
+        server = make_server(planners(MemoryStore()), structured=structured)
+        async with connected(server, era) as client:
+            return await played(client, script)
+
+    results = asyncio.run(play(structured=True))
+    replies, _ = expected("tasks", script)
+    for result, reply in zip(results, replies, strict=True):
+        data = result.get("structuredContent", {})
+        assert (not data) == reply.is_error
+        if data:
+            assert (data["text"], data["plan"]) == (reply.text, "plan")
+            assert data["revision"] == reply.plan.revision
+            assert data["counts"] == reply.plan.counts._asdict()
+    changed = [result.get("structuredContent", {}).get("changed") for result in results]
+    assert changed == [["1"], ["2", "3"], ["1"], None, None, ["2", "3"], ["3"], [], []]
+    plain = asyncio.run(play(structured=False))
+    assert [said(result) for result in plain] == [said(result) for result in results]
+    assert not any("structuredContent" in result for result in plain)
+
+
+def test_clearing_touches_every_task():
+    """The ids of a list that was emptied are among what changed."""
+    script = [SCRIPTS["todos"][0], SCRIPTS["todos"][-1]]
+
+    async def play():
+        async with connected(make_server(planners(MemoryStore(), "todos"))) as client:
+            return await played(client, script)
+
+    assert asyncio.run(play())[-1]["structuredContent"]["changed"] == ["1"]
+
+
+def test_the_plan_is_a_resource(era):
+    """It is listed, and its contents are the plan's document; no other plan can be read."""
+    store = MemoryStore()
+
+    async def play():
+        async with connected(make_server(planners(store), "garden"), era) as client:
+            await client.call(*CREATE)
+            (listed,), (content,) = await client.resources(), await client.read(plan_uri("garden"))
+            with pytest.raises(ProtocolError, match="there is todoplan://plan/garden"):
+                await client.read(plan_uri("other"))
+            return listed, content
+
+    listed, content = asyncio.run(play())
+    assert listed["uri"] == content["uri"] == "todoplan://plan/garden"
+    assert (listed["name"], listed["mimeType"]) == ("garden", content["mimeType"])
+    assert load_plan(content["text"]) == store.load("garden")
+
+
+def test_the_client_is_told_what_there_is(era):
+    """Instructions are the tool set's, and resources can be subscribed to."""
+
+    async def play():
+        async with connected(make_server(planners(MemoryStore())), era) as client:
+            if hasattr(client.session, "server_capabilities"):
+                found = client.session.server_capabilities.resources.subscribe
+                return found, client.session.instructions
+            return client.session.get_server_capabilities().resources.subscribe, None
+
+    prompt = TOOLSETS["tasks"].system_prompt()
+    subscribe, instructions = asyncio.run(play())
+    assert subscribe is True
+    assert instructions in {prompt, None}
+    assert make_server(planners(MemoryStore())).instructions == prompt
+
+
+@pytest.mark.parametrize("plan_id", ["", "../plan", "a b", "a" * 65, "a\n"])
+def test_an_id_that_cannot_stand_in_an_address_is_an_error(plan_id):
+    """A plan's id is letters, digits, - and _, and the error says so."""
+    with pytest.raises(PlanError, match="1 to 64 letters, digits, - and _"):
+        make_server(planners(MemoryStore()), plan_id)
+
+
+def test_a_package_without_metadata_has_a_version(monkeypatch):
+    """A server that runs from bare sources does not fail for want of a version."""
+
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(module, "version", missing)
+    assert make_server(planners(MemoryStore())).version == "0"
+
+
+class Broken(MemoryStore):
+    """A store whose file is gone bad."""
+
+    def load(self, plan_id):
+        msg = "the file is corrupt"
+        raise StoreError(msg)
+
+
+def test_a_store_that_fails_is_told_to_the_client(era):
+    """A call gets an error result with the reason, a resource a protocol error with it."""
+
+    async def play():
+        async with connected(make_server(planners(Broken())), era) as client:
+            with pytest.raises(ProtocolError, match="the file is corrupt"):
+                await client.read(plan_uri("plan"))
+            return await client.call(*CREATE)
+
+    assert said(asyncio.run(play())) == ("the file is corrupt", True)
+
+
+def test_each_change_is_told_once(era):
+    """However often it subscribed, a client hears of each accepted command once, no more."""
+
+    async def play():
+        async with connected(make_server(planners(MemoryStore())), era) as client:
+            heard = await notified(client, plan_uri("plan"))
+            await client.call(*CREATE)
+            return heard, client.updates(), client.frames
+
+    uri = plan_uri("plan")
+    assert asyncio.run(play()) == (([uri, uri], 0, 2), 0, 2)

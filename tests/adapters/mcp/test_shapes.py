@@ -1,0 +1,77 @@
+"""The shapes: what a client is told of tools, results and plans."""
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.talk import BOXES, TOOLSETS, valid
+
+from todoplan.adapters.mcp import make_tools, result_of
+from todoplan.adapters.mcp.shapes import OUTPUT_SCHEMA
+from todoplan.core.plan import Plan
+
+
+def wire(model):
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+@pytest.mark.parametrize("box", BOXES)
+def test_tools_are_those_of_the_tool_set(box):
+    """Names, descriptions and schemas are the tool set's own, of a toolbox or of the set itself."""
+    tools = list(map(wire, make_tools(box)))
+    for tool, definition in zip(tools, box.toolset.definitions(), strict=True):
+        assert (tool["name"], tool["description"]) == (definition.name, definition.description)
+        assert tool["inputSchema"] == definition.schema
+        assert tool["outputSchema"] == OUTPUT_SCHEMA
+    plain = list(map(wire, make_tools(box.toolset, structured=False)))
+    assert plain == [{key: tool[key] for key in tool if key != "outputSchema"} for tool in tools]
+
+
+def test_annotations_say_what_a_tool_may_do():
+    """Reading changes nothing, a list may be written twice, and no tool looks outside."""
+    hints = {}
+    for toolset in TOOLSETS:
+        for tool in map(wire, make_tools(toolset)):
+            notes = tool["annotations"]
+            assert notes["openWorldHint"] is False
+            assert notes["destructiveHint"] is not notes["readOnlyHint"]
+            hints[tool["name"]] = (notes["readOnlyHint"], notes["idempotentHint"])
+    assert hints == {
+        "write_todos": (False, True),
+        "read_todos": (True, True),
+        "TaskCreate": (False, False),
+        "TaskGet": (True, True),
+        "TaskList": (True, True),
+        "TaskUpdate": (False, False),
+        "plan": (False, False),
+    }
+
+
+def touched(before, after):
+    """The ids of tasks that are not as they were."""
+    ids = {task.id for task in before} | {task.id for task in after}
+    return {each for each in ids if before.get(each) != after.get(each)}
+
+
+@given(st.data())
+def test_data_tells_the_plan_and_what_changed(data):
+    """It is of its schema, its figures are the plan's, and no task that changed is left out."""
+    box, plan = data.draw(st.sampled_from(BOXES)), Plan()
+    for _ in range(data.draw(st.integers(1, 5))):
+        tool = data.draw(st.sampled_from(box.toolset.tools))
+        reply = box.call(plan, tool.key, data.draw(valid(tool.fields)))
+        result = wire(result_of(reply, "garden"))
+        assert result["content"] == [{"type": "text", "text": reply.text}]
+        assert result["isError"] is reply.is_error
+        assert ("structuredContent" in result) is not reply.is_error
+        if not reply.is_error:
+            told = result["structuredContent"]
+            jsonschema.validate(told, OUTPUT_SCHEMA)
+            assert (told["text"], told["plan"]) == (reply.text, "garden")
+            assert (told["revision"], sum(told["counts"].values())) == (
+                reply.plan.revision,
+                len(reply.plan),
+            )
+            assert touched(plan, reply.plan) <= set(told["changed"])
+            assert len(told["changed"]) == len(set(told["changed"]))
+        plan = reply.plan

@@ -1,0 +1,152 @@
+"""`todoplan mcp`: its options, its refusals, and servers that the real client talks to."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+from mcp import StdioServerParameters
+from mcp.client.stdio import stdio_client
+from support.mcp_client import connected, over_http
+from support.mcp_server import environment
+
+from todoplan.cli import mcp_command
+from todoplan.cli.mcp_command import TOKEN, Address, Served, serve
+from todoplan.stores.file import FileStore
+
+SECRET = "open-sesame-1234"  # noqa: S105 - of a server that lives for a test
+
+
+@contextmanager
+def http_server(*options, **more):
+    """Serve at any free port in another process, and give the URL."""
+    line = [sys.executable, "-m", "todoplan", "mcp", "--http", "--port", "0", *map(str, options)]
+    env = {**environment(), **more}
+    with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stderr.readline().split()[-1]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=30)
+
+
+def test_stdio_keeps_the_plan_in_the_file(tmp_path):
+    """Tool set, rules, plan and form of the answers are as the options say."""
+    file = tmp_path / "plans.json"
+    options = ("--file", file, "--plan", "garden", "--toolset", "tasks", "--policy", "claude")
+    line = ["-m", "todoplan", "mcp", *map(str, options), "--text-only"]
+    server = StdioServerParameters(command=sys.executable, args=line, env=environment())
+
+    async def talk():
+        async with connected(stdio_client(server)) as client:
+            refused = await client.call("TaskCreate", {"subject": "Dig"})
+            made = await client.call("TaskCreate", {"subject": "Dig", "activeForm": "Digging"})
+            return refused, made, await client.resources()
+
+    refused, made, (resource,) = asyncio.run(talk())
+    assert (refused["isError"], made["isError"]) == (True, False)
+    assert "structuredContent" not in made
+    assert resource["uri"] == "todoplan://plan/garden"
+    assert [task.subject for task in FileStore(file).load("garden")] == ["Dig"]
+
+
+def test_http_says_where_it_serves(tmp_path):
+    """The URL stands on stderr, and the token comes from the environment."""
+    file, bearer = tmp_path / "plans.json", {"Authorization": f"Bearer {SECRET}"}
+
+    async def talk(url):
+        async with over_http(url, **bearer) as client:
+            return await client.call(
+                "write_todos", {"todos": [{"content": "a", "status": "pending"}]}
+            )
+
+    with http_server("--file", file, **{TOKEN: SECRET}) as url:
+        with pytest.raises(HTTPError, match="401"):
+            urlopen(url, timeout=30)  # noqa: S310 - of a server that this test started
+        assert asyncio.run(talk(url))["isError"] is False
+    assert len(FileStore(file).load("plan")) == 1
+
+
+def test_ctrl_c_ends_a_server_on_stdio(tmp_path):
+    """An idle server waits for a line that never comes; an interrupt ends it all the same."""
+    line = [sys.executable, "-m", "todoplan", "mcp"]
+    with subprocess.Popen(
+        line, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        process.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        process.stdin.flush()
+        assert '"id":1' in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) != 0
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--plan", "../x"), "'../x' is no plan id"),
+        (("--toolset", "jira"), "'jira' is none of todos"),
+        (("--policy", "lax"), "'lax' is none of default"),
+        (("--http", "--host", "0.0.0.0"), f"set {TOKEN} to"),  # noqa: S104 - refused
+        (("--http", "--host", "192.0.2.1", "--port", "1"), "set TODOPLAN_MCP_TOKEN"),
+        (("--file", "missing/plans.json"), "missing/plans.json cannot be read: No such file"),
+        (("--file", "corrupt.json"), "corrupt.json holds no plans that can be trusted"),
+    ],
+)
+def test_what_cannot_be_served_is_exit_2_with_a_reason(
+    invoke, tmp_path, monkeypatch, options, reason
+):
+    """A mistake is told in a line before anything is served."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(TOKEN, raising=False)
+    (tmp_path / "corrupt.json").write_text("{")
+    result = invoke("mcp", *options)
+    assert result.exit_code == 2
+    assert reason in " ".join(result.stderr.split())
+    assert result.stdout == ""
+
+
+def test_a_port_that_is_taken_is_exit_2(invoke):
+    """The system's reason is passed on."""
+    with http_server() as url:
+        port = url.removesuffix("/mcp").rpartition(":")[2]
+        result = invoke("mcp", "--http", "--port", port)
+    assert result.exit_code == 2
+    assert "in use" in result.stderr
+
+
+def test_a_missing_extra_is_exit_2(invoke, monkeypatch):
+    """Without mcp the command says what to install."""
+    for name in [name for name in sys.modules if name.startswith("todoplan.adapters.mcp")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("todoplan.adapters.mcp", raising=False)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    result = invoke("mcp")
+    assert (result.exit_code, "pip install 'todoplan[mcp]'" in result.stderr) == (2, True)
+
+
+def test_both_ways_run_to_their_end(screen, monkeypatch, tmp_path):
+    """A server that ends by itself is exit 0; the adapter is asked for what the options say."""
+    from todoplan.adapters import mcp  # noqa: PLC0415 - as the command does
+
+    ran, before = [], signal.getsignal(signal.SIGINT)
+
+    async def ended(*given, **named):
+        ran.append(sorted(named))
+
+    class Ended:
+        serve = staticmethod(ended)
+
+    monkeypatch.setattr(mcp, "serve_stdio", ended)
+    monkeypatch.setattr(mcp, "http_server", lambda server, access: Ended)
+    monkeypatch.setattr(mcp, "listen_at", lambda host, port: (None, f"http://{host}:{port}/mcp"))
+    served = Served(tmp_path / "plans.json", toolset="lean")
+    assert serve(served, None, screen) == serve(served, Address(), screen) == 0
+    signal.signal(signal.SIGINT, before)
+    assert ran == [[], ["sockets"]]
+    planner = mcp_command._planners(served, FileStore(served.file))("a")
+    assert planner.toolbox.toolset.name == "lean"
+    assert [*tmp_path.iterdir()] == []

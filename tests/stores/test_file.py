@@ -1,0 +1,297 @@
+"""The store in a file: what is written is read again, by anybody, or refused loudly."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.talk import BOXES, valid
+
+from todoplan.core.commands import CreateTask
+from todoplan.core.plan import Plan
+from todoplan.errors import CodecError, StoreError
+from todoplan.planner import Planner
+from todoplan.stores import file as module
+from todoplan.stores.file import FORMAT, FileStore
+from todoplan.stores.memory import MemoryStore
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "plans.json"
+
+
+def names_in(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+def create(path, *titles, plan_id="a"):
+    """Create tasks by a store of their own, and give the planner."""
+    planner = Planner(FileStore(path), plan_id)
+    for title in titles:
+        planner.apply(CreateTask(title))
+    return planner
+
+
+def test_a_file_that_is_not_there_holds_no_plans(path):
+    """Reading makes no file; every plan is empty until something is appended."""
+    store = FileStore(path)
+    assert (store.load("a"), store.entries("a")) == (Plan(), ())
+    assert names_in(path.parent) == []
+
+
+def test_plans_outlive_the_store(path):
+    """Another store on the same file has the same plans, journals and next ids."""
+    one, other = create(path, "Dig", "Plant"), create(path, "Paint", plan_id="b")
+    again = FileStore(str(path))
+    assert (again.load("a"), again.load("b")) == (one.plan, other.plan)
+    assert again.entries("a") == one.history()
+    assert again.load("c") == Plan()
+    assert Planner(again, "a").undo().plan == one.plan
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_it_keeps_what_memory_keeps(tmp_path_factory, data):
+    """After any calls of any tool set the file gives the plan and the journal that memory gives."""
+    file = tmp_path_factory.mktemp("kept") / "plans.json"
+    box, memory = data.draw(st.sampled_from(BOXES)), MemoryStore()
+    kept = [Planner(store, "a", toolbox=box) for store in (memory, FileStore(file))]
+    for _ in range(data.draw(st.integers(1, 4))):
+        tool = data.draw(st.sampled_from(box.toolset.tools))
+        arguments = data.draw(valid(tool.fields))
+        replies = [planner.call(tool.key, arguments) for planner in kept]
+        assert replies[0].text == replies[1].text
+    again = FileStore(file)
+    assert again.load("a") == kept[1].plan
+    assert again.entries("a") == kept[1].history()
+    assert [entry.cause for entry in again.entries("a")] == [e.cause for e in memory.entries("a")]
+
+
+def test_an_append_to_an_old_revision_is_refused_and_changes_nothing(path):
+    """Whoever read before somebody else wrote is told so, and the file stays as it was."""
+    planner, late = create(path, "Dig"), FileStore(path)
+    (entry,), before = planner.history(), path.read_bytes()
+    assert not late.append("a", 0, (entry,), planner.plan)
+    assert not FileStore(path).append("a", 2, (entry,), planner.plan)
+    assert path.read_bytes() == before
+
+
+def test_a_store_sees_what_another_wrote(path):
+    """A store that has read the file reads it again when it was changed."""
+    one, other = create(path), create(path)
+    for title in ("a", "b", "c"):
+        one.apply(CreateTask(title))
+        assert other.plan == one.plan
+        other.apply(CreateTask(title))
+        assert one.plan == other.plan
+    path.unlink()
+    assert one.plan == Plan()
+
+
+def test_threads_lose_nothing(path):
+    """Threads that share a store, and threads that have their own, take turns."""
+    shared = FileStore(path)
+
+    def add(number):
+        planner = Planner(shared if number % 2 else FileStore(path), "a")
+        planner.apply(CreateTask(f"Task {number}"))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, range(24)))
+    assert {task.subject for task in shared.load("a")} == {f"Task {n}" for n in range(24)}
+    assert shared.load("a").next_id == 25
+
+
+ADD_TEN = """
+import sys
+from todoplan import Planner, commands
+from todoplan.stores.file import FileStore
+planner = Planner(FileStore(sys.argv[1]), "a")
+for number in range(10):
+    planner.apply(commands.CreateTask(f"{sys.argv[2]} {number}"))
+"""
+
+
+def test_processes_lose_nothing(path):
+    """Processes on one file take turns: everything is there, and each id was given once."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2])}
+    workers = [
+        subprocess.Popen([sys.executable, "-c", ADD_TEN, str(path), who], env=environment)
+        for who in ("one", "two", "three")
+    ]
+    assert [worker.wait() for worker in workers] == [0, 0, 0]
+    plan = FileStore(path).load("a")
+    assert {task.id for task in plan} == {str(number) for number in range(1, 31)}
+    assert len({task.subject for task in plan}) == 30
+
+
+def test_only_the_owner_may_read_it(path):
+    """The file and its lock are private, also where the old file was not."""
+    path.write_text(f'{{"format": "{FORMAT}", "version": 1, "plans": {{}}}}')
+    path.chmod(0o644)
+    create(path, "Dig")
+    modes = {
+        name: stat.S_IMODE((path.parent / name).stat().st_mode) for name in names_in(path.parent)
+    }
+    assert modes == {"plans.json": 0o600, "plans.json.lock": 0o600}
+
+
+def test_what_an_interrupted_write_left_is_in_nobody_s_way(path):
+    """A half-written new file is not read, and the next append makes a new one in its place."""
+    create(path, "Dig")
+    path.with_name("plans.json.new").write_text('{"format":')
+    assert len(FileStore(path).load("a")) == 1
+    assert len(create(path, "Plant").plan) == 2
+    assert not path.with_name("plans.json.new").exists()
+
+
+@pytest.mark.parametrize("failing", ["fsync", "fdopen"])
+def test_a_write_that_fails_leaves_the_old_file(path, monkeypatch, failing):
+    """A full disk is an error that names the file; the plans are as they were, also in memory."""
+    planner = create(path, "Dig")
+    before, plan = path.read_bytes(), planner.plan
+    real = getattr(os, failing)
+
+    def full(*given, **named):
+        if failing == "fdopen" and given[1] != "wb":
+            return real(*given, **named)
+        if failing == "fdopen":
+            os.close(given[0])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module.os, failing, full)
+    with pytest.raises(StoreError, match=r"plans\.json cannot be written: No space left"):
+        planner.apply(CreateTask("Plant"))
+    monkeypatch.undo()
+    assert (path.read_bytes(), planner.plan) == (before, plan)
+
+
+def _entry(**changes):
+    task = {"id": "1", "subject": "a", "status": "pending"}
+    entry = {"revision": 1, "events": [{"type": "task_created", "task": task}]}
+    return {**entry, **changes}
+
+
+def document(*entries, **changes):
+    head = {"format": FORMAT, "version": 1, "plans": {"a": list(entries)}}
+    return json.dumps({**head, **changes})
+
+
+CORRUPT = {
+    "": "truncated",
+    "null": "no todoplan/plans document",
+    "[]": "no todoplan/plans document",
+    "{}": "format: null is not",
+    '{"format":"todoplan/plan","version":1}': "format:",
+    document(version=2): "newer todoplan: version 2",
+    document(version="1"): "no version",
+    document(plans=None): "plans: no object with a list for each plan",
+    document(plans={"a": {}}): "plans: no object with a list for each plan",
+    document(_entry())[:-9]: "truncated",
+    document(_entry()) + "x": "not JSON",
+    document(
+        _entry(revision=7)
+    ): r"plans\.a\[0\]\.revision: 7, but the events up to here lead to 1",
+    document(_entry(), _entry()): r"plans\.a\[1\]\.revision: 1, but",
+    document(_entry(events=[{"type": "levitated"}])): r"plans\.a\[0\]: .*levitated",
+    document(_entry(events="none")): "events",
+    document("entry"): "no object",
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), CORRUPT.items())
+def test_a_corrupt_file_is_an_error_and_never_an_empty_plan(path, text, reason):
+    """It is told with its name and what to do, on reading and appending, and is left as it is."""
+    path.write_text(text)
+    store = FileStore(path)
+    for use in (store.load, store.entries, lambda plan_id: store.append(plan_id, 0, (), Plan())):
+        with pytest.raises(CodecError, match=reason) as caught:
+            use("a")
+        assert str(path) in str(caught.value)
+        assert "mend it or move it away" in str(caught.value)
+        assert caught.value.data["file"] == str(path)
+    assert path.read_text() == text
+
+
+def test_bytes_that_are_no_text_are_an_error(path):
+    """What is not UTF-8 is told."""
+    path.write_bytes(b"\xff\xfe{")
+    with pytest.raises(CodecError, match="not UTF-8"):
+        FileStore(path).load("a")
+
+
+def test_a_file_that_would_be_too_large_to_read_is_not_written(path, monkeypatch):
+    """The limit of reading is one of writing too."""
+    planner = create(path, "Dig")
+    before = path.read_bytes()
+    monkeypatch.setattr(module, "LIMIT", len(before) + 9)
+    with pytest.raises(StoreError, match=r"cannot be written: it would have \d+ bytes"):
+        planner.apply(CreateTask("Plant"))
+    assert path.read_bytes() == before
+    monkeypatch.setattr(module, "LIMIT", len(before) - 1)
+    with pytest.raises(CodecError, match=r"the limit is \d+"):
+        FileStore(path).load("a")
+
+
+@pytest.mark.parametrize("dangling", [False, True])
+def test_a_symbolic_link_is_not_followed(path, dangling):
+    """Neither read nor written: the file that it points to stays as it is."""
+    target = path.with_name("elsewhere.json")
+    if not dangling:
+        create(target, "Dig")
+    before = target.read_bytes() if target.exists() else None
+    path.symlink_to(target)
+    with pytest.raises(StoreError, match="symbolic link"):
+        FileStore(path).load("a")
+    with pytest.raises(StoreError, match="symbolic link"):
+        create(path, "Plant")
+    assert (target.read_bytes() if target.exists() else None) == before
+
+
+def test_a_lock_that_is_a_link_is_not_followed(path):
+    """The lock file is not made elsewhere either."""
+    path.with_name("plans.json.lock").symlink_to(path.with_name("elsewhere"))
+    with pytest.raises(StoreError, match="symbolic link"):
+        create(path, "Dig")
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"), [(os.mkdir, "Is a directory"), (os.mkfifo, "it is no plain file")]
+)
+def test_what_is_no_plain_file_is_refused(path, make, reason):
+    """A directory or a pipe is an error at once; nobody waits for a pipe's other end."""
+    make(path)
+    with pytest.raises(StoreError, match=f"cannot be read: {reason}"):
+        FileStore(path).load("a")
+
+
+def test_a_folder_that_is_not_there_is_an_error(path):
+    """A mistyped folder is told on reading, before work is lost."""
+    with pytest.raises(StoreError, match="cannot be read: No such file or directory"):
+        FileStore(path.parent / "missing" / "plans.json").load("a")
+
+
+def test_a_system_without_locks_is_told(path, monkeypatch):
+    """Where files cannot be locked nothing is written, and the error says so."""
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with pytest.raises(StoreError, match="needs a POSIX system"):
+        create(path, "Dig")
+    assert not path.exists()
+
+
+def test_any_text_and_any_id_comes_back(path):
+    """Line separators, quotes, lone surrogates and names that look like paths are only text."""
+    titles = ("a\u2028b", '"]}', "caf\xe9 \U0001f331", "\ud800")
+    for plan_id in ("../../etc/passwd", "con", 'x"y'):
+        planner = create(path, *titles, plan_id=plan_id)
+        assert [task.subject for task in FileStore(path).load(plan_id)] == list(titles)
+        assert FileStore(path).entries(plan_id) == planner.history()
+    assert names_in(path.parent) == ["plans.json", "plans.json.lock"]

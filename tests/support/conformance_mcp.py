@@ -1,0 +1,45 @@
+"""The MCP server under the conformance suite: the real client, a plan id for each session."""
+
+from support.mcp_client import connected
+
+from todoplan.adapters.mcp import make_server
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.stores.file import FileStore
+from todoplan.testing.adapters import Ran, Seen
+
+
+class MCP:
+    """
+    A file of plans. Every run is a server of its own on it, with one client.
+    """
+
+    def __init__(self, setup, era, file):
+        self.setup, self.era, self.file = setup, era, file
+        self.store = FileStore(file)
+
+    def seed(self, session, plan):
+        Planner(self.store, session).restore(plan)
+
+    def plan(self, session):
+        return self.store.load(session)
+
+    def restarted(self):
+        return MCP(self.setup, self.era, self.file)
+
+    async def run(self, session, script):
+        entries, seen = [], []
+
+        def planner(plan_id):
+            made = AsyncPlanner(
+                self.store, plan_id, toolbox=self.setup.toolbox, clock=self.setup.clock
+            )
+            made.subscribe(lambda entry, plan: entries.append(entry))
+            return made
+
+        async with connected(make_server(planner, session), self.era) as client:
+            for turn in script.turns:
+                for call in turn.calls:
+                    result = await client.call(call.name, call.arguments)
+                    (content,) = result["content"]
+                    seen.append(Seen("tool", content["text"], call.call_id, result["isError"]))
+        return Ran(seen, [event for entry in entries for event in entry.events])

@@ -1,0 +1,79 @@
+"""Scripts of calls for each tool set, and what the toolbox itself says to them."""
+
+from support.mcp_server import NOW, TOOLSETS
+
+from todoplan.core.plan import Plan
+from todoplan.dialogue.toolbox import Toolbox
+
+SCRIPTS = {
+    "todos": [
+        ("write_todos", {"todos": [{"content": "Dig", "status": "in_progress"}]}),
+        ("write_todos", {"todos": "[{'content': 'Dig', 'status': 'Done'}]"}),
+        ("read_todos", {}),
+        ("write_todos", {"todos": []}),
+        ("write_todos", {"todos": None}),
+        ("forget_todos", {}),
+        ("write_todos", {"todos": [], "clear": True}),
+    ],
+    "tasks": [
+        ("TaskCreate", {"subject": "Dig"}),
+        ("TaskCreate", {"tasks": [{"subject": "Plant"}, {"subject": "Water", "blockedBy": "#0"}]}),
+        ("TaskUpdate", {"taskId": "#1", "status": "completed"}),
+        ("TaskUpdate", {"taskId": "9", "status": "nonsense"}),
+        ("TaskUpdate", {"taskId": "2", "addBlockedBy": ["3"]}),
+        ("TaskUpdate", {"taskId": "2", "removeBlocks": ["3"], "subject": "Plant <b>bulbs</b>"}),
+        ("TaskUpdate", {"taskId": "3", "status": "deleted"}),
+        ("TaskGet", {"taskId": "2"}),
+        ("TaskList", {}),
+    ],
+    "lean": [
+        ("plan", {"write": ["Dig", "Plant"]}),
+        ("plan", {"done": [1]}),
+        ("plan", {"edit": [{"id": 2, "after": [1]}], "add": ["Water"]}),
+        ("plan", {"done": "seven"}),
+        ("plan", {}),
+    ],
+}
+CREATE = ("TaskCreate", {"subject": "Dig"})
+
+
+def expected(toolset, script, toolbox=None):
+    """
+    Return the replies and the plan of a script, from the toolbox itself.
+    """
+    toolbox, plan, replies = toolbox or Toolbox(TOOLSETS[toolset]), Plan(), []
+    for name, arguments in script:
+        replies.append(toolbox.call(plan, name, arguments, at=NOW))
+        plan = replies[-1].plan
+    return replies, plan
+
+
+def said(result):
+    """
+    Return the text of a result and whether it is an error.
+    """
+    (content,) = result["content"]
+    return content["text"], result["isError"]
+
+
+async def played(client, script):
+    """
+    Make the calls of a script one after the other, and give the results.
+    """
+    return [await client.call(name, arguments) for name, arguments in script]
+
+
+async def notified(client, uri):
+    """
+    Change a plan twice: the news that came, how many were left, and how many frames brought them.
+
+    On one pipe the news come before the answer.
+    """
+    async with client.subscribed(uri, times=3):
+        await client.call(*CREATE)
+        await client.call("TaskList")
+        await client.call("TaskUpdate", {"taskId": "9"})
+        await client.call(*CREATE)
+        named = [await client.update(), await client.update()]
+        await client.call("TaskList")
+        return named, client.updates(), client.frames

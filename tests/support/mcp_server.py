@@ -1,0 +1,77 @@
+"""A server of plans in a process of its own, with a clock that stands still: run as a script."""
+
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from todoplan.adapters.mcp import Access, http_server, listen_at, make_server, serve_stdio
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools_todos import TODOS
+from todoplan.planner import AsyncPlanner
+from todoplan.stores.file import FileStore
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+TOOLSETS = {"todos": TODOS, "tasks": tasks(), "lean": LEAN}
+LIMIT = 4096
+
+
+def planners(store, toolset="tasks", policy=None):
+    """
+    Return what makes planners over a store, at a time that does not pass.
+    """
+    toolbox = Toolbox(TOOLSETS[toolset], **({"policy": policy} if policy else {}))
+    return lambda plan_id: AsyncPlanner(store, plan_id, toolbox=toolbox, clock=lambda: NOW)
+
+
+def command(file, *, toolset="tasks", http=False, token=None):
+    """
+    Return the command line that serves a file.
+    """
+    options = {"file": str(file), "toolset": toolset, "http": http, "token": token}
+    return [sys.executable, __file__, json.dumps(options)]
+
+
+def environment():
+    """
+    Return the environment in which the script finds this todoplan.
+    """
+    root = Path(__file__).parents[2]
+    return {**os.environ, "PYTHONPATH": str(root), "PYTHONWARNINGS": "error::ResourceWarning"}
+
+
+@contextlib.contextmanager
+def http_process(file, **options):
+    """
+    Serve a file over HTTP in another process, and give the URL.
+    """
+    process = subprocess.Popen(
+        command(file, http=True, **options), env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def _main(options):
+    server = make_server(planners(FileStore(options["file"]), options["toolset"]))
+    if not options["http"]:
+        asyncio.run(serve_stdio(server))
+        return
+    listener, url = listen_at("127.0.0.1", 0)
+    sys.stdout.write(f"{url}\n")
+    sys.stdout.flush()
+    access = Access(token=options["token"], limit=LIMIT)
+    asyncio.run(http_server(server, access).serve(sockets=[listener]))
+
+
+if __name__ == "__main__":
+    _main(json.loads(sys.argv[1]))

@@ -1,0 +1,148 @@
+"""
+Who may talk to the HTTP server: checked before a request reaches the protocol, or any plan.
+
+A web page that a person visits can send requests to servers on their machine; what gives it away is
+the Host that it had to name, or the Origin that the browser adds.
+"""
+
+import re
+from collections.abc import Sequence
+from hmac import compare_digest
+from ipaddress import ip_address
+
+import attrs
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from todoplan.adapters.mcp.shapes import PLAN_ID
+from todoplan.errors import TodoplanError
+
+__all__ = ["Access", "Guard"]
+
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_HOST = r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?"
+_HOST_HEADER = re.compile(_HOST, re.IGNORECASE)
+_ORIGIN_HEADER = re.compile(f"https?://{_HOST}", re.IGNORECASE)
+
+
+@attrs.frozen
+class Access:
+    """
+    What a request must bring: a Host and an Origin among `hosts`, and the bearer `token` if any.
+
+    `limit` is the most bytes that a request's body may have.
+    """
+
+    hosts: tuple[str, ...] = _LOOPBACK
+    token: str | None = attrs.field(default=None, repr=False)
+    limit: int = 1024 * 1024
+
+    @classmethod
+    def at(cls, host: str, token: str | None = None, names: Sequence[str] = ()) -> "Access":
+        """
+        Return the access to a server that is bound to `host` and also known by other `names`.
+
+        Raises:
+            TodoplanError: others than this machine could reach it, and there is no token.
+        """
+        if not token and not _is_loopback(host):
+            msg = (
+                f"{host} can be reached from other machines, so a token is needed: set "
+                "TODOPLAN_MCP_TOKEN to a long random text, or bind 127.0.0.1"
+            )
+            raise TodoplanError(msg, host=host)
+        known = f"[{host}]" if ":" in host else host
+        return cls((*_LOOPBACK, *(name.lower() for name in (known, *names))), token or None)
+
+    def refusal(self, headers: Headers) -> Response | None:
+        """
+        Return the answer to a request that may not pass, or `None` if it may.
+        """
+        if not self._known(_HOST_HEADER, headers.getlist("host")):
+            return _refused(421, "this Host is not served here; name it with --allow-host")
+        origins = headers.getlist("origin")
+        if origins and not self._known(_ORIGIN_HEADER, origins):
+            return _refused(403, "this Origin may not call this server")
+        if self.token is not None and not self._authorised(headers.getlist("authorization")):
+            challenge = {"WWW-Authenticate": "Bearer"}
+            return _refused(401, "send the token: Authorization: Bearer <token>", challenge)
+        return None
+
+    def _known(self, form: re.Pattern[str], values: list[str]) -> bool:
+        matches = [form.fullmatch(value) for value in values]
+        return len(matches) == 1 and all(m and m[1].lower() in self.hosts for m in matches)
+
+    def _authorised(self, values: list[str]) -> bool:
+        scheme, _, sent = values[0].partition(" ") if len(values) == 1 else ("", "", "")
+        expected = (self.token or "").encode()
+        return compare_digest(sent.strip().encode(), expected) and scheme.lower() == "bearer"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _refused(status: int, text: str, headers: dict[str, str] | None = None) -> Response:
+    return PlainTextResponse(f"{text}\n", status, headers)
+
+
+@attrs.frozen(eq=False)
+class Guard:
+    """
+    An ASGI application before another one: what passes has been checked, and its body read.
+    """
+
+    app: ASGIApp
+    access: Access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """
+        Refuse the request, or hand it on.
+        """
+        headers = Headers(scope=scope)
+        refusal = self.access.refusal(headers) or _no_plan(scope)
+        if refusal is None:
+            body = await _body(headers, receive, self.access.limit)
+            if body is not None:
+                await self.app(scope, _again(body, receive), send)
+                return
+            refusal = _refused(413, f"the body is larger than {self.access.limit} bytes")
+        await refusal(scope, receive, send)
+
+
+def _no_plan(scope: Scope) -> Response | None:
+    plan_id = scope["path_params"].get("plan_id", "plan")
+    if PLAN_ID.fullmatch(plan_id):
+        return None
+    return _refused(404, "a plan's id is 1 to 64 letters, digits, - and _")
+
+
+async def _body(headers: Headers, receive: Receive, limit: int) -> bytes | None:
+    """
+    Return the whole body; `None` if it is larger than it may be.
+    """
+    declared = headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limit:
+        return None
+    body, more = bytearray(), True
+    while more and len(body) <= limit:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return bytes(body) if len(body) <= limit else None
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """
+    Return a channel that gives a body that was read once more, and then what follows it.
+    """
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message

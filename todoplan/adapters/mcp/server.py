@@ -1,0 +1,179 @@
+"""The server: what a client asks, answered by planners. The same for mcp 1.x and 2.x."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from mcp import types
+from mcp.server.lowlevel import Server
+from mcp.shared import exceptions
+
+from todoplan.adapters.mcp.shapes import (
+    contents_of,
+    failed,
+    make_tools,
+    resources_of,
+    result_of,
+)
+from todoplan.adapters.mcp.topics import Topic
+from todoplan.errors import TodoplanError
+from todoplan.planner import AsyncPlanner
+
+__all__ = ["Desk", "Planners", "make_server"]
+
+Planners = Callable[[str], AsyncPlanner]
+"""From a plan's id to its planner. Asked once for each id."""
+
+_Handler = Callable[[Any, Any], Awaitable[Any]]
+"""Answers one request: `(context, params) -> result`, as mcp 2.x has it."""
+
+
+def make_server(planners: Planners, plan_id: str = "plan", *, structured: bool = True) -> Any:
+    """
+    Return a low-level MCP server of plans.
+
+    Requests are about the plan `plan_id`; over HTTP, a path that ends in another id is about that
+    plan. `structured` says whether results come as data too, beside the text.
+
+    Raises:
+        PlanError: the id could not stand in an address.
+    """
+    desk = Desk(planners, plan_id, structured=structured)
+    prompt = desk.topic(plan_id).planner.toolbox.toolset.system_prompt()
+    server: Any = _Server("todoplan", version=_version(), instructions=prompt)
+    register = getattr(server, "add_request_handler", None) or server.add_by_type
+    for method, (params, handler) in desk.handlers().items():
+        register(method, params, handler)
+    return server
+
+
+def _version() -> str:
+    with suppress(PackageNotFoundError):
+        return version("todoplan")
+    return "0"
+
+
+class _Server(Server):
+    def get_capabilities(self, *args: Any, **kwargs: Any) -> types.ServerCapabilities:
+        """
+        Say that resources can be subscribed to: mcp 1.x never does.
+        """
+        capabilities: Any = super().get_capabilities(*args, **kwargs)
+        capabilities.resources.subscribe = True
+        return capabilities  # type: ignore[no-any-return]  # as above
+
+    def add_by_type(self, method: str, _: type, handler: _Handler) -> None:
+        """
+        Register a handler as mcp 1.x wants it: by the request's type, the context taken from aside.
+        """
+
+        async def handle(request: Any) -> types.ServerResult:
+            return types.ServerResult(await handler(self.request_context, request.params))
+
+        self.request_handlers[_REQUESTS[method]] = handle
+
+
+_REQUESTS: dict[str, Any] = {
+    "tools/list": types.ListToolsRequest,
+    "tools/call": types.CallToolRequest,
+    "resources/list": types.ListResourcesRequest,
+    "resources/read": types.ReadResourceRequest,
+    "resources/subscribe": types.SubscribeRequest,
+    "resources/unsubscribe": types.UnsubscribeRequest,
+}
+
+
+class Desk:
+    """
+    Answers requests. The plan of a request is known by its path, never by its arguments.
+    """
+
+    def __init__(self, planners: Planners, plan_id: str, *, structured: bool) -> None:
+        self._planners = planners
+        self._plan_id = plan_id
+        self._structured = structured
+        self._topics: dict[str, Topic] = {}
+
+    def topic(self, plan_id: str) -> Topic:
+        """
+        Return the topic of a plan, opened when first asked for.
+        """
+        if plan_id not in self._topics:
+            self._topics[plan_id] = Topic(plan_id, self._planners(plan_id))
+        return self._topics[plan_id]
+
+    def handlers(self) -> dict[str, tuple[type, _Handler]]:
+        """
+        Return what answers each method, with the type of its params.
+        """
+        named: dict[str, tuple[str, _Handler]] = {
+            "tools/list": ("PaginatedRequestParams", self._list_tools),
+            "tools/call": ("CallToolRequestParams", self._call_tool),
+            "resources/list": ("PaginatedRequestParams", self._list_resources),
+            "resources/read": ("ReadResourceRequestParams", self._read_resource),
+            "resources/subscribe": ("SubscribeRequestParams", self._subscribe),
+            "resources/unsubscribe": ("UnsubscribeRequestParams", self._unsubscribe),
+            "subscriptions/listen": ("SubscriptionsListenRequestParams", self.listen),
+        }
+        return {
+            method: (getattr(types, params), handler)
+            for method, (params, handler) in named.items()
+            if hasattr(types, params)
+        }
+
+    def _asked(self, context: Any) -> Topic:
+        path = getattr(context.request, "path_params", {})
+        return self.topic(path.get("plan_id", self._plan_id))
+
+    async def _list_tools(self, context: Any, _: Any) -> types.ListToolsResult:
+        tools = make_tools(self._asked(context).planner.toolbox, structured=self._structured)
+        return types.ListToolsResult(tools=tools)
+
+    async def _call_tool(self, context: Any, params: Any) -> types.CallToolResult:
+        topic = self._asked(context)
+        try:
+            reply = await topic.planner.call(params.name, params.arguments)
+        except TodoplanError as error:
+            return failed(error)
+        return result_of(reply, topic.plan_id, structured=self._structured)
+
+    async def _list_resources(self, context: Any, _: Any) -> types.ListResourcesResult:
+        return resources_of(self._asked(context).plan_id)
+
+    async def _read_resource(self, context: Any, params: Any) -> types.ReadResourceResult:
+        topic = self._named(context, params)
+        try:
+            return contents_of(await topic.planner.plan(), topic.plan_id)
+        except TodoplanError as error:
+            raise _protocol_error(types.INTERNAL_ERROR, str(error)) from error
+
+    async def _subscribe(self, context: Any, params: Any) -> types.EmptyResult:
+        self._named(context, params).sessions.add(context.session)
+        return types.EmptyResult()
+
+    async def _unsubscribe(self, context: Any, params: Any) -> types.EmptyResult:
+        self._named(context, params).sessions.remove(context.session)
+        return types.EmptyResult()
+
+    def listen(self, context: Any, params: Any) -> Awaitable[Any]:
+        """
+        Keep a request open, and tell it when its plan changes (mcp 2.x).
+        """
+        return self._asked(context).listen(context, params)
+
+    def _named(self, context: Any, params: Any) -> Topic:
+        """
+        Return the topic of the request if it is about that one's plan.
+        """
+        topic = self._asked(context)
+        if str(params.uri) != topic.uri:
+            msg = f"no such resource; there is {topic.uri}"
+            raise _protocol_error(types.INVALID_PARAMS, msg)
+        return topic
+
+
+def _protocol_error(code: int, message: str) -> Exception:
+    data = types.ErrorData(code=code, message=message)
+    modern: Any = getattr(exceptions, "MCPError", None)
+    return modern.from_error_data(data) if modern else exceptions.McpError(data)

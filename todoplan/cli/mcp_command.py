@@ -1,0 +1,86 @@
+"""`todoplan mcp`: an MCP server of plans. The adapter is imported when it is asked for."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from todoplan.cli.schema_command import TOOLSETS
+from todoplan.cli.screen import Screen
+from todoplan.core.presets import PRESETS
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.errors import TodoplanError
+from todoplan.planner import AsyncPlanner
+from todoplan.stores.base import Store
+from todoplan.stores.file import FileStore
+from todoplan.stores.memory import MemoryStore
+
+__all__ = ["TOKEN", "Address", "Served", "serve"]
+
+TOKEN = "TODOPLAN_MCP_TOKEN"  # noqa: S105 - the variable's name
+"""The environment variable that holds the bearer token: an argument would show in process lists."""
+
+_UNREADABLE = 2
+
+
+@attrs.frozen
+class Served:
+    """
+    What is served: a plan of a file (or of memory, `None`), with which tools, under which rules.
+    """
+
+    file: Path | None = None
+    plan_id: str = "plan"
+    toolset: str = "todos"
+    policy: str = "default"
+    structured: bool = True
+
+
+@attrs.frozen
+class Address:
+    """
+    Where HTTP is served, and the names beside loopback's under which the host is known.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    names: tuple[str, ...] = ()
+
+
+def serve(served: Served, address: Address | None, screen: Screen) -> int:
+    """
+    Serve over stdio, or HTTP at an address, until the end; return the exit code.
+    """
+    try:
+        asyncio.run(_serving(served, address, screen))
+    except (TodoplanError, OSError) as error:
+        screen.complain(str(error))
+        return _UNREADABLE
+    return 0
+
+
+def _serving(served: Served, address: Address | None, screen: Screen) -> Coroutine[Any, Any, None]:
+    """
+    Return the server, ready to run: whatever is wrong with its options has been raised.
+    """
+    from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
+
+    store = FileStore(served.file) if served.file else MemoryStore()
+    store.load(served.plan_id)
+    server = mcp.make_server(_planners(served, store), served.plan_id, structured=served.structured)
+    if address is None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        return mcp.serve_stdio(server)
+    access = mcp.Access.at(address.host, os.environ.get(TOKEN), address.names)
+    listener, url = mcp.listen_at(address.host, address.port)
+    screen.complain(f'the plan "{served.plan_id}" is served at {url}')
+    return mcp.http_server(server, access).serve(sockets=[listener])
+
+
+def _planners(served: Served, store: Store) -> Any:
+    toolbox = Toolbox(TOOLSETS[served.toolset], PRESETS[served.policy])
+    return lambda plan_id: AsyncPlanner(store, plan_id, toolbox=toolbox)
