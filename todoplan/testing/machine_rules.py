@@ -1,14 +1,22 @@
-"""
-The rules of a policy for the reference model, naively: `(step, limits) -> is it broken`.
-"""
+"""The rules of a policy for the naive model: `(step, limits) -> is it broken`."""
 
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from todoplan.core.commands import CreateTasks
+from todoplan.core.limits import Limits
+
+if TYPE_CHECKING:
+    from todoplan.testing.machine_step import Step
+
+__all__ = ["RULES", "plain"]
+
+_Broken: TypeAlias = "Callable[[Step, Limits], bool]"
 
 
-def plain(text):
+def plain(text: str) -> str:
     """
     Return the text in lower case with runs of anything but letters and digits as one space.
     """
@@ -16,37 +24,35 @@ def plain(text):
     return " ".join("".join(c if c.isalnum() else " " for c in folded).split()) or text
 
 
-def _single(step, limits):
+def _single(step: "Step", _: Limits) -> bool:
     return 1 < len(step.after.active()) > len(step.before.active())
 
 
-def _some(step, limits):
+def _some(step: "Step", _: Limits) -> bool:
     idle_before = step.before.open() and not step.before.active()
     return bool(step.after.open() and not step.after.active() and not idle_before)
 
 
-def _first(step, limits):
+def _first(step: "Step", _: Limits) -> bool:
     listed = bool(step.writes()) or isinstance(step.command, CreateTasks)
     fresh = listed and not step.before.open()
     return bool(fresh and step.after.open() and not step.after.active())
 
 
-def _final(step, limits):
+def _final(step: "Step", _: Limits) -> bool:
     done = [i for i in step.before.ids() if step.before.status(i) == "completed"]
     gone = step.before.open() and set(done) & set(step.removed) - set(step.after.ids())
-    reworded = any(
-        step.after.task(i) and step.after.task(i)["subject"] != step.before.task(i)["subject"]
-        for i in set(done) & set(step.written)
-    )
-    return any(old == "completed" for _, old, _ in step.moves) or reworded or bool(gone)
+    there = set(done) & set(step.written) & set(step.after.ids())
+    reworded = any(step.subject(i) != step.before.known(i)["subject"] for i in there)
+    return any(move[1] == "completed" for move in step.moves) or reworded or bool(gone)
 
 
-def _linear(step, limits):
-    return any((old, new) == ("pending", "completed") for _, old, new in step.moves)
+def _linear(step: "Step", _: Limits) -> bool:
+    return any(move[1:] == ("pending", "completed") for move in step.moves)
 
 
-def _blocked(status):
-    def broken(step, limits):
+def _blocked(status: str) -> _Broken:
+    def broken(step: "Step", _: Limits) -> bool:
         moved = [i for i, _, new in step.moves if new == status]
         created = [i for i in step.written if i not in step.before.ids()]
         here = [i for i in moved + created if i in step.after.ids()]
@@ -55,28 +61,28 @@ def _blocked(status):
     return broken
 
 
-def _dropped(step, limits):
+def _dropped(step: "Step", _: Limits) -> bool:
     gone = set(step.removed) & set(step.before.open()) - set(step.after.ids())
     return bool(gone) and any(not write.clear for write in step.writes())
 
 
-def _empty(step, limits):
+def _empty(step: "Step", _: Limits) -> bool:
     wiped = any(not write.todos and not write.clear for write in step.writes())
     return wiped and bool(step.before.open())
 
 
-def _duplicate(step, limits):
+def _duplicate(step: "Step", _: Limits) -> bool:
     now = Counter(plain(task["subject"]) for task in step.after.tasks)
     for task_id in step.written:
         old, new = step.before.task(task_id), step.after.task(task_id)
-        fresh = new and (old is None or old["subject"] != new["subject"])
-        if fresh and now[plain(new["subject"])] > 1:
+        fresh = old is None or (new and old["subject"] != new["subject"])
+        if new and fresh and now[plain(new["subject"])] > 1:
             return True
     return False
 
 
-def _required(field):
-    def broken(step, limits):
+def _required(field: str) -> _Broken:
+    def broken(step: "Step", _: Limits) -> bool:
         for task_id in step.written:
             old, new = step.before.task(task_id), step.after.task(task_id)
             if new and not new[field] and (old is None or old[field]):
@@ -86,12 +92,12 @@ def _required(field):
     return broken
 
 
-def _items(step, limits):
+def _items(step: "Step", limits: Limits) -> bool:
     more = limits.items < len(step.after.tasks) > len(step.before.tasks)
     return more or limits.open_items < len(step.after.open()) > len(step.before.open())
 
 
-def _text(step, limits):
+def _text(step: "Step", limits: Limits) -> bool:
     for task_id in step.written:
         old, new = step.before.task(task_id), step.after.task(task_id)
         for field, most in (("subject", limits.subject), ("description", limits.text)):
@@ -100,20 +106,20 @@ def _text(step, limits):
     return False
 
 
-def _edges(step, limits):
+def _edges(step: "Step", limits: Limits) -> bool:
     counts = Counter(b for _, b in step.after.edges)
     return any(counts[i] > limits.edges for i in step.linked)
 
 
-def _completions(step, limits):
+def _completions(step: "Step", _: Limits) -> bool:
     return len({i for i, _, new in step.moves if new == "completed"}) > 1
 
 
-def _no_op(step, limits):
+def _no_op(step: "Step", _: Limits) -> bool:
     return bool(step.writes()) and not step.changed
 
 
-def _owner(step, limits):
+def _owner(step: "Step", _: Limits) -> bool:
     for task_id in step.written:
         old, new = step.before.task(task_id), step.after.task(task_id)
         if old and new and old["owner"] and new["owner"] and old["owner"] != new["owner"]:
@@ -121,7 +127,7 @@ def _owner(step, limits):
     return False
 
 
-RULES = {
+RULES: dict[str, _Broken] = {
     "single_in_progress": _single,
     "some_in_progress": _some,
     "first_in_progress": _first,

@@ -1,0 +1,107 @@
+"""AgentScope's agent under the conformance suite: real agent and toolkit, model scripted."""
+
+import json
+
+from agentscope.agent import Agent
+from agentscope.credential import CredentialBase
+from agentscope.formatter import OpenAIChatFormatter
+from agentscope.message import HintBlock, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
+from agentscope.model import ChatModelBase, ChatResponse
+from agentscope.state import AgentState
+from agentscope.tool import Toolkit
+
+from todoplan.adapters.agentscope import PlanMiddleware, make_tools, plan_of_state, seed_plan
+from todoplan.codec import entry_from_data
+from todoplan.testing.adapters import Ran, Seen
+
+
+class Scripted(ChatModelBase):
+    """
+    Says what a script says.
+    """
+
+    def __init__(self, script):
+        super().__init__(
+            CredentialBase(), "scripted", self.Parameters(), stream=False, context_size=1_000_000
+        )
+        self.formatter, self.script = OpenAIChatFormatter(), script
+
+    async def _call_api(self, model_name, messages, tools=None, tool_choice=None, **kwargs):
+        turn = await self.script.areply(flattened(messages))
+        texts = [TextBlock(text=turn.text)] if turn.text else []
+        uses = [
+            ToolCallBlock(id=call.call_id, name=call.name, input=_text(call.arguments))
+            for call in turn.calls
+        ]
+        return ChatResponse(content=[*texts, *uses], is_last=True)
+
+
+def _text(arguments):
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+def _joined(output):
+    return output if isinstance(output, str) else "".join(part.text for part in output)
+
+
+def flattened(messages):
+    """
+    Return messages of AgentScope as the suite reads them, a block each.
+    """
+    return [
+        each for message in messages for block in message.content for each in _seen(message, block)
+    ]
+
+
+def _seen(message, block):
+    if isinstance(block, ToolResultBlock):
+        is_error = block.state != "success"
+        return [Seen("tool", _joined(block.output), block.id, is_error)]
+    if isinstance(block, HintBlock):
+        return [Seen("user", block.hint)]
+    return [Seen(message.role, block.text)] if isinstance(block, TextBlock) else []
+
+
+class AgentScope:
+    """
+    An agent whose states are the sessions; a state is saved as JSON after every run.
+    """
+
+    def __init__(self, setup, saved=None):
+        self.setup, self.saved = setup, dict(saved or {})
+        self.states = {
+            key: AgentState.model_validate_json(text) for key, text in self.saved.items()
+        }
+
+    def state(self, session):
+        return self.states.setdefault(session, AgentState())
+
+    def seed(self, session, plan):
+        seed_plan(self.state(session), plan)
+
+    def plan(self, session):
+        return plan_of_state(self.state(session))
+
+    def restarted(self):
+        return AgentScope(self.setup, self.saved)
+
+    def _agent(self, state, script):
+        tools = make_tools(self.setup.toolbox, clock=self.setup.clock)
+        return Agent(
+            "helper",
+            "You work.",
+            Scripted(script),
+            toolkit=Toolkit(tools=tools),
+            middlewares=[PlanMiddleware(self.setup.toolbox, self.setup.settings)],
+            state=state,
+        )
+
+    async def run(self, session, script):
+        state = self.state(session)
+        agent = self._agent(state, script)
+        events = [e async for e in agent.reply_stream(UserMsg(name="user", content="go"))]
+        self.saved[session] = state.model_dump_json()
+        told = [(getattr(event, "metadata", None) or {}).get("todoplan") for event in events]
+        entries = [entry_from_data(one) for one in told if one]
+        news = [event for entry in entries for event in entry.events]
+        return Ran(flattened(state.context), news)

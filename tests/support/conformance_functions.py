@@ -1,0 +1,238 @@
+"""Plain function calling under the conformance suite: the loop of an embedder, in any shape."""
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import attrs
+
+from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat, openai_responses
+from todoplan.codec import plan_from_data, plan_to_data
+from todoplan.core.plan import Plan
+from todoplan.dialogue.conversation import Message, ToolResult
+from todoplan.dialogue.guidance import Guidance, Memory
+from todoplan.dialogue.toolbox import Reply
+from todoplan.testing.adapters import Ran, Seen
+
+
+class Shape(NamedTuple):
+    """
+    One provider: its module, what the model sends as messages, and messages read back.
+    """
+
+    module: Any
+    said: Callable[[Any], list[dict[str, Any]]]
+    read: Callable[[dict[str, Any]], list[Seen]]
+
+
+def _json(arguments):
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+def _chat(turn):
+    calls = [
+        {"id": call.call_id, "function": {"name": call.name, "arguments": _json(call.arguments)}}
+        for call in turn.calls
+    ]
+    return [{"role": "assistant", "content": turn.text, "tool_calls": calls}]
+
+
+def _of_chat(message):
+    return [Seen(message["role"], message["content"], message.get("tool_call_id", ""))]
+
+
+def _items(turn):
+    calls = [
+        {
+            "type": "function_call",
+            "call_id": call.call_id,
+            "name": call.name,
+            "arguments": _json(call.arguments),
+        }
+        for call in turn.calls
+    ]
+    return [{"role": "assistant", "content": turn.text}, *calls]
+
+
+def _of_items(item):
+    if item.get("type") == "function_call_output":
+        return [Seen("tool", item["output"], item["call_id"])]
+    return [Seen(item["role"], item["content"])] if "role" in item else []
+
+
+def _blocks(turn):
+    uses = [
+        {"type": "tool_use", "id": call.call_id, "name": call.name, "input": call.arguments}
+        for call in turn.calls
+    ]
+    return [{"role": "assistant", "content": [{"type": "text", "text": turn.text}, *uses]}]
+
+
+def _of_blocks(message):
+    content, role = message["content"], message["role"]
+    if isinstance(content, str):
+        return [Seen(role, content)]
+    results = [block for block in content if block["type"] == "tool_result"]
+    texts = [Seen(role, block["text"]) for block in content if block["type"] == "text"]
+    answers = [Seen("tool", b["content"], b["tool_use_id"], b["is_error"]) for b in results]
+    return [*answers, *texts]
+
+
+def _parts(turn):
+    calls = [
+        {"function_call": {"name": call.name, "args": call.arguments, "id": call.call_id}}
+        for call in turn.calls
+    ]
+    return [{"role": "model", "parts": [{"text": turn.text}, *calls]}]
+
+
+def _of_parts(content):
+    role = "assistant" if content.get("role") == "model" else "user"
+    if "parts" not in content:
+        return [Seen(role, content["content"])]
+    found = [part["function_response"] for part in content["parts"] if "function_response" in part]
+    texts = [Seen(role, part["text"]) for part in content["parts"] if "text" in part]
+    answers = [
+        Seen("tool", *one["response"].values(), one["id"], "error" in one["response"])
+        for one in found
+    ]
+    return [*answers, *texts]
+
+
+CHAT = Shape(openai_chat, _chat, _of_chat)
+RESPONSES = Shape(openai_responses, _items, _of_items)
+MESSAGES = Shape(anthropic_messages, _blocks, _of_blocks)
+GEMINI = Shape(gemini, _parts, _of_parts)
+
+
+@attrs.define
+class Record:
+    """
+    What is kept of a session: the plan, what guidance remembers, the messages, and those as
+    guidance reads them.
+    """
+
+    plan: Plan = Plan()
+    memory: Memory = Memory()
+    messages: list[dict[str, Any]] = attrs.field(factory=list)
+    talk: list[Message] = attrs.field(factory=list)
+
+    def dumped(self):
+        talk = [attrs.asdict(message) for message in self.talk]
+        memory, plan = self.memory.to_data(), plan_to_data(self.plan)
+        return json.dumps({"plan": plan, "memory": memory, "messages": self.messages, "talk": talk})
+
+    @classmethod
+    def loaded(cls, text):
+        data = json.loads(text)
+        memory, talk = Memory.of(data["memory"]), list(map(_message, data["talk"]))
+        return cls(plan_from_data(data["plan"]), memory, data["messages"], talk)
+
+
+def _message(data):
+    results = tuple(ToolResult(**result) for result in data["results"])
+    return Message(**{**data, "calls": tuple(data["calls"]), "results": results})
+
+
+class Functions:
+    """
+    An embedder's loop; each session is kept as a JSON text.
+    """
+
+    def __init__(self, shape, setup, kept=None):
+        self.shape, self.setup, self.kept = shape, setup, dict(kept or {})
+        self.guidance = Guidance(setup.toolbox.toolset, setup.settings)
+
+    def load(self, session):
+        return Record.loaded(self.kept[session]) if session in self.kept else Record()
+
+    def save(self, session, record):
+        self.kept[session] = record.dumped()
+
+    def seed(self, session, plan):
+        record = self.load(session)
+        record.plan = plan
+        self.save(session, record)
+
+    def plan(self, session):
+        return self.load(session).plan
+
+    def restarted(self):
+        return type(self)(self.shape, self.setup, self.kept)
+
+    async def run(self, session, script):
+        record, events, again = self.load(session), [], ""
+        self.begin(record)
+        while True:
+            due = self.due(record)
+            turn = await script.areply(self.request(record, again or due))
+            said = self.heard(record, turn)
+            verdict, again = self.judged(record, said)
+            events += self.answered(record, turn)
+            if verdict == "accept" and not turn.calls:
+                break
+        self.save(session, record)
+        return Ran(self.stored(record), events)
+
+    def begin(self, record):
+        record.memory = record.memory.new_run(record.plan)
+        self.add(record, [{"role": "user", "content": "go"}], Message("user", "go"))
+
+    def due(self, record):
+        advice = self.guidance.before_model(record.plan, record.talk, record.memory)
+        record.memory = advice.memory
+        return advice.text
+
+    def system(self, record):
+        return self.setup.toolbox.toolset.system_prompt()
+
+    def request(self, record, text):
+        sent = self.shape.module.with_reminder(record.messages, text)
+        return [Seen("system", self.system(record)), *self.read(sent)]
+
+    def read(self, messages):
+        return [seen for message in messages for seen in self.shape.read(message)]
+
+    def heard(self, record, turn):
+        said = Message("assistant", turn.text, tuple(call.name for call in turn.calls))
+        self.add(record, self.shape.said(turn), said)
+        return said
+
+    def judged(self, record, said):
+        advice = self.guidance.after_model(record.plan, said, record.memory)
+        record.memory = advice.memory
+        return advice.verdict, advice.text
+
+    def answered(self, record, turn):
+        answered = self.answer(record.plan, turn)
+        others = [self.missing(answered.plan, call) for call in answered.others]
+        replies = (*answered.replies, *others)
+        results = tuple(self.result(each) for each in replies)
+        self.add(record, self.shape.module.results_of(replies), Message("tool", results=results))
+        if answered.events:
+            record.memory = self.saw(record.memory, answered.plan)
+        record.plan = answered.plan
+        return list(answered.events)
+
+    def answer(self, plan, turn):
+        said = self.shape.said(turn)
+        response = said if self.shape is RESPONSES else said[0]
+        clock, toolbox = self.setup.clock, self.setup.toolbox
+        return self.shape.module.answer(toolbox, plan, response, at=clock())
+
+    def missing(self, plan, call):
+        text = "There is no such tool."
+        return Reply(plan, text, is_error=True, name=call.name, call_id=call.call_id)
+
+    def result(self, reply):
+        return ToolResult(reply.name, not reply.is_error, reply.call_id)
+
+    def saw(self, memory, plan):
+        return memory.saw(plan)
+
+    def add(self, record, messages, neutral):
+        record.messages += messages
+        record.talk.append(neutral)
+
+    def stored(self, record):
+        return self.read(record.messages)

@@ -1,0 +1,113 @@
+"""LangChain's agent under the conformance suite: the real graph, model scripted, sync or async."""
+
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langgraph.checkpoint.memory import InMemorySaver
+
+from todoplan.adapters.langgraph import Options, PlanMiddleware, plan_of_state, seed_plan
+from todoplan.codec import entry_from_data
+from todoplan.testing.adapters import Ran, Seen
+
+_ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+
+
+class Scripted(BaseChatModel):
+    """
+    Says what the script of the run's thread says.
+    """
+
+    scripts: Any
+
+    @property
+    def _llm_type(self):
+        return "scripted"
+
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        script = self.scripts[run_manager.metadata["thread_id"]]
+        return _said(script.reply(map(seen, messages)))
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+        script = self.scripts[run_manager.metadata["thread_id"]]
+        return _said(await script.areply(map(seen, messages)))
+
+
+def _said(turn):
+    calls = [{"name": call.name, "args": call.arguments, "id": call.call_id} for call in turn.calls]
+    finish = {"finish_reason": "tool_calls" if calls else "stop"}
+    message = AIMessage(turn.text, tool_calls=calls, response_metadata=finish)
+    return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def seen(message):
+    """
+    Return a message of LangChain as the suite reads it.
+    """
+    if isinstance(message, ToolMessage):
+        return Seen("tool", message.text, message.tool_call_id, message.status == "error")
+    return Seen(_ROLES[message.type], message.text)
+
+
+class LangGraph:
+    """
+    An agent of `create_agent`, whose threads are the sessions; a checkpointer keeps them.
+    """
+
+    def __init__(self, setup, saver=None):
+        self.setup, self.saver, self.scripts = setup, saver or InMemorySaver(), {}
+        planning = PlanMiddleware(
+            toolset=setup.toolbox.toolset,
+            policy=setup.toolbox.policy,
+            guidance=setup.settings,
+            options=Options(clock=setup.clock, emit_events=True),
+        )
+        self.graph = create_agent(
+            Scripted(scripts=self.scripts),
+            system_prompt="You work.",
+            middleware=[planning],
+            checkpointer=self.saver,
+        )
+
+    def _config(self, session):
+        return {"configurable": {"thread_id": session}}
+
+    def seed(self, session, plan):
+        seed_plan(self.graph, self._config(session), plan)
+
+    def plan(self, session):
+        return plan_of_state(self.graph.get_state(self._config(session)))
+
+    def restarted(self):
+        return type(self)(self.setup, self.saver)
+
+    async def run(self, session, script):
+        self.scripts[session] = script
+        told = await self._told(session)
+        state = self.graph.get_state(self._config(session)).values
+        entries = sorted((one["todoplan"] for one in told), key=lambda one: one["revision"])
+        events = [event for entry in entries for event in entry_from_data(_entry(entry)).events]
+        return Ran(list(map(seen, state["messages"])), events)
+
+    async def _told(self, session):
+        config, asked = self._config(session), {"messages": [("user", "go")]}
+        return list(self.graph.stream(asked, config, stream_mode="custom"))
+
+
+class AsyncLangGraph(LangGraph):
+    """
+    The same, awaited.
+    """
+
+    async def _told(self, session):
+        config, asked = self._config(session), {"messages": [("user", "go")]}
+        return [one async for one in self.graph.astream(asked, config, stream_mode="custom")]
+
+
+def _entry(told):
+    return {key: value for key, value in told.items() if key not in {"tool", "call_id"}}

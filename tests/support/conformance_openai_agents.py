@@ -1,0 +1,137 @@
+"""The OpenAI Agents SDK under the conformance suite: real runs of its own scripted model."""
+
+import json
+
+from agents import Agent, RunConfig, Runner
+from agents.memory import SessionABC
+from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+
+from todoplan.adapters.openai_agents import Planning, attach, plan_of_state
+from todoplan.testing.adapters import Ran, Seen
+
+_CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model", tracing_disabled=True)
+_MOST = 40
+
+
+class JsonSession(SessionABC):
+    """
+    A session of the SDK that is kept as text.
+    """
+
+    def __init__(self, session_id, text="[]"):
+        self.session_id, self.text = session_id, text
+
+    async def get_items(self, limit=None):
+        return json.loads(self.text)[-limit if limit else None :]
+
+    async def add_items(self, items):
+        self.text = json.dumps([*await self.get_items(), *items])
+
+    async def pop_item(self):
+        *kept, last = await self.get_items()
+        self.text = json.dumps(kept)
+        return last
+
+    async def clear_session(self):
+        self.text = "[]"
+
+
+def seen(item):
+    """
+    Return an item of the Responses API as the suite reads it, in a list; a call is left out.
+    """
+    if item.get("type") == "function_call":
+        return []
+    if item.get("type") == "function_call_output":
+        return [Seen("tool", item["output"], item["call_id"])]
+    content = item["content"]
+    text = content if isinstance(content, str) else "".join(part["text"] for part in content)
+    return [Seen(item["role"], text)]
+
+
+def _request(call):
+    given = (
+        call.input if isinstance(call.input, list) else [{"role": "user", "content": call.input}]
+    )
+    return [Seen("system", call.system_instructions), *_all_seen(given)]
+
+
+def _all_seen(items):
+    return [one for item in items for one in seen(item)]
+
+
+def _said(turn):
+    text = [assistant_message(turn.text)] if turn.text or not turn.calls else []
+    return [*text, *map(_call, turn.calls)]
+
+
+def _call(call):
+    sent = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+    return function_call(call.name, sent, call_id=call.call_id)
+
+
+def _model(script):
+    async def respond(call):
+        return _said(await script.areply(_request(call)))
+
+    return ScriptedModel([ModelStep.respond(respond)] * (len(script.turns) + _MOST))
+
+
+class OpenAIAgents:
+    """
+    One agent. A session is a `Planning` and a session of the SDK, both kept as JSON texts.
+    """
+
+    def __init__(self, setup, saved=None):
+        self.setup, self.sessions, self.plannings = setup, {}, {}
+        self.agent = Agent(name="worker", instructions="You work.")
+        for name, (items, planning) in (saved or {}).items():
+            self.sessions[name] = JsonSession(name, items)
+            self.plannings[name] = self._planning(json.loads(planning))
+
+    def _planning(self, saved=None):
+        return Planning(self.setup.toolbox, saved=saved, clock=self.setup.clock)
+
+    def _of(self, session):
+        self.sessions.setdefault(session, JsonSession(session))
+        return self.plannings.setdefault(session, self._planning())
+
+    def seed(self, session, plan):
+        self._of(session).planner.restore(plan)
+
+    def plan(self, session):
+        return plan_of_state(self._of(session).to_data())
+
+    def restarted(self):
+        saved = {
+            name: (session.text, json.dumps(self.plannings[name].to_data()))
+            for name, session in self.sessions.items()
+        }
+        return type(self)(self.setup, saved)
+
+    async def run(self, session, script):
+        planning, told = self._of(session), []
+        agent = attach(
+            self.agent.clone(model=_model(script)), planning, settings=self.setup.settings
+        )
+        stop = planning.subscribe(lambda entry, _: told.extend(entry.events))
+        await self._run(agent, self.sessions[session])
+        stop()
+        items = await self.sessions[session].get_items()
+        return Ran(_all_seen(items), told)
+
+    async def _run(self, agent, session):
+        await Runner.run(agent, "go", session=session, run_config=_CONFIG, max_turns=_MOST)
+
+
+class StreamedOpenAIAgents(OpenAIAgents):
+    """
+    The same, streamed.
+    """
+
+    async def _run(self, agent, session):
+        result = Runner.run_streamed(
+            agent, "go", session=session, run_config=_CONFIG, max_turns=_MOST
+        )
+        async for _ in result.stream_events():
+            pass

@@ -1,0 +1,130 @@
+"""Pydantic AI's agent under the conformance suite: in one go or streamed, history or store."""
+
+import json
+
+from pydantic_ai import Agent, AgentRunResultEvent
+from pydantic_ai.messages import (
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import DeltaToolCall, FunctionModel
+
+from todoplan import Planner
+from todoplan.adapters.pydantic_ai import Planning, plan_of_state, seed_plan
+from todoplan.codec import entry_from_data
+from todoplan.stores.memory import MemoryStore
+from todoplan.testing.adapters import Ran, Seen
+
+
+def seen(messages):
+    """
+    Yield messages as the suite reads them: one for each part that says something.
+    """
+    for message in messages:
+        role = "assistant" if isinstance(message, ModelResponse) else "user"
+        for part in message.parts:
+            if isinstance(part, ToolReturnPart):
+                yield Seen("tool", part.content, part.tool_call_id, part.outcome != "success")
+            elif isinstance(part, TextPart | UserPromptPart):
+                yield Seen(role, part.content)
+
+
+def _text(call):
+    """
+    Return arguments as most providers send them; a text is sent as it is.
+    """
+    return call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+
+
+def _model(script):
+    async def said(messages, info):
+        return await script.areply([Seen("system", info.instructions), *seen(messages)])
+
+    async def answer(messages, info):
+        turn = await said(messages, info)
+        calls = [ToolCallPart(call.name, _text(call), call.call_id) for call in turn.calls]
+        return ModelResponse(parts=[*calls, *([TextPart(turn.text)] if turn.text else [])])
+
+    async def stream(messages, info):
+        turn = await said(messages, info)
+        for place, call in enumerate(turn.calls):
+            yield {place: DeltaToolCall(call.name, _text(call), tool_call_id=call.call_id)}
+        if turn.text:
+            yield turn.text
+
+    return FunctionModel(answer, stream_function=stream)
+
+
+class PydanticAI:
+    """
+    One agent; the sessions are message histories, kept as JSON.
+    """
+
+    def __init__(self, setup, kept=None):
+        self.setup, self.kept = setup, kept if kept is not None else {}
+        box, settings = setup.toolbox, setup.settings
+        self.planning = Planning(box, settings, store=self._store(), clock=setup.clock)
+        self.agent = Agent(capabilities=[self.planning], instructions="You work.", retries=3)
+
+    def _store(self):
+        return None
+
+    def _messages(self, session):
+        return ModelMessagesTypeAdapter.validate_json(self.kept.get(session, b"[]"))
+
+    def seed(self, session, plan):
+        seeded = seed_plan(self._messages(session), plan)
+        self.kept[session] = ModelMessagesTypeAdapter.dump_json(seeded)
+
+    def plan(self, session):
+        return plan_of_state(self._messages(session))
+
+    def restarted(self):
+        return type(self)(self.setup, self.kept)
+
+    async def run(self, session, script):
+        messages = self._messages(session)
+        result = await self._ran(_model(script), messages, session)
+        self.kept[session] = result.all_messages_json()
+        parts = (part for message in result.new_messages() for part in message.parts)
+        told = [p.metadata for p in parts if isinstance(p, ToolReturnPart) and p.metadata]
+        entries = [entry_from_data(one["todoplan"]["entry"]) for one in told]
+        events = [event for entry in entries for event in entry.events]
+        return Ran([*seen(result.all_messages())], events)
+
+    async def _ran(self, model, messages, session):
+        return await self.agent.run(
+            "go", model=model, message_history=messages, conversation_id=session
+        )
+
+
+class Streamed(PydanticAI):
+    """
+    The same, streamed.
+    """
+
+    async def _ran(self, model, messages, session):
+        told = {"model": model, "message_history": messages, "conversation_id": session}
+        async with self.agent.run_stream_events("go", **told) as events:
+            *_, last = [event async for event in events]
+        assert isinstance(last, AgentRunResultEvent)
+        return last.result
+
+
+class Stored(PydanticAI):
+    """
+    The same, with the plans in a store.
+    """
+
+    def _store(self):
+        return self.kept.setdefault("", MemoryStore())
+
+    def seed(self, session, plan):
+        Planner(self.planning.store, session).restore(plan)
+
+    def plan(self, session):
+        return self.planning.store.load(session)

@@ -1,0 +1,57 @@
+"""A fake framework that does everything right, for faults to be built into; see the others."""
+
+import attrs
+from support.conformance_functions import MESSAGES, Functions
+
+from todoplan.core.assembly import plan_of
+
+
+class Sound(Functions):
+    """
+    A framework of plain JSON that hands arguments on as they come.
+    """
+
+    def __init__(self, setup, kept=None):
+        super().__init__(MESSAGES, setup, kept)
+
+    def restarted(self):
+        return type(self)(self.setup, self.kept)
+
+
+def caught_by(check, *others):
+    """
+    Note on a fault the check that is meant for it, and others that cannot help but catch it.
+    """
+
+    def noted(host):
+        host.meant, host.others = f"test_{check}", {f"test_{other}" for other in others}
+        return host
+
+    return noted
+
+
+def edited(plan, **changes):
+    """
+    Return a plan whose tasks all have other values in some fields.
+    """
+    tasks = tuple(attrs.evolve(task, **changes) for task in plan)
+    return plan_of(tasks, next_id=plan.next_id, revision=plan.revision)
+
+
+def with_arguments(turn, change, kind=dict):
+    """
+    Return a turn whose arguments, where they are of a kind, are changed by a function.
+    """
+
+    def one(call):
+        is_meant = isinstance(call.arguments, kind)
+        return attrs.evolve(call, arguments=change(call.arguments)) if is_meant else call
+
+    return attrs.evolve(turn, calls=tuple(map(one, turn.calls)))
+
+
+def singly(turn):
+    """
+    Return a turn for each call.
+    """
+    return [attrs.evolve(turn, calls=(call,)) for call in turn.calls] or [turn]

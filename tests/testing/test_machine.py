@@ -1,0 +1,372 @@
+"""The machines find what is wrong, say it with the plan before and after, and let right code be."""
+
+import re
+
+import attrs
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import run_state_machine_as_test
+
+from todoplan.core.apply import replay
+from todoplan.core.assembly import plan_of
+from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask, WriteTodos
+from todoplan.core.decide import Accepted, Rejected, decide
+from todoplan.core.plan import Counts, Plan
+from todoplan.core.policy import Policy
+from todoplan.core.presets import DEFAULT, STRICT
+from todoplan.core.problems import Problem
+from todoplan.core.rules import Rule
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.planner import Planner
+from todoplan.testing import PlanMachine, ToolMachine, machine
+
+RUN = settings(max_examples=15, stateful_step_count=10, database=None, derandomize=True)
+LONG = settings(RUN, max_examples=200)
+FOUND = settings(LONG, phases=[Phase.generate])
+SHRUNK = settings(LONG, phases=[Phase.generate, Phase.shrink])
+
+
+def told(machine_class, how=FOUND):
+    """
+    Run a machine that must fail; return what it says, with the notes of the smallest failure.
+    """
+    with pytest.raises(AssertionError) as failure:
+        run_state_machine_as_test(machine_class, settings=how)
+    return "\n".join([str(failure.value), *failure.value.__notes__])
+
+
+def tampered(spoil):
+    """
+    Return a machine whose agent loop spoils what `decide` returns.
+    """
+
+    class Tampered(PlanMachine):
+        policy = STRICT if spoil is takes_all else DEFAULT
+
+        def carry_out(self, command):
+            answer = super().carry_out(command)
+            return spoil(self.plan, command, answer)
+
+    return Tampered
+
+
+def _plan(answer, before):
+    return answer.plan if isinstance(answer, Accepted) else before
+
+
+def rebuilt(plan, changed, **more):
+    """
+    Return a plan with other tasks, else the same.
+    """
+    return plan_of(changed, **({"next_id": plan.next_id, "revision": plan.revision} | more))
+
+
+def loses_an_edge(before, _, answer):
+    """The loop keeps tasks and forgets who waits for whom."""
+    bare = [attrs.evolve(task, blocks=(), blocked_by=()) for task in _plan(answer, before)]
+    return rebuilt(_plan(answer, before), bare)
+
+
+def reuses_ids(before, _, answer):
+    """The loop counts its tasks to number the next."""
+    plan = _plan(answer, before)
+    return plan_of(plan, revision=plan.revision)
+
+
+def forgets_a_dependent(before, command, answer):
+    """The loop deletes what waited for a deleted task."""
+    plan = _plan(answer, before)
+    if not isinstance(command, DeleteTask) or isinstance(answer, Rejected):
+        return plan
+    gone = set(before[command.task_id].blocks)
+    left = {task.id for task in plan} - gone
+    return rebuilt(
+        plan,
+        [
+            attrs.evolve(
+                task,
+                blocks=tuple(end for end in task.blocks if end in left),
+                blocked_by=tuple(end for end in task.blocked_by if end in left),
+            )
+            for task in plan
+            if task.id in left
+        ],
+    )
+
+
+def takes_all(before, command, answer):
+    """The loop asks no policy."""
+    return decide(before, command, Policy()) if isinstance(answer, Rejected) else answer
+
+
+def refuses_all(_, __, ___):
+    """The loop refuses everything."""
+    return Rejected((Problem("no_reason"),))
+
+
+def gives_other_reasons(_, __, answer):
+    """The loop refuses what is to be refused, for another reason."""
+    return Rejected((Problem("other"),)) if isinstance(answer, Rejected) else answer
+
+
+def loses_events(_, __, answer):
+    """The loop does not tell all that happened."""
+    return attrs.evolve(answer, events=answer.events[:-1]) if _accepted(answer) else answer
+
+
+def counts_anew(before, _, answer):
+    """The loop's revision goes back to nothing."""
+    return rebuilt(_plan(answer, before), _plan(answer, before), revision=0)
+
+
+def never_counts(before, _, answer):
+    """The loop's revision stays."""
+    return rebuilt(_plan(answer, before), _plan(answer, before), revision=before.revision)
+
+
+def turns_the_order(before, _, answer):
+    """The loop gives the tasks backwards."""
+    return rebuilt(_plan(answer, before), reversed(tuple(_plan(answer, before))))
+
+
+def adds_an_edge(before, _, answer):
+    """The loop lets the second task wait for the first."""
+    plan = _plan(answer, before)
+    linked = decide(plan, UpdateTask("2", add_blocked_by=("1",)), Policy())
+    return rebuilt(plan, linked.plan) if isinstance(linked, Accepted) else plan
+
+
+def rewords(before, _, answer):
+    """The loop tidies texts."""
+    plan = _plan(answer, before)
+    return rebuilt(plan, [attrs.evolve(task, subject=task.subject.upper()) for task in plan])
+
+
+def miscounts(before, _, answer):
+    """The loop's counts are off."""
+    return attrs.evolve(_plan(answer, before), counts=Counts(pending=7))
+
+
+def forgets_what_is_ready(before, _, answer):
+    """The loop's list of ready tasks is stale."""
+    plan = _plan(answer, before)
+    return attrs.evolve(plan, ready=Plan()._ready, waiting=Plan()._waiting)
+
+
+def half_a_mirror(before, command, answer):
+    """The loop writes edges at one end only."""
+    plan = _plan(answer, before)
+    for task in plan:
+        if task.blocks:
+            object.__setattr__(task, "blocks", ())
+    return plan
+
+
+def doubles_edges(before, command, answer):
+    """The loop writes edges twice."""
+    plan = _plan(answer, before)
+    for task in plan:
+        if len(task.blocks) == 1:
+            object.__setattr__(task, "blocks", task.blocks * 2)
+    return plan
+
+
+def refuses_and_does(before, _, answer):
+    """The loop says no, and does it."""
+    plan = Toolbox(LEAN).call(before, "plan", {"write": ["x"]})
+    return attrs.evolve(plan, is_error=True) if isinstance(answer, Rejected) else answer
+
+
+def _accepted(answer):
+    return isinstance(answer, Accepted) and answer.events
+
+
+FAULTS = {
+    loses_an_edge: r"the edge #\d+ -> #\d+ is missing",
+    reuses_ids: r"the next id is \d+, it should be \d+",
+    forgets_a_dependent: r"the tasks are .*, they should be #",
+    takes_all: r"it was accepted, it should be refused \(",
+    refuses_all: r"it was refused \(no_reason\), it should be accepted",
+    gives_other_reasons: "it was refused for other, it should be for ",
+    loses_events: "replaying its events does not give its plan",
+    counts_anew: r"the revision went from \d+ to \d+, it should grow",
+    never_counts: r"the revision went from \d+ to \d+, it should grow",
+    turns_the_order: r"the tasks are #.*, they should be #",
+    adds_an_edge: r"the edge #1 -> #2 is too many",
+    rewords: r"the subject of #\d+ is '.*', it should be '",
+    miscounts: r"the counts are \(7, 0, 0, 0\), they should be ",
+    forgets_what_is_ready: r"the tasks that are ready are none|does not wait for",
+    half_a_mirror: r"#\d+ blocked_by #.*, which blocks does not mirror",
+    doubles_edges: r"#\d+ names a task twice in blocks",
+    refuses_and_does: "it was refused, and changed the plan",
+}
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"), FAULTS.items(), ids=lambda each: getattr(each, "__name__", "")
+)
+def test_a_seeded_fault_is_caught(fault, says):
+    """Each fault is found, named in a sentence, and shown with the plan before and after it."""
+    text = told(tampered(fault))
+    assert re.search(says, text)
+    assert "  before:\n" in text
+
+
+def test_a_failure_can_be_read():
+    """The smallest failure tells every step with the plan before and after, and what should be."""
+    text = told(tampered(loses_an_edge), SHRUNK)
+    assert "The plan should be:\n#1 [pending] a\n#2 [pending] a [blocked by #1]\n" in text
+    at_once = "\nCreateTasks((CreateTask('a'), CreateTask('a', blocked_by=('#0',))))\n  before:\n    The"
+    one_by_one = "\nCreateTask('a', blocked_by=('1',))\n  before:\n    #1 [pending] a\n  after:"
+    assert at_once in text or one_by_one in text
+    assert "  after:\n    #1 [pending] a\n    #2 [pending] a\n" in text
+
+
+def inside(action):
+    """
+    Run something where Hypothesis takes notes.
+    """
+
+    @given(st.none())
+    @settings(max_examples=1, database=None)
+    def body(_):
+        action()
+
+    body()
+
+
+def test_an_id_that_comes_back_is_named():
+    """An id of a task that is gone is not given to a new one, whatever the numbers say."""
+
+    def again():
+        box = PlanMachine()
+        box.do(CreateTask("a"))
+        box.do(DeleteTask("1"))
+        box.plan, box.model.next_id = Plan(), 1
+        box.do(CreateTask("a"))
+
+    with pytest.raises(AssertionError, match="the id #1 was used before"):
+        inside(again)
+
+
+def _one_owner(change):
+    owned = [task.id for task in change.after if task.owner == "ann"]
+    return (Problem("one_owner", tuple(owned)),) if len(owned) > 1 else ()
+
+
+class OwnRule(PlanMachine):
+    policy = DEFAULT.adding(Rule("one_owner", _one_owner))
+
+
+class OwnRuleForgotten(PlanMachine):
+    policy = DEFAULT.adding(Rule("one_owner", _one_owner))
+
+    def carry_out(self, command):
+        return decide(self.plan, command, DEFAULT)
+
+
+class Strict(PlanMachine):
+    policy = STRICT
+    times = True
+
+
+class Tasks(ToolMachine):
+    toolset = tasks("snake").renamed(TaskCreate="add_task")
+
+
+class Lean(ToolMachine):
+    toolset = LEAN
+    policy = STRICT
+
+
+class Unbroken(ToolMachine):
+    breaks = ()
+
+
+class Loop(ToolMachine):
+    def __init__(self):
+        super().__init__()
+        self.loop = Planner()
+
+    def call(self, call):
+        self.loop.call(call.name, call.arguments)
+        return self.loop.plan
+
+
+@pytest.mark.parametrize(
+    "right", [PlanMachine, Strict, OwnRule, ToolMachine, Tasks, Lean, Unbroken, Loop]
+)
+def test_what_is_right_passes(right):
+    """Commands and calls, any policy, any tool set, a loop with a clock of its own: no failure."""
+    run_state_machine_as_test(right, settings=RUN)
+
+
+def test_a_rule_of_ones_own_is_held():
+    """A rule that the model does not know is asked for its opinion; who forgets it is caught."""
+    assert "it should be refused (one_owner)" in told(OwnRuleForgotten)
+
+
+def test_the_machine_of_the_docstring_runs():
+    """The ten lines that the module shows are a machine that passes."""
+    lines = machine.__doc__.split("\n\n    class ")[1].split("\n\n`policy")[0]
+    code = "class " + lines.replace("\n    ", "\n")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    names = {"PlanMachine": PlanMachine, "Planner": Planner, "__name__": "shown"}
+    exec(code, names)  # noqa: S102 - our own text
+    run_state_machine_as_test(names["LoopMachine"], settings=RUN)
+    assert names["TestLoop"]
+
+
+def test_a_broken_call_is_told():
+    """A tool set that takes what is to be refused is caught, and the break is named."""
+
+    class Gullible(ToolMachine):
+        breaks = ("unknown_status", "status_word")
+
+        def call(self, call):
+            reply = super().call(call)
+            if reply.is_error and reply.problems[0].code == "unknown_status":
+                return Toolbox(self.toolset).call(self.plan, call.name, {"todos": ["x"]})
+            return reply
+
+    text = told(Gullible)
+    assert "it was accepted, it should be refused (no reason known)" in text
+    assert "broken: unknown_status (a status that there is not), to be refused" in text
+    assert "write_todos({'todos': [{" in text
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda box: box.versions.__setitem__(-1, ()), "revision 1 has changed"),
+        (lambda box: setattr(box, "policy", Policy().but(priority_required="error")), "policy"),
+        (lambda box: box.model.tasks.clear(), "between two steps"),
+        (lambda box: box.events.clear(), "replaying all events does not give the plan"),
+    ],
+)
+def test_what_is_wrong_between_steps_is_caught(spoil, says):
+    """The laws are asked between the steps as well, and once more at the end."""
+    box = PlanMachine()
+    inside(lambda: box.do(CreateTask("a")))
+    spoil(box)
+    with pytest.raises(AssertionError, match=says):
+        _ask(box)
+
+
+def _ask(box):
+    box.plan_is_model()
+    box.accepted_satisfies_policy()
+    box.old_versions_stand()
+    box.teardown()
+
+
+def test_machines_on_plans_alone_have_no_events():
+    """Where only plans are told there is nothing to replay at the end."""
+    box = tampered(lambda before, _, answer: _plan(answer, before))()
+    inside(lambda: box.do(WriteTodos(())))
+    assert box.events is None
+    _ask(box)
+    assert replay(box.plan, ()) == box.plan

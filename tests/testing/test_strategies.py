@@ -1,0 +1,217 @@
+"""What the strategies draw is valid, varied and meant, and what they shrink to is small."""
+
+import re
+from typing import get_args
+
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+
+from todoplan.core import commands, events
+from todoplan.core.apply import apply, replay
+from todoplan.core.assembly import plan_of
+from todoplan.core.decide import Accepted, Rejected, decide
+from todoplan.core.limits import Limits
+from todoplan.core.model import Status, Task, Todo
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy
+from todoplan.core.presets import PRESETS
+from todoplan.core.questions import blocked
+from todoplan.dialogue.conversation import Message, is_final_answer
+from todoplan.dialogue.tools_lean import LEAN
+from todoplan.errors import PlanError
+from todoplan.testing import strategies as some
+from todoplan.testing.strategies.event import EVENTS
+from todoplan.testing.strategies.hostile import HOSTILE
+
+FOUND = settings(max_examples=300, database=None, derandomize=True, phases=[Phase.generate])
+SMALL = settings(FOUND, phases=[Phase.generate, Phase.shrink])
+
+
+def least(strategy, condition=lambda _: True):
+    """
+    Return what a counterexample shrinks to.
+    """
+    return find(strategy, condition, settings=SMALL)
+
+
+def one(strategy, condition):
+    """
+    Return what is found first.
+    """
+    return find(strategy, condition, settings=FOUND)
+
+
+def edges(plan):
+    """
+    Return the edges by the places of their ends.
+    """
+    place = {task.id: n for n, task in enumerate(sorted(plan, key=lambda task: int(task.id)))}
+    return {(place[task.id], place[end]) for task in plan for end in task.blocks}
+
+
+@given(st.sampled_from(some.SHAPES), st.integers(0, 5), st.data())
+def test_plans_have_their_size_and_are_whole(shape, size, data):
+    """A plan of any shape is one that `plan_of` takes, and of the size that was asked for."""
+    plan = data.draw(some.plans(shape=shape, min_size=size, max_size=size))
+    assert len(plan) == size
+    assert plan_of(plan, next_id=plan.next_id, revision=plan.revision) == plan
+
+
+@given(st.integers(0, 6), st.data())
+def test_plans_have_their_shape(size, data):
+    """The edges are those that the shape's name says."""
+    last = size - 1
+
+    def drawn(shape):
+        return edges(data.draw(some.plans(shape=shape, min_size=size, max_size=size)))
+
+    assert drawn("disconnected") == set()
+    assert drawn("chain") == {(n, n + 1) for n in range(last)}
+    assert drawn("wide") == {(0, n) for n in range(1, size)}
+    middle = range(1, last)
+    diamond = {(0, n) for n in middle} | {(n, last) for n in middle}
+    assert drawn("diamond") == (diamond or ({(0, 1)} if size == 2 else set()))
+
+
+def test_a_blocked_task_shrinks_to_two_tasks_and_an_edge():
+    """The least plan with a blocked task is two tasks called "a" and an edge, and nothing else."""
+    plan = least(some.plans(), blocked)
+    assert list(plan) == [Task("1", "a", blocks=("2",)), Task("2", "a", blocked_by=("1",))]
+    assert (plan.next_id, plan.revision) == (3, 2)
+
+
+def test_other_things_shrink_to_little():
+    """Whatever is looked for, nothing is there that need not be."""
+    assert list(least(some.plans(), len)) == [Task("1", "a")]
+    assert least(some.plans()) == Plan()
+    assert least(some.tasks()) == Task("1", "a")
+    assert least(some.todos()) == Todo("a")
+    assert least(some.commands()) in (commands.StartNext(), commands.CreateTask("a"))
+    assert least(some.scripts(), len) == (commands.CreateTask("a"),)
+    assert least(some.titles(), lambda text: len(text) > 3) == "a000"
+    assert least(some.arguments(LEAN)).arguments == {}
+    assert least(some.conversations()) == (Message("user"),)
+
+
+def test_a_failing_script_shrinks_to_what_it_needs():
+    """The least script that completes a task makes one and moves it."""
+    script = least(some.scripts(), _completes)
+    assert script == (
+        commands.CreateTask("a"),
+        commands.UpdateTask("1", status=Status.COMPLETED),
+    )
+
+
+def _completes(script):
+    plan = Plan()
+    for command in script:
+        before, plan = plan, decide(plan, command, Policy()).plan
+        if type(command) is commands.UpdateTask and plan.counts.completed > before.counts.completed:
+            return True
+    return False
+
+
+@given(some.plans(), st.data())
+def test_sensible_commands_are_accepted_where_no_rule_holds(plan, data):
+    """Only a rule refuses a command that makes sense for its plan."""
+    command = data.draw(some.sensible_commands(plan))
+    assert isinstance(decide(plan, command, Policy()), Accepted)
+
+
+@given(some.scripts(policy=PRESETS["default"]), some.scripts(blind=True, max_size=4))
+def test_scripts_follow_the_plan(script, blind):
+    """Each command of a script meets the plan that those before it made; a blind one need not."""
+    plan = Plan()
+    for command in (*script, *blind):
+        answer = decide(plan, command)
+        plan = answer.plan if isinstance(answer, Accepted) else plan
+    assert plan_of(plan) or not len(plan)
+
+
+@pytest.mark.parametrize("kind", get_args(commands.Command))
+def test_blind_commands_are_of_every_kind(kind):
+    """None is left out."""
+    assert one(some.commands(), lambda command: type(command) is kind)
+
+
+@pytest.mark.parametrize("answer", [Accepted, Rejected])
+def test_blind_commands_are_taken_and_refused(answer):
+    """Both answers come."""
+    assert one(some.commands(), lambda command: type(decide(Plan(), command)) is answer)
+
+
+@given(some.histories())
+def test_histories_replay(happened):
+    """The events of a life make a plan, one revision each."""
+    assert replay(Plan(), happened).revision == len(happened)
+
+
+@given(some.plans(), some.events())
+def test_any_event_applies_to_any_plan(plan, happened):
+    """`apply` is total: what comes is a plan."""
+    assert apply(plan, happened).revision == plan.revision + 1
+
+
+@given(some.policies())
+def test_policies_have_all_rules(policy):
+    """A policy is a preset, or rates every rule there is."""
+    assert {rule.name for rule, _ in policy.rules} == {rule.name for rule, _ in Policy().rules}
+
+
+@pytest.mark.parametrize("kind", sorted(HOSTILE))
+def test_hostile_texts_are_of_their_kind(kind):
+    """What is drawn holds an attack of the kind that was named; none is blank."""
+
+    @given(some.hostile_texts(kind))
+    @settings(max_examples=20, database=None)
+    def body(text):
+        assert any(attack in text for attack in HOSTILE[kind])
+        assert text.strip("\t\n ")
+
+    body()
+
+
+def test_an_unknown_kind_of_attack_is_an_error():
+    """It names those that there are."""
+    with pytest.raises(PlanError, match="no hostile text is called x; there are reminder, ansi"):
+        some.hostile_texts("x")
+
+
+@given(some.conversations(LEAN, ended=True), some.conversations(ended=False), some.messages())
+def test_conversations_could_have_been(ended, open_, message):
+    """Every call is answered in order, and an ended talk ends with a final answer."""
+    assert is_final_answer(ended[-1])
+    assert not is_final_answer(open_[-1])
+    for talk in (ended, open_):
+        called = [name for each in talk for name in each.calls]
+        answered = [result.name for each in talk for result in each.results]
+        assert called == answered
+    assert message.role in {"user", "assistant", "tool", "system"}
+
+
+@given(some.titles(), some.texts(), some.times(), some.metadata(), some.json_values())
+def test_texts_and_values(title, text, time, metadata, value):
+    """Titles are never blank nor hold controls; times are aware."""
+    assert title.strip()
+    assert not re.search(r"[\x00-\x1f\ud800-\udfff]", title)
+    assert isinstance(text, str)
+    assert time is None or time.tzinfo
+    assert metadata is not value
+
+
+@pytest.mark.parametrize(
+    "type_", [Plan, Task, Todo, Policy, Limits, *get_args(commands.Command), *EVENTS]
+)
+@given(data=st.data())
+@settings(max_examples=10)
+def test_types_are_registered(type_, data):
+    """`st.from_type` knows every value class."""
+    assert type(data.draw(st.from_type(type_))) is type_
+
+
+@given(st.from_type(commands.Command), st.from_type(events.Event))
+def test_unions_are_registered(command, happened):
+    """So it does the unions."""
+    assert isinstance(command, commands.Command)
+    assert isinstance(happened, events.Event)

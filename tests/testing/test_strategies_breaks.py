@@ -1,0 +1,90 @@
+"""The catalogue of broken arguments: every entry is what it says, for every tool set it fits."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.talk import TOOLSETS
+
+from todoplan.core.assembly import plan_of
+from todoplan.core.model import Task
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy
+from todoplan.dialogue.intake import read
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools_todos import TODOS
+from todoplan.errors import PlanError
+from todoplan.testing import strategies as some
+from todoplan.testing.strategies.calls import makes_sense
+
+CHAIN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))], revision=2)
+
+
+def check(broken, toolset, plan):
+    """
+    Assert that intake and toolbox make of a broken call what the catalogue says.
+    """
+    fields = toolset.find(broken.call.name).fields
+    found = read(broken.call.arguments, fields)
+    reply = Toolbox(toolset, Policy()).call(plan, broken.call.name, broken.call.arguments)
+    if broken.broken.expected == "refused":
+        assert broken.meant is None
+        assert reply.is_error
+        assert reply.plan is plan
+    else:
+        assert found.values == read(broken.meant, fields).values
+        assert not found.problems
+        assert bool(found.repairs) == (broken.broken.expected == "mended")
+
+
+@pytest.mark.parametrize("name", sorted(some.BREAKS))
+@given(st.data())
+@settings(max_examples=10)
+def test_a_break_is_what_it_says(name, data):
+    """Taken and mended read as what they mean, mended with a note; refused changes nothing."""
+    fits = some.BREAKS[name].fits
+    sets = [each for each in TOOLSETS if any(fits(tool, CHAIN) for tool in each.tools)]
+    toolset = data.draw(st.sampled_from(sets))
+    broken = data.draw(some.broken_arguments(toolset, name, plan=CHAIN))
+    assert broken.broken is some.BREAKS[name]
+    assert broken.broken.about
+    check(broken, toolset, CHAIN)
+
+
+@given(st.data(), st.sampled_from(TOOLSETS))
+def test_any_break_can_be_drawn(data, toolset):
+    """Without a name all are drawn from, also where there is no plan."""
+    check(data.draw(some.broken_arguments(toolset)), toolset, Plan())
+
+
+@given(some.broken_arguments(tasks(), raw=False))
+def test_what_frameworks_parse_is_no_text(broken):
+    """`raw=False` leaves out what only a text can be."""
+    assert not broken.broken.raw
+    assert not isinstance(broken.call.arguments, str)
+
+
+def test_what_does_not_fit_is_an_error():
+    """An unknown name, and a break that no tool can have, are the developer's mistakes."""
+    with pytest.raises(PlanError, match="no break is called nonsense; there are encoded"):
+        some.broken_arguments(TODOS, "nonsense")
+    with pytest.raises(PlanError, match="lean has no tool that can be called so"):
+        some.broken_arguments(LEAN, "unknown_status")
+    with pytest.raises(PlanError, match="todos has no tool"):
+        some.broken_arguments(TODOS, "self_edge")
+
+
+@given(st.data(), st.sampled_from(TOOLSETS), some.plans())
+def test_arguments_are_well_formed(data, toolset, plan):
+    """What is drawn as well-formed is read without a word, and its ids are the plan's."""
+    call = data.draw(some.arguments(toolset, plan))
+    tool = toolset.find(call.name)
+    assert makes_sense(tool, call.arguments)
+    assert "bad_id" not in str(Toolbox(toolset).call(plan, call.name, call.arguments).problems)
+
+
+@given(some.turns(LEAN))
+def test_turns_have_call_ids(calls):
+    """The calls of a turn are told apart by their ids."""
+    assert len({call.call_id for call in calls}) == len(calls)

@@ -1,0 +1,32 @@
+"""
+Property tests for plan behaviour: Hypothesis strategies, a machine to drive, an adapter suite.
+
+`todoplan.testing.strategies` draws plans, commands, tool arguments (also broken ones) and more;
+`PlanMachine` and `ToolMachine` hold your rules, tool set or agent loop to a naive model of the
+plan; `todoplan.testing.adapters` proves an adapter. Nothing of it is loaded before it is asked for.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from todoplan.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from todoplan.testing import strategies
+    from todoplan.testing.machine import PlanMachine, ToolMachine
+
+__all__ = ["PlanMachine", "ToolMachine", "strategies"]
+
+if find_spec("hypothesis") is None:
+    _MSG = "todoplan.testing needs Hypothesis and pytest; run: pip install 'todoplan[testing]'"
+    raise MissingExtraError(_MSG, extra="testing")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "strategies":
+        return import_module("todoplan.testing.strategies")
+    if name in __all__:
+        return getattr(import_module("todoplan.testing.machine"), name)
+    msg = f"module 'todoplan.testing' has no attribute {name!r}"
+    raise AttributeError(msg)

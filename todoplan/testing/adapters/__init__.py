@@ -1,0 +1,43 @@
+"""
+Prove an adapter: subclass `AdapterSuite`, give it a factory, run pytest.
+
+An adapter puts a tool set into a framework. Whether it does so rightly is asked here, through the
+real framework with a scripted model, and measured by the function-calling adapter: the same calls
+must give the same plans, events and replies (laws 12 to 14). What the author writes is a `Host`,
+the framework with the adapter in it, and a subclass:
+
+    class TestMyAdapter(AdapterSuite):
+        capabilities = ALL - {Capability.RAW_ARGUMENTS}
+
+        def host(self, setup: Setup) -> Host:
+            return MyHost(setup)
+
+How to write the adapter itself: make the framework's tools of `toolset.definitions()`. Answer a
+call with `toolbox.call(plan, name, arguments, at=...)`, or all calls of a turn with `toolbox.turn`,
+keep `reply.plan` in the framework's own per-session state, send `reply.text`, mark it as an error
+if `reply.is_error`, and raise nothing. Where the framework lets you look at a request before it is
+sent, ask `Guidance.before_model` and put what it says at the tail, unsaved; where a final answer
+can be sent back, ask `Guidance.after_model`. Keep the `Memory` beside the plan.
+
+`pytest -rs` says which checks were left out, and why; with `-p todoplan.testing.adapters.report` it
+also prints which capabilities every tested adapter has.
+"""
+
+from todoplan.testing.adapters.capabilities import ALL, Capability, needs
+from todoplan.testing.adapters.hosting import Clock, Host, Ran, Setup
+from todoplan.testing.adapters.script import ModelTurn, Script, Seen
+from todoplan.testing.adapters.suite import AdapterSuite
+
+__all__ = [
+    "ALL",
+    "AdapterSuite",
+    "Capability",
+    "Clock",
+    "Host",
+    "ModelTurn",
+    "Ran",
+    "Script",
+    "Seen",
+    "Setup",
+    "needs",
+]

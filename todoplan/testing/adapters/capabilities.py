@@ -1,0 +1,72 @@
+"""What an adapter can do, as far as its framework lets it, and how a check asks for it."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from functools import wraps
+from typing import Any, Protocol, TypeVar
+
+import pytest
+
+__all__ = ["ALL", "Capability", "Capable", "leave_out_without", "needs"]
+
+
+class Capability(StrEnum):
+    """
+    Something that some frameworks cannot have. What is not declared is not checked.
+    """
+
+    MODEL = "it runs a model, and what the model is sent can be read"
+    TURNS = "it knows which calls belong to one model turn, and their order"
+    REMINDERS = "it can put a text at the tail of one request, unsaved"
+    FURTHER_TURNS = "it can send a final answer back to the model"
+    ARGUMENTS = "arguments that break the schema reach the adapter as they were sent"
+    TEXT_ARGUMENTS = "the model's arguments are a text, which may be no JSON"
+    RAW_ARGUMENTS = "arguments that are no JSON object reach the adapter as the text they are"
+    BROKEN_TEXTS = "texts that are no UTF-8, half a surrogate pair, do not stop a run"
+    UNKNOWN_TOOLS = "a call of a tool that is not there is answered, not raised"
+    ERROR_FLAG = "an answer can be marked as an error"
+    EVENTS = "the application is told of the events"
+    CLOCK = "the times of a change can be given"
+    RESUME = "the plan is kept by the framework's own persistence, and resumed from it"
+    THREADS = "sessions run in threads side by side"
+    TASKS = "sessions run as asynchronous tasks side by side"
+
+
+ALL = frozenset(Capability)
+"""Every capability: take away what the framework cannot have."""
+
+
+class Capable(Protocol):
+    """
+    Whatever declares its capabilities.
+    """
+
+    capabilities: frozenset[Capability]
+
+
+Check = TypeVar("Check", bound=Callable[..., None])
+
+
+def needs(*wanted: Capability) -> Callable[[Check], Check]:
+    """
+    Have a check left out, with the reason, where a capability is not declared.
+    """
+
+    def decorate(check: Any) -> Any:
+        @wraps(check)
+        def checked(self: Capable, *args: Any, **kwargs: Any) -> None:
+            leave_out_without(self, *wanted)
+            check(self, *args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+def leave_out_without(suite: Capable, *wanted: Capability) -> None:
+    """
+    Skip the check under way, with the reason, where a capability is not declared.
+    """
+    for capability in wanted:
+        if capability not in suite.capabilities:
+            pytest.skip(f"not declared: {capability.name}: {capability}")

@@ -1,0 +1,59 @@
+"""
+Which capabilities each tested adapter has: `pytest -p todoplan.testing.adapters.report`.
+
+`pytest_plugins = ["todoplan.testing.adapters.report"]` in the topmost conftest.py does the same.
+"""
+
+from collections.abc import Iterable
+
+import pytest
+
+from todoplan.testing.adapters.bench import Checks
+from todoplan.testing.adapters.capabilities import ALL, Capability
+
+__all__ = ["pytest_collection_finish", "pytest_terminal_summary", "table"]
+
+Suites = tuple[type[Checks], ...]
+_SUITES = pytest.StashKey[Suites]()
+
+
+def table(suites: Iterable[type[Checks]]) -> str:
+    """
+    Return a line for each suite, with what its adapter has not, and what each of those means.
+    """
+    listed = list(suites)
+    width = max((len(_name(suite)) for suite in listed), default=0)
+    lines = [f"{_name(suite):{width}}  {_has(suite.capabilities)}" for suite in listed]
+    lacking = [each for each in Capability if any(each not in s.capabilities for s in listed)]
+    return "\n".join([*lines, *(f"{each.name}: {each}" for each in lacking)])
+
+
+def _name(suite: type[Checks]) -> str:
+    return suite.__name__.removeprefix("Test")
+
+
+def _has(capabilities: frozenset[Capability]) -> str:
+    lacking = [each.name for each in Capability if each not in capabilities]
+    counted = f"{len(capabilities)} of {len(ALL)} capabilities"
+    return f"{counted}, not {', '.join(lacking)}" if lacking else counted
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """
+    Note the suites that are to be run.
+    """
+    classes = (getattr(item, "cls", None) for item in session.items)
+    suites = dict.fromkeys(cls for cls in classes if cls and issubclass(cls, Checks))
+    session.config.stash[_SUITES] = tuple(suites)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """
+    Print the table, if any suite was run.
+    """
+    suites = config.stash.get(_SUITES, ())
+    if suites:
+        terminalreporter.section("adapters")
+        terminalreporter.write_line(table(suites))

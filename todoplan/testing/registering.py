@@ -1,0 +1,76 @@
+"""
+So that `st.from_type(Plan)` and its kin work: registered on import, or by Hypothesis itself.
+
+Hypothesis calls `register` when it is imported, by the entry point `hypothesis`. That costs the
+core's classes; the strategies are built when a type is first asked for.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from todoplan.core import commands, events
+from todoplan.core.limits import Limits
+from todoplan.core.model import Task, Todo
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy
+
+__all__ = ["register"]
+
+_FUNCTIONS: dict[type, str] = {
+    Plan: "shapes.plans",
+    Task: "values.tasks",
+    Todo: "values.todos",
+    Policy: "policy.policies",
+    Limits: "policy.limits",
+    commands.CreateTask: "command.creations",
+    commands.CreateTasks: "command.lists",
+    commands.UpdateTask: "command.updates",
+    commands.WriteTodos: "command.writes",
+    commands.DeleteTask: "command.deletions",
+    commands.RestorePlan: "command.restores",
+    commands.Batch: "command.batches",
+}
+_EVENTS: tuple[type, ...] = (
+    events.TaskCreated,
+    events.StatusChanged,
+    events.TaskEdited,
+    events.EdgeAdded,
+    events.EdgeRemoved,
+    events.TaskDeleted,
+    events.TasksReordered,
+    events.PlanCleared,
+    events.PlanRestored,
+)
+
+
+def register() -> None:
+    """
+    Tell Hypothesis which strategies draw our types. Doing it twice changes nothing.
+    """
+    for type_, name in _FUNCTIONS.items():
+        st.register_type_strategy(type_, _later(name))
+    for type_ in _EVENTS:
+        st.register_type_strategy(type_, _event)
+
+
+def _later(name: str) -> Callable[[Any], SearchStrategy[Any]]:
+    module, function = name.split(".")
+
+    def drawn(_: Any) -> SearchStrategy[Any]:
+        strategy: SearchStrategy[Any] = getattr(_module(module), function)()
+        return strategy
+
+    return drawn
+
+
+def _event(type_: Any) -> SearchStrategy[Any]:
+    strategy: SearchStrategy[Any] = _module("event").EVENTS[type_]
+    return strategy
+
+
+def _module(name: str) -> Any:
+    return import_module(f"todoplan.testing.strategies.{name}")

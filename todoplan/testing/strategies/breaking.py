@@ -1,0 +1,122 @@
+"""What a break is, and how one is made: of a whole call, or of one value in it."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import attrs
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from todoplan.core.plan import Plan
+from todoplan.dialogue.fields import Field, Kind
+from todoplan.dialogue.toolsets import Tool
+from todoplan.testing.strategies.calls import arguments_of
+from todoplan.testing.strategies.spots import Spot, spots
+
+__all__ = ["Break", "Expected", "Given", "Pair", "given_with", "of_spot", "of_values", "of_whole"]
+
+Expected = Literal["taken", "mended", "refused", "ruled"]
+Given = dict[str, Any]
+Pair = tuple[Any, Any]
+"""What is sent, and what it means."""
+
+_Make = Callable[[DrawFn, Tool, Plan], Pair]
+_Fits = Callable[[Tool, Plan], bool]
+_Here = Callable[[Field], bool]
+
+
+@attrs.frozen(eq=False)
+class Break:
+    """
+    One way of breaking arguments.
+
+    `expected` says what is to come of it. `raw`: what is sent is a text, which a framework that
+    parses arguments itself never hands on. `fits` says whether a tool can be called so.
+    """
+
+    name: str
+    expected: Expected
+    about: str
+    make: _Make = attrs.field(repr=False)
+    fits: _Fits = attrs.field(repr=False)
+    raw: bool = False
+
+
+def of_whole(
+    name: str,
+    expected: Expected,
+    about: str,
+    spoil: Callable[[DrawFn, Given], Any],
+    fits: _Fits | None = None,
+) -> Break:
+    """
+    Return a break of the call's JSON text, of at least one argument unless `fits` says otherwise.
+    """
+
+    def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+        must = draw(st.sampled_from([*spots(tool)])).outer.name if fits is None else ""
+        given = draw(arguments_of(tool, plan, must))
+        return spoil(draw, given), given
+
+    return Break(name, expected, about, make, fits or _has_arguments, raw=True)
+
+
+def _has_arguments(tool: Tool, _: Plan) -> bool:
+    return any(spots(tool))
+
+
+def given_with(
+    spot: Spot, tool: Tool, plan: Plan, *, sparse: bool = False
+) -> SearchStrategy[Given]:
+    """
+    Draw well-formed arguments that have a value at the spot.
+    """
+    within = spot.inner.name if spot.inner else ""
+    return arguments_of(tool, plan, spot.outer.name, within, sparse=sparse)
+
+
+def of_spot(  # noqa: PLR0913 - the first five say what every break says
+    name: str,
+    expected: Expected,
+    about: str,
+    kinds: tuple[Kind, ...],
+    spoil: Callable[[DrawFn, Spot, Given, Plan], Pair],
+    *,
+    here: _Here = lambda _: True,
+    sparse: bool = False,
+    raw: bool = False,
+) -> Break:
+    """
+    Return a break at a field of these kinds, given the arguments with that field in them.
+    """
+
+    def fitting(tool: Tool) -> list[Spot]:
+        return [spot for spot in spots(tool, *kinds) if here(spot.field)]
+
+    def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+        spot = draw(st.sampled_from(fitting(tool)))
+        return spoil(draw, spot, draw(given_with(spot, tool, plan, sparse=sparse)), plan)
+
+    return Break(name, expected, about, make, lambda tool, _: bool(fitting(tool)), raw)
+
+
+def of_values(  # noqa: PLR0913 - the first five say what every break says
+    name: str,
+    expected: Expected,
+    about: str,
+    kinds: tuple[Kind, ...],
+    pairs: SearchStrategy[Pair] | Callable[[Field, Plan], SearchStrategy[Pair]],
+    *,
+    here: _Here = lambda _: True,
+    sparse: bool = False,
+) -> Break:
+    """
+    Return a break of one value: pairs of what is put at the field, and what it means there.
+    """
+
+    def spoil(draw: DrawFn, spot: Spot, given: Given, plan: Plan) -> Pair:
+        drawn = pairs if isinstance(pairs, SearchStrategy) else pairs(spot.field, plan)
+        bad, good = draw(drawn)
+        return spot.put(given, bad), spot.put(given, good)
+
+    return of_spot(name, expected, about, kinds, spoil, here=here, sparse=sparse)

@@ -1,0 +1,145 @@
+"""Breaks of ids and edges."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from todoplan.core.plan import Plan
+from todoplan.dialogue.fields import Field, Kind
+from todoplan.dialogue.toolsets import Tool
+from todoplan.testing.strategies.breaking import Break, Pair, of_values
+
+__all__ = ["BREAKS"]
+
+_ID = (Kind.ID,)
+_LISTS = (Kind.IDS, Kind.REFS)
+_WAITS = frozenset({"add_blocked_by", "after"})
+_FAR = 100
+
+
+def _pairs(*pairs: Pair) -> SearchStrategy[Pair]:
+    return st.sampled_from(pairs)
+
+
+def _shown(field: Field, number: int) -> Any:
+    return number if field.numeric else str(number)
+
+
+def _spelled(*formats: str) -> Any:
+    def pairs(field: Field, _: Plan) -> SearchStrategy[Pair]:
+        return st.sampled_from(formats).map(lambda form: (form.format(3), _shown(field, 3)))
+
+    return pairs
+
+
+def _listed(*given: Any) -> Any:
+    def pairs(field: Field, _: Plan) -> SearchStrategy[Pair]:
+        return st.sampled_from(given).map(
+            lambda pair: (pair[0], [_shown(field, n) for n in pair[1]])
+        )
+
+    return pairs
+
+
+def _unknown(field: Field, plan: Plan) -> SearchStrategy[Pair]:
+    missing = _shown(field, plan.next_id + _FAR)
+    return st.just((missing if field.kind is Kind.ID else [missing], None))
+
+
+def _owned(tool: Tool, targets: frozenset[str]) -> tuple[tuple[Field, ...], Field, Field] | None:
+    """
+    Return where a tool takes an id and that one's blockers: the way there, the two fields.
+    """
+    for way, fields in (((), tool.fields), *(((f,), f.items) for f in tool.fields)):
+        task = next((field for field in fields if field.kind is Kind.ID), None)
+        ends = next((field for field in fields if field.target in targets), None)
+        if task and ends:
+            return way, task, ends
+    return None
+
+
+def _waiting(tool: Tool, task_id: str, blocker: str) -> dict[str, Any]:
+    found = _owned(tool, _WAITS)
+    if found is None:
+        return {}
+    way, task, ends = found
+    inner = {task.name: _shown(task, int(task_id)), ends.name: [_shown(ends, int(blocker))]}
+    return {way[0].name: [inner]} if way else inner
+
+
+def _itself(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+    task_id = draw(st.sampled_from([task.id for task in plan] or ["1"]))
+    return _waiting(tool, task_id, task_id), None
+
+
+def _edges(plan: Plan) -> list[tuple[str, str]]:
+    return [(task.id, end) for task in plan for end in task.blocks]
+
+
+def _cycle(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+    return _waiting(tool, *draw(st.sampled_from(_edges(plan)))), None
+
+
+BREAKS: tuple[Break, ...] = (
+    of_values(
+        "id_number",
+        "taken",
+        "an id as a whole number, or as its digits",
+        _ID,
+        lambda field, _: _pairs(*((given, _shown(field, 3)) for given in (3, "3", 3.0))),
+    ),
+    of_values(
+        "id_spelling",
+        "mended",
+        "an id with a sign or a word before it",
+        _ID,
+        _spelled("#{}", "task-{}", "Task #{}", " {} ", "0{}", "{}.0"),
+    ),
+    of_values(
+        "no_id",
+        "refused",
+        "what is no id",
+        _ID,
+        st.sampled_from([True, 3.5, "\uff13", "\u00b2", "x", 0, -3, {}]).map(lambda v: (v, None)),
+    ),
+    of_values(
+        "ids_joined",
+        "mended",
+        "several ids in one text",
+        _LISTS,
+        _listed(("1,2", (1, 2)), ("1 and 2", (1, 2)), ("1 2", (1, 2)), ("3", (3,))),
+    ),
+    of_values(
+        "ids_nested",
+        "mended",
+        "ids in lists or objects of their own",
+        _LISTS,
+        _listed(([[1]], (1,)), ([{"id": 1}, 2], (1, 2)), ({"id": 1}, (1,)), (1, (1,))),
+    ),
+    of_values(
+        "no_ids",
+        "refused",
+        "a list of what are no ids",
+        _LISTS,
+        st.sampled_from([[[1, 2]], [{"x": 1}], "1;x", [None], [True]]).map(lambda v: (v, None)),
+    ),
+    of_values("id_twice", "mended", "an id twice", _LISTS, _listed(([1, 1], (1,)))),
+    of_values(
+        "unknown_id", "refused", "an id that no task has", (*_ID, *_LISTS), _unknown, sparse=True
+    ),
+    Break(
+        "self_edge",
+        "refused",
+        "a task that is to wait for itself",
+        _itself,
+        lambda tool, _: _owned(tool, _WAITS) is not None,
+    ),
+    Break(
+        "cycle",
+        "refused",
+        "a blocker that is to wait for what it blocks",
+        _cycle,
+        lambda tool, plan: _owned(tool, _WAITS) is not None and bool(_edges(plan)),
+    ),
+)

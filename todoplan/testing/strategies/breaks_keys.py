@@ -1,0 +1,96 @@
+"""Breaks of how arguments are packed and named: wrappers, keys that are too many or others."""
+
+import json
+import re
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from todoplan.core.plan import Plan
+from todoplan.dialogue.fields import Field, Kind, meant_by
+from todoplan.dialogue.toolsets import Tool
+from todoplan.testing.strategies.breaking import Break, Given, Pair, given_with, of_spot
+from todoplan.testing.strategies.spots import Spot, spots
+
+__all__ = ["BREAKS"]
+
+_WRAPPERS = ("arguments", "input", "parameters")
+
+
+def _wrapped(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
+    key = draw(st.sampled_from(_WRAPPERS))
+    inner = draw(st.sampled_from([given, json.dumps(given)]))
+    named = draw(st.sampled_from([{}, {"name": "tool"}, {"type": "tool_use", "id": "call_1"}]))
+    return named | {key: inner}, given
+
+
+def _deep(_: DrawFn, __: Spot, given: Given, ___: Plan) -> Pair:
+    return {"input": {"input": {"input": {"input": {"input": given}}}}}, None
+
+
+def _siblings(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
+    return {draw(st.sampled_from(_WRAPPERS)): given, "because": "I think so"}, None
+
+
+def _extra(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    extra = draw(st.sampled_from(["I think so", 1, True, ["x"]]))
+    more = json.loads(json.dumps(given))
+    spot.holder(more)["because"] = extra
+    return more, given
+
+
+def _styles(field: Field) -> list[str]:
+    words = re.sub("(?<=[a-z])(?=[A-Z])", "_", field.name).split("_")
+    styles = ["_".join(words), "-".join(words), " ".join(words), "_".join(words).upper()]
+    return [style for style in dict.fromkeys(styles) if style != field.name]
+
+
+def _aliases(spot: Spot, tool_fields: tuple[Field, ...]) -> list[str]:
+    beside = spot.outer.items if spot.inner else tool_fields
+    return [word for word in spot.field.aliases if meant_by(word, beside)[0] is spot.field]
+
+
+def _renamed(spot: Spot, given: Given, key: str) -> Given:
+    changed: Given = json.loads(json.dumps(given))
+    holder = spot.holder(changed)
+    holder[key] = holder.pop(spot.field.name)
+    return changed
+
+
+def _styled(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    return _renamed(spot, given, draw(st.sampled_from(_styles(spot.field)))), given
+
+
+def _both(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    changed: Given = json.loads(json.dumps(given))
+    spot.holder(changed)[draw(st.sampled_from(_styles(spot.field)))] = "something else"
+    return changed, None
+
+
+def _synonyms(tool: Tool) -> list[tuple[Spot, str]]:
+    return [(spot, word) for spot in spots(tool) for word in _aliases(spot, tool.fields)]
+
+
+def _synonym(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+    spot, word = draw(st.sampled_from(_synonyms(tool)))
+    given = draw(given_with(spot, tool, plan))
+    return _renamed(spot, given, word), given
+
+
+_ANY: tuple[Kind, ...] = ()
+
+BREAKS = (
+    of_spot("wrapped", "mended", "the arguments in a wrapper", _ANY, _wrapped),
+    of_spot("wrapped_too_deep", "refused", "a wrapper in a wrapper, over and over", _ANY, _deep),
+    of_spot("wrapper_siblings", "refused", "more arguments beside a wrapper", _ANY, _siblings),
+    of_spot("extra_key", "mended", "an argument that is none", _ANY, _extra),
+    of_spot("key_style", "taken", "a key in another spelling", _ANY, _styled),
+    Break(
+        "synonym",
+        "taken",
+        "a key as another system calls it",
+        _synonym,
+        lambda tool, _: bool(_synonyms(tool)),
+    ),
+    of_spot("both_spellings", "refused", "a key in two spellings that contradict", _ANY, _both),
+)

@@ -1,0 +1,139 @@
+"""Well-formed tool calls: arguments that a tool's published schema allows, with ids of a plan."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from todoplan.core.model import Priority, Status
+from todoplan.core.plan import Plan
+from todoplan.core.problems import Problem
+from todoplan.dialogue.fields import Field, Kind
+from todoplan.dialogue.intake import read
+from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.toolsets import Tool, ToolSet
+from todoplan.dialogue.vocabulary import DELETED
+from todoplan.testing.strategies.text import titles
+
+__all__ = ["arguments", "arguments_of", "makes_sense", "turns"]
+
+_WORDS = [status.value for status in Status]
+_LEAF = st.none() | st.booleans() | st.integers(0, 9) | titles()
+_SOME_IDS = ("1", "2", "3")
+_OF_IDS = (Kind.ID, Kind.IDS, Kind.REFS, Kind.ID_HINT)
+_KINDS: dict[Kind, SearchStrategy[Any]] = {
+    Kind.LINE: titles(),
+    Kind.TEXT: titles(),
+    Kind.STATUS: st.sampled_from(_WORDS),
+    Kind.STATUS_OR_DELETED: st.sampled_from([*_WORDS, DELETED]),
+    Kind.PRIORITY: st.sampled_from([priority.value for priority in Priority]),
+    Kind.MINUTES: st.integers(0, 600) | st.floats(0, 600),
+    Kind.FLAG: st.booleans(),
+    Kind.METADATA: st.dictionaries(titles(4), _LEAF, max_size=2),
+}
+
+
+def arguments(toolset: ToolSet, plan: Plan | None = None) -> SearchStrategy[Call]:
+    """
+    Draw a call of one of the set's tools that intake reads as it stands. Ids are the plan's.
+
+    Without a plan, or with an empty one, ids are "1" to "3".
+    """
+    return st.sampled_from(toolset.tools).flatmap(
+        lambda tool: arguments_of(tool, plan).map(lambda given: _call(toolset, tool, given))
+    )
+
+
+def turns(
+    toolset: ToolSet, plan: Plan | None = None, max_size: int = 4
+) -> SearchStrategy[tuple[Call, ...]]:
+    """
+    Draw the calls of one model turn: parallel, each with a call id of its own.
+    """
+    drawn = st.lists(arguments(toolset, plan), min_size=1, max_size=max_size)
+    return drawn.map(_numbered)
+
+
+def _numbered(calls: list[Call]) -> tuple[Call, ...]:
+    return tuple(Call(call.name, call.arguments, f"call_{n}") for n, call in enumerate(calls, 1))
+
+
+def _call(toolset: ToolSet, tool: Tool, given: Mapping[str, Any]) -> Call:
+    return Call(toolset.shown(tool.key), given)
+
+
+@st.composite
+def arguments_of(  # noqa: PLR0913 - all but the tool have defaults
+    draw: DrawFn,
+    tool: Tool,
+    plan: Plan | None = None,
+    must: str = "",
+    within: str = "",
+    *,
+    sparse: bool = False,
+) -> dict[str, Any]:
+    """
+    Draw one tool's arguments. The one named `must` is given, and its list is not empty.
+
+    `within`: each entry of that list has this field. `sparse`: nothing is given that is not needed.
+    """
+    ids = [task.id for task in plan or ()] or list(_SOME_IDS)
+    shown = [field for field in tool.fields if not field.hidden]
+    needed = {field.name for field in shown if field.required or field.name == must}
+    optional = st.sampled_from([field.name for field in shown]) if shown else st.nothing()
+    asked = set() if sparse else draw(st.sets(optional))
+    values = {
+        field.name: _value(field, ids, within if field.name == must else None) for field in shown
+    }
+    kept: dict[str, Any] = {}
+    given: dict[str, Any] = {}
+    for names in _choices(needed, asked, [field.name for field in shown]):
+        kept |= {name: draw(values[name]) for name in sorted(names - kept.keys())}
+        given = {name: kept[name] for name in sorted(names)}
+        if makes_sense(tool, given):
+            break
+    return given
+
+
+def _choices(needed: set[str], asked: set[str], names: list[str]) -> list[set[str]]:
+    """
+    Return which arguments to try together: some tools refuse all of them at once, or too few.
+    """
+    return [needed | asked, needed, *(needed | {name} for name in names)]
+
+
+def makes_sense(tool: Tool, given: Mapping[str, Any]) -> bool:
+    """
+    Say whether intake reads these arguments without a word, and the tool makes a request of them.
+    """
+    intake = read(given, tool.fields)
+    fine = not intake.problems and not intake.repairs
+    return fine and not isinstance(tool.request(intake.values), Problem)
+
+
+def _value(field: Field, ids: list[str], within: str | None = None) -> SearchStrategy[Any]:
+    """
+    Draw a field's value; a list is not empty if `within` is not `None`.
+    """
+    least = int(within is not None)
+    if field.kind is Kind.ITEMS:
+        return st.lists(_entry(field, ids, within or ""), min_size=least, max_size=3)
+    if field.kind not in _OF_IDS:
+        return _KINDS[field.kind]
+    one = st.sampled_from(ids).map(int if field.numeric else str)
+    if field.kind in (Kind.ID, Kind.ID_HINT):
+        return one
+    return st.lists(one, unique=True, min_size=least, max_size=2)
+
+
+def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
+    shown = {inner.name: inner for inner in field.items if not inner.hidden}
+    values = {name: _value(inner, ids) for name, inner in shown.items()}
+    if len(shown) == 1 and not within:
+        return next(iter(values.values()))
+    needed = {name for name, inner in shown.items() if inner.required or name == within}
+    return st.fixed_dictionaries(
+        {name: values[name] for name in shown if name in needed},
+        optional={name: values[name] for name in shown if name not in needed},
+    )

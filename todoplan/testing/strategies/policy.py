@@ -1,0 +1,39 @@
+"""Policies: the presets, and any mix of rules with limits that bite."""
+
+from functools import cache
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from todoplan.core.limits import Limits
+from todoplan.core.policy import Policy, Severity
+from todoplan.core.presets import PRESETS
+from todoplan.core.rules import RULES
+
+__all__ = ["limits", "policies"]
+
+
+@cache
+def limits() -> SearchStrategy[Limits]:
+    """
+    Draw the usual limits, or such that a short script reaches.
+    """
+    small = [st.integers(1, most) for most in (8, 6, 4, 4, 2)]
+    return st.just(Limits()) | st.builds(Limits, *small)
+
+
+@cache
+def policies() -> SearchStrategy[Policy]:
+    """
+    Draw presets, and policies with a few rules at any severity.
+    """
+    severities = st.dictionaries(
+        st.sampled_from(sorted(RULES)), st.sampled_from(Severity), max_size=4
+    )
+    mixed = st.builds(_policy, severities, limits())
+    return st.sampled_from(list(PRESETS.values())) | mixed
+
+
+def _policy(severities: dict[str, Severity], given: Limits) -> Policy:
+    rules = ((rule, severities.get(name, "off")) for name, rule in RULES.items())
+    return Policy(tuple(rules), given)
