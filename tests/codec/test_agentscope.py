@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from support.documents import plans
 
 from todoplan.codec import from_agentscope, task_to_agentscope, to_agentscope
-from todoplan.codec.text import parser, to_text
+from todoplan.codec.text import parse, to_text
 from todoplan.core.assembly import plan_of
 from todoplan.core.frozen import FrozenDict
 from todoplan.core.model import Status, Task
@@ -47,7 +47,7 @@ def refused(*tasks):
 @settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_a_plan_survives_the_round_trip(plan):
     """All that AgentScope has no field for comes back from the metadata."""
-    data = parser()(to_text(to_agentscope(plan)))
+    data = parse(to_text(to_agentscope(plan)))
     read = from_agentscope(data)
     assert (read, read.revision, read.next_id) == (plan, plan.revision, plan.next_id)
     if len(plan):

@@ -9,15 +9,12 @@ from todoplan.core.frozen import FrozenDict
 from todoplan.core.model import (
     OPEN,
     RESOLVED,
-    Memos,
     Priority,
     Status,
     Task,
     Todo,
     as_priority,
     as_status,
-    keep_json,
-    keep_line,
 )
 
 FULL = Task(
@@ -90,27 +87,6 @@ def test_task_is_a_value(task):
         assert twin == task
         assert hash(twin) == hash(task)
         assert type(twin) is Task
-
-
-@pytest.mark.parametrize("task", [FULL, FULL.but(subject="b")])
-def test_memos_are_no_part_of_the_value(task):
-    """A text kept with a task is not a field, and is neither compared, shown nor copied."""
-    bare = attrs.evolve(task)
-    before = (hash(bare), repr(bare), attrs.asdict(bare), pickle.dumps(bare))
-    keep_json(bare, "{}")
-    keep_line(bare, "#1")
-    assert (bare.json_memo, bare.line_memo) == ("{}", "#1")
-    assert bare == task
-    assert (hash(bare), repr(bare), attrs.asdict(bare), pickle.dumps(bare)) == before
-    assert not {field.name for field in attrs.fields(Task)} & set(Memos.__slots__)
-    for twin in (bare.but(), attrs.evolve(bare), copy.copy(bare), copy.deepcopy(bare)):
-        assert getattr(twin, "json_memo", None) is getattr(twin, "line_memo", None) is None
-
-
-def test_a_memo_is_set_by_its_function_only():
-    """A task stays frozen in every attribute."""
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        FULL.but().line_memo = "#1"
 
 
 @pytest.mark.parametrize("status", Status)

@@ -22,20 +22,3 @@ def test_a_maker_makes_the_frozen_class():
     made = (maker(Pair)(1, 3), maker(Pair)(1), named_maker(Pair)(left=1, right=3))
     assert made == (Pair(1, right=3), Pair(1), Pair(1, right=3))
     assert {*map(type, made)} == {Pair}
-
-
-class Room:
-    __slots__ = ("note",)
-
-
-@attrs.frozen(weakref_slot=False)
-class Roomy(Room):
-    left: int
-
-
-def test_a_twin_shares_the_slots_of_its_base():
-    """A slot that is no field begins as `None`, and does not hinder the swap."""
-    twin = mutable_twin(Roomy)(1)
-    twin.__class__ = Roomy
-    assert twin == Roomy(1)
-    assert twin.note is None

@@ -6,6 +6,7 @@ metadata and times. It has three statuses, and none of them is true of a cancell
 tasks are left out.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from todoplan.codec.faults import MisfitError, misfit, wrong_shape
@@ -23,21 +24,22 @@ _FIELDS = {
     "activeForm": optional(text),
     "priority": optional(one_of(PRIORITIES)),
 }
+_WORDS = {status: word for word, status in STATUSES.items()}
 
 
-def to_langchain(plan: Plan) -> list[dict[str, Any]]:
+def to_langchain(tasks: Iterable[Task]) -> list[dict[str, Any]]:
     """
-    Return the plan's todos; `activeForm` and `priority` only where they are set.
+    Return the todos of a plan; `activeForm` and `priority` only where they are set.
     """
-    return [_todo(task) for task in plan if task.status is not Status.CANCELLED]
+    return [_todo(task) for task in tasks if task.status is not Status.CANCELLED]
 
 
 def _todo(task: Task) -> dict[str, Any]:
-    todo = {"content": task.subject, "status": str(task.status)}
+    todo = {"content": task.subject, "status": _WORDS[task.status]}
     if task.active_form is not None:
         todo["activeForm"] = task.active_form
     if task.priority is not None:
-        todo["priority"] = str(task.priority)
+        todo["priority"] = task.priority.value
     return todo
 
 

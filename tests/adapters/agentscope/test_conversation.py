@@ -10,7 +10,7 @@ from agentscope.message import (
 )
 from support.agentscope_agent import use
 
-from todoplan.adapters.agentscope.conversation import conversation, last_answer, siblings
+from todoplan.adapters.agentscope.conversation import last_answer, neutral, siblings
 
 
 def result(call, state=ToolResultState.SUCCESS):
@@ -31,7 +31,7 @@ def test_messages_are_read():
     """Role, text, the names of calls, and which results are good."""
     a, b = use("a"), use("b")
     blocks = [TextBlock(text="t"), a, b, result(a), result(b, ToolResultState.ERROR)]
-    user, answer = conversation([UserMsg(name="user", content="hi"), *said(*blocks)])
+    user, answer = map(neutral, [UserMsg(name="user", content="hi"), *said(*blocks)])
     assert (user.role, user.text) == ("user", "hi")
     assert (answer.role, answer.text, answer.calls) == ("assistant", "t", ("a", "b"))
     assert [(each.name, each.ok) for each in answer.results] == [("a", True), ("b", False)]

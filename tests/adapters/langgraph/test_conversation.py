@@ -2,7 +2,7 @@
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-from todoplan.adapters.langgraph.conversation import Conversation, neutral, protected
+from todoplan.adapters.langgraph.conversation import neutral, protected
 from todoplan.dialogue.conversation import Message, ToolResult
 
 CALL = {"name": "f", "args": {}, "id": "1", "type": "tool_call"}
@@ -22,15 +22,6 @@ def test_each_kind_of_message():
     failed = ToolMessage("no", tool_call_id="1", name="f", status="error")
     assert neutral(failed) == Message("tool", results=(ToolResult("f", ok=False, call_id="1"),))
     assert neutral(ToolMessage("x", tool_call_id="1")).results == (ToolResult("", call_id="1"),)
-
-
-def test_a_conversation_is_read_message_by_message():
-    """
-    It is a sequence over the messages it was given.
-    """
-    conversation = Conversation([HumanMessage("a"), AIMessage("b")])
-    assert (len(conversation), conversation[-1].text) == (2, "b")
-    assert list(conversation[1:]) == [Message("assistant", "b")]
 
 
 def test_only_the_latest_good_result_of_ours_is_protected():

@@ -2,6 +2,7 @@
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
 from support.scripted import calls, wrote
@@ -16,7 +17,7 @@ from todoplan.adapters.langgraph import (
     plan_update,
     todos_of,
 )
-from todoplan.adapters.langgraph.state import answered_calls, head_in, is_models_own, messages_in
+from todoplan.adapters.langgraph.state import answered_calls, is_models_own, messages_in
 from todoplan.core.model import Task
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools_tasks import tasks
@@ -59,7 +60,7 @@ def test_an_empty_state_holds_the_empty_plan():
     No key, an empty value and an object without the attribute are all no plan yet.
     """
     assert plan_of_state({}) == plan_of_state({"todoplan": {}}) == plan_of_state([]) == Plan()
-    assert (head_in({}), is_models_own({"messages": []})) == ("", False)
+    assert not is_models_own({"messages": []})
     assert messages_in({}) == ()
     assert messages_in([1]) == [1]
 
@@ -69,8 +70,9 @@ def test_the_calls_of_the_last_turn_that_have_an_answer():
     Those after the last message of the model; other messages between them do not matter.
     """
     one, two = (ToolMessage("x", tool_call_id=n) for n in "12")
-    assert answered_calls([one, HumanMessage("x")]) == {"1"}
-    assert answered_calls([one, AIMessage("x"), two]) == {"2"}
+    said = AIMessage("x")
+    assert answered_calls([one, HumanMessage("x")]) == (None, {"1"})
+    assert answered_calls([one, said, two]) == (said, {"2"})
 
 
 def test_what_is_no_plan_is_an_error():
@@ -229,3 +231,26 @@ def test_the_published_list_has_what_interfaces_read():
         {"content": "a", "status": "in_progress", "activeForm": "Doing a", "priority": "high"},
         {"content": "b", "status": "pending"},
     ]
+
+
+def test_what_is_written_is_plain_for_every_checkpointer():
+    """
+    Values come back from LangGraph's serializer as plain dicts, and hold the same plan.
+    """
+    step = command_update(_value(plan_of([Task("1", "a")])), commands.CreateTask("b"))[1]
+    for update in (plan_update(plan_of([Task("1", "a")])), step):
+        loaded = JsonPlusSerializer().loads_typed(JsonPlusSerializer().dumps_typed(update))
+        assert loaded == update
+        assert type(loaded["todoplan"]["plan"]) is dict
+        assert plan_of_state(loaded) == plan_of_state(update)
+
+
+def test_a_published_list_is_the_readers_own():
+    """
+    Whoever changes it changes neither the plan nor the list that is published next.
+    """
+    state = plan_update(plan_of([Task("1", "a")]))
+    state["todos"][0]["content"] = "changed"
+    assert todos_of(plan_of_state(state)) == [{"content": "a", "status": "pending"}]
+    _, update = command_update(state, commands.UpdateTask("1", status="completed"))
+    assert update["todos"] == [{"content": "a", "status": "completed"}]

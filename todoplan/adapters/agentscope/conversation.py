@@ -1,7 +1,7 @@
 """AgentScope's messages as guidance reads them. One message holds a whole reply, with its calls."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from agentscope.message import (
@@ -15,14 +15,14 @@ from agentscope.message import (
 
 from todoplan.dialogue.conversation import Message, ToolResult
 
-__all__ = ["conversation", "last_answer", "siblings", "unreadable_input"]
+__all__ = ["last_answer", "neutral", "siblings", "unreadable_input"]
 
 
-def conversation(messages: Iterable[Msg]) -> list[Message]:
+def neutral(message: Msg) -> Message:
     """
-    Return the messages of a request as guidance reads them.
+    Return one message of AgentScope as guidance reads it.
     """
-    return [_message(message.role, message.content) for message in messages]
+    return _message(message.role, message.content)
 
 
 def _message(role: str, blocks: Sequence[object]) -> Message:
@@ -63,8 +63,10 @@ def unreadable_input(context: Sequence[Msg], name: str) -> str | None:
     """
     _, waiting = _calls(context)
     sent = next((call.input for call in waiting if call.name == name), "")
+    if not sent:
+        return None
     try:
-        json.loads(sent or "{}")
+        json.loads(sent)
     except ValueError:
         return sent
     return None

@@ -1,15 +1,15 @@
 """How an application seeds and changes the plan of a state by plans and commands."""
 
-from datetime import UTC, datetime
-
 from agentscope.state import AgentState
 
-from todoplan.adapters.agentscope.state import load, save, touched
+from todoplan.adapters.agentscope.state import load, save
 from todoplan.core.commands import Command, RestorePlan
 from todoplan.core.decide import Accepted, Decision, decide
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
 from todoplan.core.presets import AGENTSCOPE
+from todoplan.core.touched import touched
+from todoplan.dialogue.clock import utc_now
 
 __all__ = ["edit_plan", "seed_plan"]
 
@@ -30,7 +30,7 @@ def edit_plan(state: AgentState, command: Command, policy: Policy = AGENTSCOPE) 
         PlanError, CodecError: as of `plan_of_state`.
     """
     held = load(state)
-    decision = decide(held.plan, command, policy, at=datetime.now(UTC))
+    decision = decide(held.plan, command, policy, at=utc_now())
     if isinstance(decision, Accepted) and decision.events:
         save(state, held, decision.plan, touched(decision.events))
     return decision

@@ -13,11 +13,12 @@ from agentscope.middleware import MiddlewareBase
 from agentscope.state import AgentState
 from agentscope.tool import ToolBase, Toolkit
 
-from todoplan.adapters.agentscope.conversation import conversation, last_answer
+from todoplan.adapters.agentscope.conversation import last_answer, neutral
 from todoplan.adapters.agentscope.state import load, seal
 from todoplan.adapters.agentscope.tools import default_toolbox, make_tools
 from todoplan.core.plan import Plan
 from todoplan.dialogue.guidance import Guidance, Memory, Settings, ignored
+from todoplan.dialogue.reading import Conversation
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import CodecError, PlanError
 
@@ -63,7 +64,7 @@ class PlanMiddleware(MiddlewareBase):
         """
         plan = _plan(agent.state)
         if plan is not None and not isinstance(input_kwargs["inputs"], EventBase):
-            _remember(agent.state, _memory(agent.state).new_run(plan))
+            _remember(agent.state, Memory.of(_kept(agent.state)).new_run(plan))
         async for event in next_handler(**input_kwargs):
             if isinstance(event, ReplyEndEvent):
                 if self._goes_on(agent, event):
@@ -78,7 +79,7 @@ class PlanMiddleware(MiddlewareBase):
         advice = self._guidance.after_model(
             plan,
             last_answer(state.context),
-            _memory(state),
+            Memory.of(_kept(state)),
             structured=state.reply_context.structured_schema is not None,
         )
         _remember(state, advice.memory, pending=advice.text)
@@ -99,8 +100,9 @@ class PlanMiddleware(MiddlewareBase):
         messages = self._without_native(agent, input_kwargs)
         if plan is None:
             return await next_handler(**{**input_kwargs, "messages": messages})
-        advice = self._guidance.before_model(plan, conversation(messages), _memory(state))
-        text = _pending(state) or advice.text
+        told = Conversation(messages, neutral)
+        advice = self._guidance.before_model(plan, told, Memory.of(_kept(state)))
+        text = _kept(state).get("pending") or advice.text
         if text:
             messages.append(UserMsg(name="user", content=text))
         answer = await next_handler(**{**input_kwargs, "messages": messages})
@@ -128,7 +130,7 @@ class PlanMiddleware(MiddlewareBase):
             self._saw(agent.state, before)
 
     def _saw(self, state: AgentState, before: Plan) -> None:
-        after, memory = _plan(state), _memory(state)
+        after, memory = _plan(state), Memory.of(_kept(state))
         if after is not None and after is not before and before.revision == memory.revision:
             _remember(state, memory.saw(after))
 
@@ -143,15 +145,6 @@ def _plan(state: AgentState) -> Plan | None:
 def _seal(state: AgentState) -> None:
     with suppress(CodecError, PlanError):
         seal(state)
-
-
-def _memory(state: AgentState) -> Memory:
-    return Memory.of(_kept(state))
-
-
-def _pending(state: AgentState) -> str:
-    pending: str = _kept(state).get("pending", "")
-    return pending
 
 
 def _kept(state: AgentState) -> dict[str, Any]:

@@ -1,10 +1,7 @@
 """The planning tools for AgentScope's `Toolkit`, of any tool set and under any policy."""
 
-from collections.abc import Callable
 from copy import deepcopy
-from datetime import UTC, datetime
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from agentscope.exception import DeveloperOrientedException
 from agentscope.message import TextBlock, ToolResultState
@@ -13,21 +10,22 @@ from agentscope.state import AgentState
 from agentscope.tool import ToolBase, ToolChunk, ToolMiddlewareBase
 
 from todoplan.adapters.agentscope.conversation import siblings, unreadable_input
-from todoplan.adapters.agentscope.state import KEY, load, save, touched
+from todoplan.adapters.agentscope.state import KEY, Held, load, save
 from todoplan.codec import entry_to_data
 from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
 from todoplan.core.presets import AGENTSCOPE
 from todoplan.core.problems import Problem
+from todoplan.core.touched import touched
+from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.complaints import error_text
+from todoplan.dialogue.siblings import answered_after
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.tools_tasks import tasks
 from todoplan.dialogue.toolsets import Definition
 from todoplan.errors import CodecError, PlanError
 
 __all__ = [
-    "Clock",
     "PlanTool",
     "TaskCreate",
     "TaskGet",
@@ -37,8 +35,6 @@ __all__ = [
     "make_tools",
 ]
 
-Clock = Callable[[], datetime]
-_now = cast("Clock", partial(datetime.now, UTC))
 _Wrappers = list[ToolMiddlewareBase] | None
 
 
@@ -47,10 +43,12 @@ class _Shown(dict[str, Any]):
     A schema that lets every argument pass, and whose copy, which models are shown, is the real one.
 
     AgentScope changes arguments to fit the schema, and says so to nobody; ours are read by intake.
+    A reference to `true` spares it a validator for each call.
     """
 
     def __init__(self, schema: dict[str, Any]) -> None:
-        super().__init__(type="object", properties=dict.fromkeys(schema["properties"], True))
+        free = {"$ref": "#/$defs/any", "$defs": {"any": True}}
+        super().__init__(type="object", properties={}, **free)
         self._schema = schema
 
     def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
@@ -69,7 +67,7 @@ class PlanTool(ToolBase):
         toolbox: Toolbox,
         definition: Definition,
         middlewares: _Wrappers = None,
-        clock: Clock = _now,
+        clock: Clock = utc_now,
     ) -> None:
         super().__init__(middlewares)
         self.name, self.description = definition.name, definition.description
@@ -108,30 +106,22 @@ class PlanTool(ToolBase):
             return _chunk(error_text((Problem("broken_list", seen=str(error)),)), is_error=True)
 
     def _answer(self, state: AgentState, given: dict[str, Any]) -> ToolChunk:
-        clash = self._clashing(state)
-        arguments = unreadable_input(state.context, self.name) or given
-        held = load(state, whole=self.is_read_only)
-        reply = self._reply(held.plan, arguments, clash)
-        ids = touched(reply.events)
-        if not held.is_sure(state.tasks_context.tasks, ids):
-            held = load(state)
-            reply = self._reply(held.plan, arguments, clash)
-            ids = touched(reply.events)
+        turn = siblings(state.context) if self._is_whole_list else ()
+        call = Call(self.name, unreadable_input(state.context, self.name) or given)
+        held, reply, ids = self._decided(state, call, turn, whole=self.is_read_only)
+        if not held.mirror.is_sure(state.tasks_context.tasks, held.plan, ids):
+            held, reply, ids = self._decided(state, call, turn)
         if reply.events:
             save(state, held, reply.plan, ids)
         text = "\n".join((reply.text, *held.told()))
         return _chunk(text, is_error=reply.is_error, metadata=_news(reply))
 
-    def _clashing(self, state: AgentState) -> tuple[Call, ...]:
-        if not self._is_whole_list:
-            return ()
-        names = siblings(state.context)
-        return tuple(Call(names[place], None) for place in self.toolbox.clashing(names))
-
-    def _reply(self, plan: Plan, arguments: object, clash: tuple[Call, ...]) -> Reply:
-        if clash:
-            return self.toolbox.turn(plan, clash).replies[0]
-        return self.toolbox.call(plan, self.name, arguments, at=self._clock())
+    def _decided(
+        self, state: AgentState, call: Call, turn: tuple[str, ...], *, whole: bool = True
+    ) -> tuple[Held, Reply, tuple[str, ...] | None]:
+        held = load(state, whole=whole)
+        reply = answered_after(self.toolbox, held.plan, call, turn, at=self._clock())
+        return held, reply, touched(reply.events)
 
 
 def _news(reply: Reply) -> dict[str, Any]:
@@ -142,10 +132,11 @@ def _news(reply: Reply) -> dict[str, Any]:
 
 def _chunk(text: str, *, is_error: bool, metadata: dict[str, Any] | None = None) -> ToolChunk:
     state = ToolResultState.ERROR if is_error else ToolResultState.SUCCESS
-    return ToolChunk(content=[TextBlock(text=text)], state=state, metadata=metadata or {})
+    block = TextBlock(text=text)
+    return ToolChunk(content=[block], state=state, metadata=metadata or {}, id=block.id)
 
 
-def make_tools(toolbox: Toolbox | None = None, *, clock: Clock = _now) -> list[ToolBase]:
+def make_tools(toolbox: Toolbox | None = None, *, clock: Clock = utc_now) -> list[ToolBase]:
     """
     Return the tools of a tool set for `Toolkit(tools=...)`; AgentScope's own four by default.
 

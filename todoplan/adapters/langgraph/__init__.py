@@ -23,7 +23,6 @@ from todoplan.adapters.langgraph.editing import (
     edit_plan,
     seed_plan,
 )
-from todoplan.adapters.langgraph.merging import merge_plans
 from todoplan.adapters.langgraph.middleware import Options, PlanMiddleware
 from todoplan.adapters.langgraph.presets import claude_like, deerflow_like, langchain_like
 from todoplan.adapters.langgraph.state import (
@@ -33,6 +32,7 @@ from todoplan.adapters.langgraph.state import (
     todos_of,
 )
 from todoplan.adapters.langgraph.tools import make_tools
+from todoplan.codec.branches import merge_plans
 
 __all__ = [
     "Options",

@@ -1,38 +1,16 @@
 """LangChain messages as guidance reads them; only those are looked at that a decision needs."""
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
-import attrs
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
 
 from todoplan.dialogue.conversation import Message, ToolResult, text_of
 
-__all__ = ["Conversation", "neutral", "protected", "was_cleared"]
+__all__ = ["neutral", "protected", "was_cleared"]
 
 _SPARED = {"cleared": True, "strategy": "todoplan"}
 _ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool"}
-
-
-@attrs.frozen
-class Conversation(Sequence[Message]):
-    """
-    Messages of LangChain, each read only when it is asked for.
-    """
-
-    messages: Sequence[BaseMessage]
-
-    def __len__(self) -> int:
-        return len(self.messages)
-
-    @overload
-    def __getitem__(self, index: int) -> Message: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Message]: ...
-    def __getitem__(self, index: int | slice) -> Message | Sequence[Message]:
-        if isinstance(index, slice):
-            return Conversation(self.messages[index])
-        return neutral(self.messages[index])
 
 
 def neutral(message: BaseMessage) -> Message:

@@ -7,19 +7,20 @@ from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
 from todoplan.adapters.langgraph.state import (
-    Step,
-    application_head,
-    head_in,
     messages_in,
+    own_name,
     plan_in,
     plan_update,
+    step_update,
+    value_in,
 )
-from todoplan.adapters.langgraph.tools import utc_now
+from todoplan.codec.branches import Step, head_of
 from todoplan.core.commands import Command
 from todoplan.core.decide import Accepted, Decision, decide
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
 from todoplan.core.presets import DEFAULT
+from todoplan.dialogue.clock import utc_now
 
 __all__ = ["aedit_plan", "aseed_plan", "command_update", "edit_plan", "seed_plan"]
 
@@ -94,6 +95,6 @@ def command_update(
     decision = decide(plan_in(state), command, policy, at=utc_now())
     if not isinstance(decision, Accepted) or not decision.events:
         return decision, {}
-    head = application_head(decision.plan)
-    step = Step(decision.plan, decision.events, head, parent=head_in(state), turn=head)
-    return decision, step.update(state)
+    name = own_name()
+    step = Step(decision.plan, decision.events, name, head_of(value_in(state)), turn=name)
+    return decision, step_update(step, state)

@@ -16,20 +16,22 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from langgraph.channels import UntrackedValue
 from langgraph.types import Command
 
-from todoplan.adapters.langgraph.conversation import Conversation, neutral, protected
-from todoplan.adapters.langgraph.merging import merge_plans
+from todoplan.adapters.langgraph.conversation import neutral, protected
 from todoplan.adapters.langgraph.state import (
     TODOS,
     is_models_own,
     plan_in,
     todos_of,
 )
-from todoplan.adapters.langgraph.tools import Clock, make_tools, utc_now
+from todoplan.adapters.langgraph.tools import make_tools
+from todoplan.codec.branches import merge_plans
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
 from todoplan.core.presets import DEFAULT
+from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.conversation import is_final_answer
 from todoplan.dialogue.guidance import Advice, Guidance, Memory, Settings, ignored
+from todoplan.dialogue.reading import Conversation
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools_todos import WRITE_TODOS
 from todoplan.dialogue.toolsets import ToolSet
@@ -149,7 +151,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     def _steps(self, request: _Request) -> _Steps:
         plan, guidance = plan_in(request.state), self.guidance
-        told = Conversation(request.messages)
+        told = Conversation(request.messages, neutral)
         advice = guidance.before_model(plan, told, _memory(request.state, plan))
         asked, stands = self._prompted(request), list[AnyMessage]()
         response = yield self._reminded(asked, advice)

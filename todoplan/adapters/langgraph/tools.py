@@ -1,7 +1,6 @@
 """The planning tools for `ToolNode`, with or without `create_agent`."""
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import attrs
@@ -14,27 +13,20 @@ from langgraph.types import Command
 
 from todoplan.adapters.langgraph.state import (
     PLAN,
-    Step,
     answered_calls,
-    head_in,
     messages_in,
     plan_in,
+    step_update,
+    value_in,
 )
-from todoplan.core.plan import Plan
+from todoplan.codec.branches import Step, head_of
+from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.siblings import answered_beside
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.toolsets import Definition
 from todoplan.errors import PlanError
 
-__all__ = ["Clock", "PlanTool", "make_tools", "utc_now"]
-
-Clock = Callable[[], datetime]
-
-
-def utc_now() -> datetime:
-    """
-    Return the time: the adapters have a clock, the core has none.
-    """
-    return datetime.now(UTC)
+__all__ = ["PlanTool", "make_tools"]
 
 
 class PlanTool(StructuredTool):
@@ -115,6 +107,15 @@ def _tool(answering: "_Answering", definition: Definition) -> BaseTool:
     )
 
 
+class _Fresh(Command[Any]):
+    """
+    The command of one call, which nobody else holds: `ToolNode` copies each in depth, and need not.
+    """
+
+    def __deepcopy__(self, memo: object) -> "_Fresh":
+        return self
+
+
 @attrs.frozen
 class _Answering:
     toolbox: Toolbox
@@ -127,51 +128,32 @@ class _Answering:
         state before the turn.
         """
         state, own = runtime.state, Call(name, arguments, runtime.tool_call_id or "")
-        turn_id, calls = self._turn(state, own)
-        place = calls.index(own)
-        replies = self._replies(plan_in(state), calls)
-        reply, parent = replies[place], _head(state, replies[:place])
+        turn, calls = self._turn(state, own)
+        place, plan, at = calls.index(own), plan_in(state), self.clock()
+        *earlier, reply = answered_beside(self.toolbox, plan, calls, place, at=at)
+        message = _message(reply, own.call_id)
         if not reply.events:
-            return Command(update={"messages": [_message(reply, own.call_id)]})
-        step = Step(reply.plan, reply.events, _stamp(reply, own.call_id), parent, turn_id)
+            return _Fresh(update={"messages": [message]})
+        moved = [f"{one.plan.revision}:{one.call_id}" for one in earlier if one.events]
+        parent = moved[-1] if moved else head_of(value_in(state))
+        step = Step(reply.plan, reply.events, own.call_id, parent, turn)
         if self.emit_events:
             told = {**step.entry(), "tool": reply.name, "call_id": own.call_id}
             runtime.stream_writer({PLAN: told})
-        return Command(update={**step.update(state), "messages": [_message(reply, own.call_id)]})
-
-    def _replies(self, plan: Plan, calls: list[Call]) -> tuple[Reply, ...]:
-        at = self.clock()
-        if len(calls) > 1:
-            return self.toolbox.turn(plan, calls, at=at).replies
-        return (self.toolbox.call(plan, calls[0].name, calls[0].arguments, at=at),)
+        return _Fresh(update={**step_update(step, state), "messages": [message]})
 
     def _turn(self, state: Any, own: Call) -> tuple[str, list[Call]]:
-        messages = messages_in(state)
-        for message in reversed(messages):
-            if isinstance(message, AIMessage):
-                return _name(message), self._siblings(message, own, answered_calls(messages))
-        return own.call_id, [own]
-
-    def _siblings(self, message: AIMessage, own: Call, answered: set[str]) -> list[Call]:
+        message, answered = answered_calls(messages_in(state))
         calls = [
             own if call["id"] == own.call_id else Call(call["name"], call["args"], call["id"] or "")
-            for call in message.tool_calls
+            for call in (message.tool_calls if message else ())
             if call["id"] not in answered and self.toolbox.toolset.find(call["name"])
         ]
-        return calls if own in calls else [own]
+        return _name(message) if message else own.call_id, calls if own in calls else [own]
 
 
 def _name(message: AIMessage) -> str:
     return message.id or " ".join(call["id"] or "" for call in message.tool_calls)
-
-
-def _head(state: Any, earlier: Sequence[Reply]) -> str:
-    moving = [reply for reply in earlier if reply.events]
-    return _stamp(moving[-1], moving[-1].call_id) if moving else head_in(state)
-
-
-def _stamp(reply: Reply, call_id: str) -> str:
-    return f"{reply.plan.revision}:{call_id}"
 
 
 def _message(reply: Reply, call_id: str) -> ToolMessage:

@@ -1,0 +1,19 @@
+"""The OpenAI Agents SDK passes the conformance suite, streamed or not; it marks no errors."""
+
+from support.conformance_openai_agents import OpenAIAgents, StreamedOpenAIAgents
+
+from todoplan.testing.adapters import ALL, AdapterSuite, Capability
+
+
+class TestRun(AdapterSuite):
+    capabilities = ALL - {Capability.ERROR_FLAG}
+
+    def host(self, setup):
+        return OpenAIAgents(setup)
+
+
+class TestRunStreamed(AdapterSuite):
+    capabilities = ALL - {Capability.ERROR_FLAG}
+
+    def host(self, setup):
+        return StreamedOpenAIAgents(setup)

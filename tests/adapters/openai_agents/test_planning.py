@@ -1,0 +1,198 @@
+"""The plan of a session: one owner, nothing shared by accident, and all of it can be saved."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import pytest
+from agents import RunConfig, Runner, RunState, SQLiteSession
+from support.openai_agents_runs import (
+    agent_of,
+    create,
+    done,
+    outputs,
+    run,
+    scripted,
+    stream,
+    tails,
+    write,
+)
+
+from todoplan import Plan, Planner, commands
+from todoplan.adapters.openai_agents import Planning, attach, plan_of_state
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.reminders import TAG
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.errors import CodecError, PlanError
+from todoplan.planner import AsyncPlanner
+from todoplan.stores.memory import MemoryStore
+
+QUIET = Settings(plan_lost=False, unfinished=0)
+TASKS = Toolbox(tasks())
+
+
+class AwaitedStore:
+    """
+    A store that lets other tasks run before it answers.
+    """
+
+    def __init__(self):
+        self.kept = MemoryStore()
+
+    async def load(self, plan_id):
+        await asyncio.sleep(0)
+        return self.kept.load(plan_id)
+
+    async def entries(self, plan_id):
+        return self.kept.entries(plan_id)
+
+    async def append(self, plan_id, expected, entries, plan):
+        await asyncio.sleep(0)
+        return self.kept.append(plan_id, expected, entries, plan)
+
+
+def saved(planning):
+    """
+    Return what is saved, after a way through text.
+    """
+    return json.loads(json.dumps(planning.to_data()))
+
+
+def created(planning, *subjects):
+    """
+    Return the planning after a run that creates tasks.
+    """
+    run(attach(agent_of(scripted(create(*subjects), "Ok.")), planning, settings=QUIET))
+    return planning
+
+
+def test_what_is_saved_is_restored():
+    """Plan, ids, times and memory are the same; a new session starts with nothing."""
+    first = created(Planning(TASKS), "A", "B")
+    second = Planning(TASKS, saved=saved(first))
+    assert second.planner.plan == first.planner.plan == plan_of_state(saved(first))
+    assert second.memory == first.memory
+    assert second.memory.turn == 2
+    assert [t.id for t in created(second, "C").planner.plan] == ["1", "2", "3"]
+    assert plan_of_state(Planning().to_data()) == Plan()
+
+
+def test_a_broken_document_is_an_error():
+    """What is no plan is never an empty one."""
+    with pytest.raises(CodecError):
+        Planning(saved={"plan": {"format": "else"}})
+    with pytest.raises(PlanError, match="planner="):
+        Planning(saved={"memory": {}})
+
+
+def test_a_plan_has_one_owner():
+    """A planner has its own toolbox and keeps its own plan."""
+    planner = Planner(MemoryStore(), "one")
+    for options in ({"toolbox": TASKS}, {"saved": created(Planning(TASKS), "A").to_data()}):
+        with pytest.raises(PlanError, match="planner has its own"):
+            Planning(planner=planner, **options)
+
+
+@pytest.mark.parametrize("kind", [Planner, AsyncPlanner])
+def test_a_planner_keeps_the_plan_in_its_store(kind):
+    """What is saved beside it is what guidance remembers."""
+    store = MemoryStore() if kind is Planner else AwaitedStore()
+    planning = created(Planning(planner=kind(store, "one", toolbox=TASKS)), "A", "B", "C")
+    assert [t.subject for t in asyncio.run(planning.plan())] == ["A", "B", "C"]
+    kept = saved(planning)
+    assert "plan" not in kept
+    again = Planning(planner=kind(store, "one", toolbox=TASKS), saved=kept)
+    assert again.memory == planning.memory
+    assert len(asyncio.run(again.plan())) == 3
+
+
+def test_the_clock_is_the_applications():
+    """Times are those of the given clock."""
+    now = datetime(2025, 1, 31, 12, tzinfo=UTC)
+    planning = created(Planning(TASKS, clock=lambda: now), "A")
+    assert planning.planner.plan.get("1").created_at == now
+    assert created(Planning(TASKS), "A").planner.plan.get("1").created_at > now
+
+
+def test_interfaces_are_told_while_it_streams():
+    """Each accepted call is told with its entry and the plan, and no longer once stopped."""
+    planning, told = Planning(TASKS), []
+    stop = planning.subscribe(lambda entry, plan: told.append((entry.cause, len(plan))))
+    agent = attach(agent_of(scripted(create("A", "B"), "Ok.")), planning, settings=QUIET)
+    asyncio.run(stream(agent))
+    assert told == [("TaskCreate", 1), ("TaskCreate", 2)]
+    stop()
+    planning.planner.apply(commands.ClearPlan())
+    assert len(told) == 2
+
+
+def test_a_session_of_the_sdk_goes_on(tmp_path):
+    """Messages come from the SDK's file, the plan from ours; guidance sees that it is visible."""
+    file = tmp_path / "session.db"
+
+    def work(saved, *turns):
+        planning, session = Planning(TASKS, saved=saved), SQLiteSession("ann", file)
+        model = scripted(*turns)
+        run(attach(agent_of(model), planning), session=session)
+        session.close()
+        return planning, tails(model)
+
+    first, _ = work(None, create("A", "B"), done("1"), "Half.", "Still half.", "No more.")
+    second, told = work(saved(first), "Half.", done("2"), "All.")
+    assert [TAG in tail for tail in told] == [False, True, False]
+    assert second.planner.plan.counts.open == 0
+
+
+def test_an_interrupted_run_goes_on_elsewhere():
+    """Of two whole-list writes that wait for approval none is carried out, also after a restart."""
+    calls = [write(("A", "pending"), call_id="1"), write(("B", "pending"), call_id="2")]
+
+    def worker(planning, *turns):
+        agent = attach(agent_of(scripted(*turns)), planning)
+        agent.tools[0].needs_approval = True
+        return agent
+
+    planning = Planning()
+    waiting = run(worker(planning, calls))
+    text = json.dumps([waiting.to_state().to_json(), planning.to_data()])
+    state, kept = json.loads(text)
+    restored = Planning(saved=kept)
+    result = asyncio.run(_approved(worker(restored, "Ok."), state))
+    told = outputs(result)
+    assert told["1"] == told["2"]
+    assert told["1"].startswith("Nothing was changed.")
+    assert len(restored.planner.plan) == 0
+    assert saved(restored)["calls"] == []
+
+
+async def _approved(agent, document):
+    state = await RunState.from_json(agent, document)
+    for waiting in state.get_interruptions():
+        state.approve(waiting)
+    return await Runner.run(agent, state)
+
+
+def test_sessions_are_apart_in_tasks_and_threads():
+    """Each has its own plan and memory, whatever runs beside it."""
+
+    def agent(planning, name):
+        model = scripted(create(f"{name} 1", f"{name} 2"), "Early.", "Ok.", "Ok.")
+        return attach(agent_of(model), planning)
+
+    async def side_by_side(plannings):
+        agents = [agent(planning, name) for name, planning in plannings.items()]
+        config = RunConfig(tracing_disabled=True)
+        await asyncio.gather(*(Runner.run(one, "go", run_config=config) for one in agents))
+
+    def alone(names):
+        plannings = {name: Planning(TASKS) for name in names}
+        asyncio.run(side_by_side(plannings))
+        return plannings
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(alone, [[f"{n}{m}" for m in range(5)] for n in range(4)])]
+    for name, planning in ((n, p) for group in found for n, p in group.items()):
+        assert [t.subject for t in planning.planner.plan] == [f"{name} 1", f"{name} 2"]
+        assert planning.memory.turn == 2

@@ -1,0 +1,134 @@
+"""The plan in a message history: there after any way through JSON, and never mistaken."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, TextPart
+from support.pydantic_ai_agent import Script, planner, returns, run, saved, use, wrote
+from support.strategies import full_plans
+
+from todoplan import Plan, commands
+from todoplan.adapters.pydantic_ai import Planning, edit_plan, plan_of_state, seed_plan
+from todoplan.adapters.pydantic_ai.history import KEY, memory_of
+from todoplan.codec import dump_plan, entry_from_data
+from todoplan.core.apply import replay
+from todoplan.core.decide import Rejected
+from todoplan.dialogue.guidance import Memory, Settings
+from todoplan.errors import CodecError
+
+QUIET = Settings(unfinished=0, plan_lost=False)
+TWO = wrote(("A", "in_progress"), ("B", "pending"))
+
+
+def history():
+    """
+    Return the result of a run that wrote two tasks.
+    """
+    return run(planner(Script(TWO, "ok"), Planning(settings=QUIET)))
+
+
+@given(full_plans)
+def test_a_seeded_plan_is_read_back(plan):
+    """Any plan, in a history that was empty or not, after a way through JSON."""
+    for messages in ([], [ModelResponse(parts=[TextPart("x")], metadata={"own": 1})]):
+        text = ModelMessagesTypeAdapter.dump_json(seed_plan(messages, plan))
+        assert plan_of_state(ModelMessagesTypeAdapter.validate_json(text)) == plan
+
+
+def test_a_fresh_process_reads_the_plan():
+    """From the messages alone, as JSON."""
+    result = history()
+    code = (
+        "import sys; from pydantic_ai.messages import ModelMessagesTypeAdapter as Messages;"
+        "from todoplan.adapters.pydantic_ai import plan_of_state;"
+        "from todoplan.codec import dump_plan;"
+        "print(dump_plan(plan_of_state(Messages.validate_json(sys.stdin.buffer.read()))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=result.all_messages_json(),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.decode().strip() == dump_plan(plan_of_state(result))
+    assert len(plan_of_state(result)) == 2
+
+
+def test_the_next_run_goes_on_from_saved_messages():
+    """Ids, revision and all; and the plan is the result's as it is the messages'."""
+    first = history()
+    more = Script(wrote(("B", "completed"), ("C", "pending"), call_id="w2"), "ok")
+    second = run(planner(more, Planning(settings=QUIET)), message_history=saved(first))
+    assert [(task.id, task.subject) for task in plan_of_state(second)] == [("2", "B"), ("3", "C")]
+    assert plan_of_state(second) == plan_of_state(saved(second))
+
+
+def test_a_return_tells_what_happened():
+    """Its metadata has the journal's entry, which leads to the plan beside it."""
+    result = history()
+    (part,) = returns(saved(result))
+    entry = entry_from_data(part.metadata[KEY]["entry"])
+    assert entry.cause == "write_todos"
+    assert replay(Plan(), entry.events) == plan_of_state(result)
+    assert part.metadata[KEY]["plan"]["revision"] == entry.revision
+
+
+def test_what_changes_nothing_holds_nothing():
+    """Reads, refusals and repeated writes are light."""
+    twice = wrote(("A", "in_progress"), ("B", "pending"), call_id="again")
+    script = Script(TWO, use("read_todos", {}, "r"), use("write_todos", {}, "bad"), twice, "ok")
+    result = run(planner(script, Planning(settings=QUIET)))
+    assert [bool(part.metadata) for part in returns(result.all_messages())] == [1, 0, 0, 0]
+
+
+def test_no_plan_is_the_empty_one():
+    """A history that never saw a planning call."""
+    assert plan_of_state([]) == Plan()
+    assert plan_of_state([ModelRequest(parts=[], metadata={"own": 1})]) == Plan()
+    assert memory_of([]) == Memory()
+
+
+@pytest.mark.parametrize("note", ["gone", {"plan": {"tasks": []}}, {"plan": None}, 7, None])
+def test_a_damaged_plan_is_an_error(note):
+    """Never an empty plan; neither to the application nor to a run."""
+    broken = [ModelRequest(parts=[], metadata={KEY: note})]
+    with pytest.raises(CodecError):
+        plan_of_state(broken)
+    with pytest.raises(CodecError):
+        run(planner(Script("x"), Planning()), message_history=broken)
+    assert memory_of(broken) == Memory()
+
+
+def test_an_application_edits_the_plan():
+    """The model goes on with it; what is refused or changes nothing leaves the history as it is."""
+    first = history().all_messages()
+    decision, messages = edit_plan(first, commands.UpdateTask("1", subject="A!"))
+    assert decision.events
+    assert plan_of_state(messages)["1"].subject == "A!"
+    assert plan_of_state(first)["1"].subject == "A"
+    refused, same = edit_plan(first, commands.DeleteTask("9"))
+    assert isinstance(refused, Rejected)
+    assert same == first
+    assert edit_plan(first, commands.UpdateTask("1", subject="A"))[1] == first
+    script = Script(use("read_todos", {}, "r"), "ok")
+    result = run(planner(script, Planning(settings=QUIET)), message_history=messages)
+    assert "A!" in returns(result.all_messages())[-1].content
+
+
+def test_what_guidance_remembers_stays_where_the_plan_is_put():
+    """Both stand under one key of the response."""
+    first = history().all_messages()
+    assert memory_of(seed_plan(first, Plan())) == memory_of(first) != Memory()
+
+
+def test_a_cut_history_takes_its_plan_along():
+    """Seeded with what it held, the tail of a history is enough for the next run."""
+    first = history().all_messages()
+    tail = first[-1:]
+    assert plan_of_state(tail) == Plan()
+    script = Script(use("read_todos", {}, "r"), "ok")
+    cut = seed_plan(tail, plan_of_state(first))
+    result = run(planner(script, Planning(settings=QUIET)), message_history=cut)
+    assert plan_of_state(result) == plan_of_state(first)

@@ -1,0 +1,321 @@
+"""The planning tools in a real agent: any tool set and policy, in order, never the end of a run."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic_ai import Agent, RunContext, UsageLimits
+from pydantic_ai.models.test import TestModel
+from support.pydantic_ai_agent import (
+    Script,
+    created,
+    planner,
+    returns,
+    run,
+    saved,
+    use,
+    wrote,
+)
+from support.talk import BOXES, toolbox, valid
+
+from todoplan import Plan, Planner
+from todoplan.adapters.pydantic_ai import Planning, make_tools, plan_of_state
+from todoplan.adapters.pydantic_ai.history import KEY
+from todoplan.adapters.pydantic_ai.tools import _LENIENT
+from todoplan.codec import entry_from_data
+from todoplan.core.presets import PRESETS
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.errors import PlanError
+from todoplan.stores.memory import MemoryStore
+
+NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
+TASKS = Toolbox(tasks())
+QUIET = Settings(unfinished=0)
+
+
+def at_noon():
+    """
+    Return the time of every change here.
+    """
+    return NOON
+
+
+def work(box, *turns, messages=()):
+    """
+    Return the result of a run with the tools alone, whose model makes these turns of calls.
+    """
+    script = Script(*turns, "ok")
+    agent = Agent(script.model, toolsets=[make_tools(box, clock=at_noon)])
+    return run(agent, message_history=[*messages])
+
+
+@st.composite
+def turns(draw):
+    """
+    Draw a toolbox and turns of calls: well-formed, of other shapes, and texts.
+    """
+    box = Toolbox(draw(st.sampled_from(BOXES)).toolset, PRESETS[draw(st.sampled_from([*PRESETS]))])
+    tools = {box.toolset.shown(tool.key): tool for tool in box.toolset.tools}
+    raw = st.sampled_from(['{"todos": [', "[]", "", "no", '{"a": 1, "a": 2}', "[{}]", "null"])
+    odd = st.dictionaries(st.sampled_from(["todos", "taskId", "arguments"]), st.none() | st.text())
+    arguments = {name: valid(tool.fields) | raw | odd for name, tool in tools.items()}
+    call = st.sampled_from([*tools]).flatmap(lambda name: st.tuples(st.just(name), arguments[name]))
+    return box, draw(st.lists(st.lists(call, min_size=1, max_size=3), max_size=3))
+
+
+@settings(max_examples=60)
+@given(turns(), st.booleans())
+def test_the_same_calls_give_the_same_plan_events_and_replies(drawn, saving):
+    """As the toolbox gives them, turn by turn, also through saved messages."""
+    box, drawn_turns = drawn
+    plan, messages = Plan(), ()
+    for number, turn in enumerate(drawn_turns):
+        calls = [Call(*call, f"{number}-{place}") for place, call in enumerate(turn)]
+        expected = box.turn(plan, calls, at=NOON)
+        result = work(box, [use(c.name, c.arguments, c.call_id) for c in calls], messages=messages)
+        got = returns(result.new_messages())
+        assert [part.content for part in got] == [reply.text for reply in expected.replies]
+        assert [part.outcome == "failed" for part in got] == [r.is_error for r in expected.replies]
+        told = [entry_from_data(part.metadata[KEY]["entry"]) for part in got if part.metadata]
+        assert tuple(event for entry in told for event in entry.events) == expected.events
+        assert plan_of_state(result) == expected.plan
+        plan, messages = expected.plan, saved(result) if saving else result.all_messages()
+
+
+@pytest.mark.parametrize("box", [*BOXES, Toolbox(LEAN.renamed(plan="todo"))])
+def test_the_model_sees_the_tools_of_any_set(box):
+    """Names, descriptions and schemas are the tool set's; the prompt is static."""
+    script = Script("ok", "ok")
+    agent = planner(script, Planning(box), instructions="Be good.")
+    run(agent, message_history=run(agent).all_messages())
+    assert tuple(script.tool_names) == box.toolset.tool_names
+    for shown, told in zip(script.infos[0].function_tools, box.toolset.definitions(), strict=True):
+        assert shown.description == told.description
+        assert shown.parameters_json_schema == told.schema
+    first, second = (info.instructions for info in script.infos)
+    assert first == second == f"Be good.\n\n{box.toolset.system_prompt()}"
+    assert not any(
+        part.dynamic for part in script.infos[0].model_request_parameters.instruction_parts
+    )
+
+
+def test_the_prompt_can_be_other_words_or_none():
+    """What is given stands, "" for nothing."""
+    script = Script("ok", "ok")
+    run(planner(script, Planning(system_prompt="Plan.")))
+    run(planner(script, Planning(system_prompt="")))
+    assert [info.instructions for info in script.infos] == ["Plan.", None]
+
+
+def test_calls_of_one_turn_build_on_each_other():
+    """Twelve parallel calls keep order and ids, and may name each other (law 13)."""
+    subjects = [f"t{n}" for n in range(12)]
+    link = use("TaskUpdate", {"taskId": "12", "addBlockedBy": ["1", "11"]}, "u")
+    result = work(TASKS, [*created(*subjects), link])
+    plan = plan_of_state(result)
+    assert [(task.id, task.subject) for task in plan] == [
+        (str(n), subject) for n, subject in enumerate(subjects, 1)
+    ]
+    assert plan["12"].blocked_by == ("1", "11")
+
+
+def test_two_whole_writes_in_a_turn_are_both_refused():
+    """One error each; the other calls of the turn run, among them those of other tools."""
+    script = Script(
+        [
+            wrote(("A", "pending"), call_id="1"),
+            use("other", {}, "2"),
+            wrote(("B", "pending"), call_id="3"),
+            use("read_todos", {}, "4"),
+        ],
+        "ok",
+    )
+    agent = planner(script, Planning())
+    agent.tool_plain(lambda: "done", name="other")
+    result = run(agent)
+    got = {p.tool_call_id: (p.outcome, p.content) for p in returns(result.all_messages())}
+    assert got["1"] == got["3"]
+    assert got["1"][0] == "failed"
+    assert got["2"] == ("success", "done")
+    assert got["4"] == ("success", "The plan is empty.")
+    assert plan_of_state(result) == Plan()
+
+
+def test_a_write_in_each_turn_is_fine():
+    """Writes of different turns do not contradict each other."""
+    result = work(
+        None, wrote(("A", "pending"), call_id="1"), wrote(("A", "completed"), call_id="2")
+    )
+    assert [part.outcome for part in returns(result.all_messages())] == ["success", "success"]
+
+
+def test_no_number_of_errors_ends_a_run():
+    """They are told to the model, as failed results, and use up no retries."""
+    wrong = ['{"todos": [', "no", {"todos": 7}, {"other": 1}, None, '["a", {}]', {"todos": [{}]}]
+    calls = [use("write_todos", arguments, f"{n}") for n, arguments in enumerate(wrong * 3)]
+    result = work(None, *calls)
+    got = returns(result.all_messages())
+    assert {part.outcome for part in got} == {"failed"}
+    assert all(part.content.startswith("Nothing was changed.") for part in got)
+    assert result.output == "ok"
+
+
+def test_arguments_come_as_they_were_sent():
+    """What intake mends it says, also in a text that is no JSON; keys that stand twice are seen."""
+    sent = '```json\n{"todos": [{"content": "A", "status": "done",},]}\n```'
+    twice = '{"todos": [], "todos": [{"content": "A"}]}'
+    result = work(None, use("write_todos", sent, "1"), use("write_todos", twice, "2"))
+    box = Toolbox()
+    first = box.call(Plan(), "write_todos", sent, at=NOON)
+    second = box.call(first.plan, "write_todos", twice, at=NOON)
+    assert "note: " in first.text
+    assert second.is_error
+    assert [p.content for p in returns(result.all_messages())] == [first.text, second.text]
+
+
+def test_hooks_of_others_see_the_arguments():
+    """What is a JSON object reaches them as one."""
+    seen = []
+
+    class Peek(Planning):
+        async def after_tool_validate(self, ctx, *, call, tool_def, args):
+            seen.append(args)
+            return args
+
+    run(planner(Script(use("read_todos", '{"a": 1}', "1"), "ok"), Peek()))
+    assert seen == [{"a": 1}]
+
+
+def test_arguments_that_a_hook_changed_are_the_hooks():
+    """What an application puts in place of the model's own words stands."""
+
+    class Rewrite(Planning):
+        async def after_tool_validate(self, ctx, *, call, tool_def, args):
+            return {"todos": [{"content": "B", "status": "pending"}]}
+
+    for sent in ({"todos": [{"content": "A", "status": "pending"}]}, '{"todos": [{}]}', "no"):
+        script = Script(use("write_todos", sent, "1"), "ok")
+        result = run(planner(script, Rewrite(settings=QUIET)))
+        assert [task.subject for task in plan_of_state(result)] == ["B"]
+
+
+def test_a_call_that_no_message_holds_is_answered():
+    """As a sandbox makes it, that calls tools on its own."""
+    tools, given = make_tools(), ['{"todos": [{"content": "A"}]}', '{"todos": [{"content": "B"},]}']
+
+    async def sandbox(ctx: RunContext) -> list[str]:
+        own, inner = await tools.for_run(ctx), replace(ctx, tool_call_id="inner")
+        sent = [_LENIENT.validate_json(text) for text in given]
+        told = [await own.call_tool("write_todos", each, inner, None) for each in sent]
+        return [one.return_value for one in told]
+
+    result = run(Agent(Script(use("sandbox", {}, "s"), "ok").model, tools=[sandbox]))
+    first, second = returns(result.all_messages())[0].content
+    assert first == "ok, 0/1 completed"
+    assert "note: " in second
+
+
+def test_a_test_model_calls_every_tool():
+    """Pydantic AI's own model, which makes arguments up from the schemas."""
+    for box in BOXES:
+        result = run(Agent(TestModel(), capabilities=[Planning(box, QUIET)]))
+        called = {part.tool_name for part in returns(result.all_messages())}
+        assert called == set(box.toolset.tool_names)
+
+
+def test_a_capability_brings_tools_once():
+    """Two planners in one agent are refused, not merged."""
+    with pytest.raises(Exception, match="write_todos"):
+        run(Agent(Script("ok").model, capabilities=[Planning()], toolsets=[make_tools()]))
+
+
+def test_without_a_run_there_is_no_plan():
+    """A toolset that no agent has is not called by mistake."""
+
+    async def call():
+        return await make_tools().call_tool("read_todos", {}, None, None)
+
+    with pytest.raises(PlanError, match="give the toolset to an agent"):
+        asyncio.run(call())
+
+
+def test_a_store_keeps_the_plan_by_conversation():
+    """Not in the messages; an application changes it by a planner, and the model sees that."""
+    store = MemoryStore()
+    script = Script(wrote(("A", "pending")), "ok", use("read_todos", {}, "r"), "ok")
+    agent = planner(script, Planning(store=store, settings=QUIET))
+    first = run(agent, conversation_id="c-1")
+    (part,) = returns(first.all_messages())
+    assert "plan" not in part.metadata[KEY]
+    assert plan_of_state(first) == Plan()
+    assert [task.subject for task in store.load("c-1")] == ["A"]
+    Planner(store, "c-1").call("write_todos", {"todos": [{"content": "B"}], "force": True})
+    second = run(agent, message_history=saved(first))
+    assert "B" in returns(second.all_messages())[-1].content
+    assert store.entries("c-1")[0].cause == "write_todos"
+
+
+def two_steps(name):
+    """
+    Return a model that creates two tasks of this name, in two turns.
+    """
+    return Script(
+        use("TaskCreate", {"subject": f"{name} one"}, "1"),
+        use("TaskCreate", {"subject": f"{name} two"}, "2"),
+        use("TaskList", {}, "3"),
+        "ok",
+    )
+
+
+@pytest.mark.parametrize("store", [None, MemoryStore()])
+def test_conversations_never_see_each_other(store):
+    """One agent, eight conversations at once, in tasks and then in threads."""
+    agent = Agent(capabilities=[Planning(TASKS, QUIET, store=store)])
+    names = [f"n{n}" for n in range(8)]
+
+    async def one(name):
+        return await agent.run("go", model=two_steps(name).model, conversation_id=f"{name}-{store}")
+
+    async def together():
+        return await asyncio.gather(*map(one, names))
+
+    def alone(name):
+        return asyncio.run(one(f"t{name}"))
+
+    with ThreadPoolExecutor(4) as pool:
+        in_threads = list(pool.map(alone, names))
+    for name, result in zip(
+        [*names, *(f"t{name}" for name in names)],
+        [*asyncio.run(together()), *in_threads],
+        strict=True,
+    ):
+        shown = returns(result.all_messages())[-1].content
+        assert shown == f"#1 [pending] {name} one\n#2 [pending] {name} two"
+
+
+def test_a_second_conversation_starts_empty():
+    """Also the next run of the same agent, if it does not go on from the first."""
+    agent = planner(Script(wrote(("A", "pending")), "ok", "ok"), Planning(settings=QUIET))
+    assert len(plan_of_state(run(agent))) == 1
+    assert plan_of_state(run(agent)) == Plan()
+
+
+def test_a_limit_on_tool_calls_still_holds():
+    """The framework's own limits are not gone around."""
+    agent = planner(Script(*[use("read_todos", {}, "r")] * 9), Planning())
+    with pytest.raises(Exception, match="limit"):
+        run(agent, usage_limits=UsageLimits(tool_calls_limit=3))
+
+
+def test_a_renamed_tool_is_ours():
+    """Under its new name it is found, called and counted as a planning call."""
+    box = Toolbox(toolbox().toolset.renamed(write_todos="TodoWrite"))
+    result = work(box, wrote(("A", "pending"), name="TodoWrite"))
+    assert [task.subject for task in plan_of_state(result)] == ["A"]

@@ -1,0 +1,126 @@
+"""A plan in a state that branches write at once: in order exact, side by side nothing is lost."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.codec import plan_to_data
+from todoplan.codec.branches import Step, head_of, merge_plans, plan_in_value, whole
+from todoplan.core.assembly import plan_of
+from todoplan.core.commands import ClearPlan, CreateTask, DeleteTask, UpdateTask
+from todoplan.core.decide import Accepted, decide
+from todoplan.core.model import Task
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy
+from todoplan.errors import CodecError
+
+BASE = whole(plan_of([Task("1", "base")]), "first")
+
+
+def settled(value):
+    """
+    Return what is left of a write once it stands in the state.
+    """
+    return {key: value[key] for key in ("head", "plan")}
+
+
+def step(value, command, name, turn=""):
+    """
+    Return the step that a command comes to upon a value.
+    """
+    decision = decide(plan_in_value(value), command, Policy())
+    assert isinstance(decision, Accepted)
+    return Step(decision.plan, decision.events, name, head_of(value), turn or name).value(value)
+
+
+def subjects(value):
+    """
+    Return the subjects of a value's tasks.
+    """
+    return [task.subject for task in plan_in_value(value)]
+
+
+def test_nothing_is_the_empty_plan():
+    """No value and an empty one are no plan yet, and come from no write."""
+    assert plan_in_value(None) == plan_in_value({}) == Plan()
+    assert head_of(None) == head_of({}) == ""
+    assert merge_plans({}, {}) == {}
+    first = step(None, CreateTask("a"), "x")
+    assert subjects(merge_plans({}, first)) == ["a"]
+    assert head_of(first) == "1:x"
+
+
+def test_a_step_that_follows_is_taken_as_it_is():
+    """Also one after another; only the head and the plan stay in the state."""
+    value = settled(BASE)
+    for number in range(3):
+        update = step(value, CreateTask(f"t{number}"), f"c{number}")
+        value = merge_plans(value, update)
+        assert value == settled(update)
+    assert subjects(value) == ["base", "t0", "t1", "t2"]
+
+
+COMMANDS = st.one_of(
+    st.builds(CreateTask, st.sampled_from("ab")),
+    st.builds(UpdateTask, st.just("1"), status=st.sampled_from(["completed", "in_progress"])),
+    st.just(DeleteTask("1")),
+    st.just(ClearPlan()),
+)
+
+
+@given(COMMANDS, COMMANDS)
+def test_two_steps_upon_the_same_value_lose_nothing(one, two):
+    """What both made is there, no id stands twice, and the head is neither's alone."""
+    value = settled(BASE)
+    first, second = step(value, one, "x"), step(value, two, "y")
+    done = merge_plans(merge_plans(value, first), second)
+    made = [c.subject for c in (one, two) if isinstance(c, CreateTask)]
+    assert [text for text in subjects(done) if text != "base"] == made
+    assert len({task.id for task in plan_in_value(done)}) == len(plan_in_value(done))
+    assert head_of(done) not in {head_of(first), head_of(second)}
+
+
+def test_later_steps_of_a_turn_know_what_moved():
+    """Where its task got another id, the turn's next step changes that one."""
+    value = settled(BASE)
+    mine = step(value, CreateTask("mine"), "x")
+    other = step(value, CreateTask("other"), "y1", turn="y")
+    after = step(settled(other), UpdateTask("2", status="completed"), "y2", turn="y")
+    done = merge_plans(merge_plans(merge_plans(value, mine), other), after)
+    assert [(t.id, t.subject, t.status.value) for t in plan_in_value(done)] == [
+        ("1", "base", "pending"),
+        ("2", "mine", "pending"),
+        ("3", "other", "completed"),
+    ]
+
+
+def test_a_whole_value_replaces_or_joins():
+    """The application's own word replaces; a value without it, a subgraph's, is joined."""
+    value = merge_plans(settled(BASE), step(settled(BASE), CreateTask("mine"), "x"))
+    set_anew = whole(plan_of([Task("9", "set")]), "app")
+    assert merge_plans(value, set_anew) == settled(set_anew)
+    followed = merge_plans(value, step(value, CreateTask("later"), "z"))
+    assert merge_plans(value, dict(followed)) == followed
+    beside = merge_plans(settled(BASE), step(settled(BASE), CreateTask("other"), "y"))
+    assert subjects(merge_plans(value, beside)) == ["base", "other", "mine"]
+    assert merge_plans(value, dict(value)) is value
+    assert merge_plans({}, value) == merge_plans(value, {}) == value
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"head": "", "plan": {"tasks": []}}, {"tasks": []}, {"plan": None}]
+)
+def test_what_is_no_plan_is_an_error(wrong):
+    """A corrupt value is never taken for an empty plan."""
+    with pytest.raises(CodecError):
+        plan_in_value(wrong)
+    with pytest.raises(CodecError):
+        merge_plans(settled(BASE), wrong)
+
+
+def test_an_update_is_plain_json():
+    """Only dicts, lists, texts and numbers, so that any checkpointer can keep it."""
+    update = step(settled(BASE), CreateTask("a"), "x")
+    assert update["plan"] == plan_to_data(plan_in_value(update))
+    assert update["entry"]["events"][0]["type"] == "task_created"
+    assert isinstance(update["plan"], dict)

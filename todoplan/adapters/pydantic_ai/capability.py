@@ -1,0 +1,153 @@
+"""`Planning`, the capability: tools, prompt and guidance of an agent in one."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import RetryModelRequest, UserError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+)
+from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
+from pydantic_ai.tools import RunContext
+
+from todoplan.adapters.pydantic_ai.conversation import conversation, neutral, with_reminder
+from todoplan.adapters.pydantic_ai.history import remembering, utc_now
+from todoplan.adapters.pydantic_ai.tools import Clock, Desk, PlanToolset
+from todoplan.dialogue.conversation import Message, is_final_answer
+from todoplan.dialogue.guidance import Advice, Guidance, Memory, Settings, ignored
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.planner.holding import AnyStore
+
+__all__ = ["Planning"]
+
+_Context = RunContext[Any]
+_GAP = TextPart("\n\n")
+
+
+@dataclass
+class Planning(AbstractCapability[Any]):
+    """
+    Planning for an agent. It holds no plan and may serve any number of agents and conversations.
+
+    The plan is kept in the message history, or with a `store` there, under `conversation_id`.
+    `system_prompt` is a static instruction ("" for none), by default the tool set's. List it behind
+    capabilities that change requests: it looks at what it is handed.
+    """
+
+    toolbox: Toolbox = field(default_factory=Toolbox)
+    settings: Settings = field(default_factory=Settings)
+    store: AnyStore | None = None
+    system_prompt: str | None = None
+    clock: Clock = utc_now
+    _run_desk: Desk | None = field(default=None, init=False, repr=False)
+    _heard: Memory = field(default_factory=Memory, init=False, repr=False)
+    _sent_back: tuple[ModelMessage, ...] = field(default=(), init=False, repr=False)
+    _stands: tuple[ModelResponsePart, ...] = field(default=(), init=False, repr=False)
+
+    async def for_run(self, ctx: _Context) -> "Planning":
+        """
+        Return the capability for one run, with the plan of its conversation.
+
+        Raises:
+            CodecError: what stands in the messages is no plan.
+            PlanError: a store is given, and the conversation has no id.
+        """
+        own = replace(self)
+        own._run_desk = await Desk.of(ctx, self.toolbox, self.store, self.clock)  # noqa: SLF001 - its own kind
+        return own
+
+    def get_instructions(self) -> str | None:
+        """
+        Say what the tools are for, in the same words in every request.
+        """
+        given = self.system_prompt
+        return (self.toolbox.toolset.system_prompt() if given is None else given) or None
+
+    def get_toolset(self) -> PlanToolset:
+        """
+        Return the tools, with the plan of the run if this is a run's.
+        """
+        return PlanToolset(self.toolbox, store=self.store, clock=self.clock, desk=self._run_desk)
+
+    async def prepare_model_request(
+        self,
+        ctx: _Context,  # noqa: ARG002 - Pydantic AI's signature
+        request_context: ModelRequestContext,
+    ) -> ModelRequestContext:
+        """
+        Put what is due at the tail of this one request; it is kept nowhere.
+        """
+        messages = [*request_context.messages, *self._sent_back]
+        if not self._sent_back:
+            advice = await self._due(messages)
+            messages = with_reminder(messages, advice.text)
+            self._heard = advice.memory
+        return replace(request_context, messages=messages)
+
+    async def _due(self, messages: list[ModelMessage]) -> Advice:
+        if isinstance(messages[-1], ModelResponse):  # the provider paused: it just goes on
+            return Advice(self._desk.memory)
+        plan, told = await self._desk.planner.plan(), conversation(messages)
+        return self._guidance.before_model(plan, told, self._desk.memory)
+
+    async def after_model_request(
+        self, ctx: _Context, *, request_context: ModelRequestContext, response: ModelResponse
+    ) -> ModelResponse:
+        """
+        Send a final answer back, if the model is to go on, and remember.
+
+        Neither the answer nor the reminder is kept. What was streamed has been seen: there both
+        stay in the history.
+
+        Raises:
+            PlanError: the model goes on answering over open tasks, and the settings say to raise.
+        """
+        desk, said = self._desk, neutral(response)
+        plan = await desk.planner.plan()
+        structured = _is_structured(request_context.model_request_parameters)
+        advice = self._guidance.after_model(plan, said, self._heard, structured=structured)
+        desk.memory = self._heard = advice.memory
+        if advice.verdict == "raise":
+            raise ignored(plan)
+        if advice.verdict == "again":
+            self._ask_again(ctx, request_context, response, advice)
+        response = self._completed(response, said)
+        return remembering(response, advice.memory, plan if desk.in_history else None, ctx.messages)
+
+    def _ask_again(
+        self, ctx: _Context, request: ModelRequestContext, answer: ModelResponse, advice: Advice
+    ) -> None:
+        if request.streaming:
+            with suppress(UserError):  # `run_stream` ends with the first answer: it stands
+                ctx.enqueue(advice.text)
+            return
+        reminder = ModelRequest.user_text_prompt(advice.text)
+        self._sent_back = (*self._sent_back, answer, reminder)
+        self._stands = (*answer.parts, _GAP) if "all_done" in advice.kinds and answer.text else ()
+        raise RetryModelRequest
+
+    def _completed(self, response: ModelResponse, said: Message) -> ModelResponse:
+        """
+        Return what is kept of a request: behind a question whether all was said, both answers.
+        """
+        stands = self._stands if is_final_answer(said) else ()
+        self._sent_back = self._stands = ()
+        return replace(response, parts=[*stands, *response.parts]) if stands else response
+
+    @property
+    def _guidance(self) -> Guidance:
+        return Guidance(self.toolbox.toolset, self.settings)
+
+    @property
+    def _desk(self) -> Desk:
+        return cast("Desk", self._run_desk)
+
+
+def _is_structured(asked: ModelRequestParameters) -> bool:
+    return asked.output_object is not None or not asked.allow_text_output

@@ -1,0 +1,71 @@
+"""Pydantic AI's messages as guidance reads them, and a reminder as Pydantic AI sends it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from todoplan.dialogue.conversation import Message, ToolResult
+from todoplan.dialogue.toolbox import Call
+
+__all__ = ["conversation", "neutral", "siblings", "with_reminder"]
+
+_FINISHES = {"tool_call": "tool_calls"}
+_UNDER_WAY = "pause_turn"
+
+
+def conversation(messages: Iterable[ModelMessage]) -> list[Message]:
+    """
+    Return the messages of a request as guidance reads them.
+    """
+    return [*map(neutral, messages)]
+
+
+def neutral(message: ModelMessage) -> Message:
+    """
+    Return one message; a response that is to be continued counts as one that calls tools.
+    """
+    if isinstance(message, ModelResponse):
+        calls = tuple(call.tool_name for call in message.tool_calls)
+        return Message("assistant", message.text or "", calls, finish=_finish(message))
+    returns = (part for part in message.parts if isinstance(part, ToolReturnPart))
+    return Message("user", results=tuple(map(_result, returns)))
+
+
+def _finish(message: ModelResponse) -> str:
+    if message.state != "complete":
+        return _UNDER_WAY
+    reason = message.finish_reason or ""
+    return _FINISHES.get(reason, reason)
+
+
+def _result(part: ToolReturnPart) -> ToolResult:
+    return ToolResult(part.tool_name, part.outcome == "success", part.tool_call_id)
+
+
+def siblings(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[Call, ...]:
+    """
+    Return the calls of the response that made this one, itself included; () if there is none.
+    """
+    for message in reversed(messages):
+        if isinstance(message, ModelResponse):
+            calls = [Call(c.tool_name, c.args, c.tool_call_id) for c in message.tool_calls]
+            if any(call.call_id == call_id for call in calls):
+                return tuple(calls)
+    return ()
+
+
+def with_reminder(messages: Sequence[ModelMessage], text: str) -> list[ModelMessage]:
+    """
+    Return the messages of one request with a text at their tail; nothing is put there for "".
+    """
+    *earlier, last = messages
+    if text and isinstance(last, ModelRequest):
+        return [*earlier, replace(last, parts=[*last.parts, UserPromptPart(text)])]
+    return [*messages]

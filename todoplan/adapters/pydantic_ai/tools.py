@@ -1,0 +1,200 @@
+"""The planning tools as a toolset, of any tool set and under any policy."""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import attrs
+from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.messages import ToolReturn
+from pydantic_ai.tools import RunContext, ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+
+from todoplan.adapters.pydantic_ai.conversation import siblings
+from todoplan.adapters.pydantic_ai.history import KEY, memory_of, news, plan_of_state, utc_now
+from todoplan.dialogue.guidance import Memory
+from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.dialogue.toolsets import Definition
+from todoplan.errors import PlanError
+from todoplan.planner import AsyncPlanner
+from todoplan.planner.holding import AnyStore, holding
+
+__all__ = ["Clock", "Desk", "PlanToolset", "make_tools"]
+
+Clock = Callable[[], datetime]
+_Context = RunContext[Any]
+_AS_SENT = "the arguments as sent"
+
+
+@attrs.define
+class Desk:
+    """
+    What one run works on: the plan and what guidance remembers. `in_history` says that the message
+    history is where the plan is kept; otherwise it is in a store, under the conversation's id.
+    """
+
+    planner: AsyncPlanner
+    memory: Memory
+    in_history: bool
+
+    @classmethod
+    async def of(
+        cls, ctx: _Context, toolbox: Toolbox, store: AnyStore | None, clock: Clock
+    ) -> "Desk":
+        """
+        Return the desk of a run, from the messages that the run goes on from.
+
+        Raises:
+            CodecError: what stands in the messages is no plan.
+            PlanError: a store is given, and the conversation has no id.
+        """
+        if store is None:
+            held = holding(KEY, plan_of_state(ctx.messages))
+            planner = AsyncPlanner(held, KEY, toolbox=toolbox, clock=clock)
+        else:
+            planner = AsyncPlanner(store, ctx.conversation_id, toolbox=toolbox, clock=clock)
+        memory = memory_of(ctx.messages).new_run(await planner.plan())
+        return cls(planner, memory, in_history=store is None)
+
+    async def answer(self, calls: tuple[Call, ...]) -> Reply:
+        """
+        Answer the first of these calls, and note what the model made of the plan by it.
+        """
+        reply = (await self.planner.turn(calls)).replies[0]
+        before = reply.plan.revision - len(reply.events)
+        if reply.events and before == self.memory.revision:
+            self.memory = self.memory.saw(reply.plan)
+        return reply
+
+
+class _Lenient:
+    """
+    A validator that lets every argument pass: ours are read by intake, which says what is wrong.
+    """
+
+    def validate_json(self, input: Any, **_: Any) -> dict[str, Any]:  # noqa: A002 - Pydantic's name
+        """
+        Return the object that a text is, or else the text itself.
+        """
+        try:
+            found = json.loads(input, parse_constant=str)
+        except (ValueError, RecursionError):
+            found = None
+        return self.validate_python(found if isinstance(found, dict) else input)
+
+    def validate_python(self, input: Any, **_: Any) -> dict[str, Any]:  # noqa: A002 - same
+        """
+        Return the arguments under their names; what has no names stands under one of ours.
+        """
+        return input if isinstance(input, dict) else {_AS_SENT: input}
+
+
+_LENIENT = _Lenient()
+
+
+def _as_sent(given: dict[str, Any], sent: Any) -> Any:
+    """
+    Return a call's arguments as the model sent them, for intake, unless a hook has changed them.
+    """
+    unchanged = isinstance(sent, str) and _LENIENT.validate_json(sent or "{}") == given
+    return sent if unchanged else given.get(_AS_SENT, given)
+
+
+class PlanToolset(AbstractToolset[Any]):
+    """
+    The tools of a toolbox. It holds no plan: every run gets a copy of its own, with its own plan.
+    """
+
+    def __init__(
+        self,
+        toolbox: Toolbox | None = None,
+        *,
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
+        desk: Desk | None = None,
+    ) -> None:
+        self.toolbox = toolbox or Toolbox()
+        self._store = store
+        self._clock = clock
+        self._desk = desk
+
+    @property
+    def id(self) -> str:
+        """
+        One name for all: an agent has one plan.
+        """
+        return KEY
+
+    async def for_run(self, ctx: _Context) -> "PlanToolset":
+        """
+        Return the toolset for one run, with the plan of its conversation.
+        """
+        if self._desk:
+            return self
+        desk = await Desk.of(ctx, self.toolbox, self._store, self._clock)
+        return PlanToolset(self.toolbox, store=self._store, clock=self._clock, desk=desk)
+
+    async def get_tools(self, ctx: _Context) -> dict[str, ToolsetTool[Any]]:
+        """
+        Return the tools; each is a barrier, so that calls of one turn are carried out in order.
+        """
+        definitions = self.toolbox.toolset.definitions()
+        return {definition.name: self._tool(definition, ctx) for definition in definitions}
+
+    def _tool(self, definition: Definition, ctx: _Context) -> ToolsetTool[Any]:
+        told = ToolDefinition(
+            name=definition.name,
+            description=definition.description,
+            parameters_json_schema=definition.schema,
+            sequential=True,
+        )
+        return ToolsetTool(
+            toolset=self, tool_def=told, max_retries=ctx.max_retries, args_validator=_LENIENT
+        )
+
+    async def call_tool(
+        self,
+        name: str,
+        tool_args: dict[str, Any],
+        ctx: _Context,
+        tool: ToolsetTool[Any],  # noqa: ARG002 - Pydantic AI's signature
+    ) -> ToolReturn[str]:
+        """
+        Answer one call.
+
+        Raises:
+            ToolFailed: the reply is an error: told to the model, and no retry is counted.
+            PlanError: it is called outside a run.
+        """
+        if self._desk is None:
+            msg = f"{name} needs the plan of a run: give the toolset to an agent"
+            raise PlanError(msg, tool=name)
+        calls = {call.call_id: call for call in siblings(ctx.messages, ctx.tool_call_id)}
+        call_id = ctx.tool_call_id or ""
+        sent = calls[call_id].arguments if call_id in calls else None
+        own = Call(name, _as_sent(tool_args, sent), call_id)
+        reply = await self._desk.answer(self._clash(call_id, tuple(calls.values())) or (own,))
+        if reply.is_error:
+            raise ToolFailed(reply.text)
+        return ToolReturn(reply.text, metadata=news(reply, whole=self._desk.in_history))
+
+    def _clash(self, call_id: str, calls: tuple[Call, ...]) -> tuple[Call, ...]:
+        """
+        Return the calls of the turn that cannot all be carried out, if this is one of them.
+        """
+        places = self.toolbox.clashing([call.name for call in calls])
+        clash = tuple(calls[place] for place in sorted(places))
+        return clash if any(call.call_id == call_id for call in clash) else ()
+
+
+def make_tools(
+    toolbox: Toolbox | None = None, *, store: AnyStore | None = None, clock: Clock = utc_now
+) -> PlanToolset:
+    """
+    Return the tools of a toolbox for `Agent(toolsets=[...])`: without prompt and guidance.
+
+    With a store, the plan is kept there under `conversation_id`, and not in the message history.
+    `clock` gives aware times.
+    """
+    return PlanToolset(toolbox, store=store, clock=clock)
