@@ -19,7 +19,10 @@ from support.architecture import (
 
 import todoplan
 
-HEAVY = "cattrs ijson langchain langchain_core langgraph agentscope pydantic rich sqlite3 typer"
+HEAVY = (
+    "agents agentscope cattrs hypothesis ijson langchain langchain_core langgraph mcp pydantic"
+    " pydantic_ai pytest rich sqlite3 typer"
+)
 
 
 @pytest.mark.parametrize("check", CHECKS)
