@@ -1,16 +1,18 @@
 """Laws of reading AgentScope's messages: one message holds a whole reply."""
 
+import pytest
 from agentscope.message import (
     AssistantMsg,
     HintBlock,
     TextBlock,
+    ToolCallBlock,
     ToolResultBlock,
     ToolResultState,
     UserMsg,
 )
 from support.agentscope_agent import use
 
-from todoplan.adapters.agentscope.conversation import last_answer, neutral, siblings
+from todoplan.adapters.agentscope.conversation import as_sent, last_answer, neutral, siblings
 
 
 def result(call, state=ToolResultState.SUCCESS):
@@ -54,3 +56,19 @@ def test_siblings_are_the_calls_of_the_turn_that_is_being_answered():
     assert siblings(said(TextBlock(text="x"), a, b)) == ("a", "b")
     assert siblings(said(c, result(c), TextBlock(text="x"), a, b, result(a))) == ("a", "b")
     assert siblings(said(c, HintBlock(hint="h"), a)) == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("sent", "given", "wanted"),
+    [
+        ('{"subject": "Dig", "subject": "Lay"}', {"subject": "Lay"}, "sent"),
+        ('{"subject": "Di', {"subject": "Di"}, "sent"),
+        ('{"subject": "Dig"}', {"subject": "Edited by a person"}, "given"),
+        ("", {}, "given"),
+    ],
+)
+def test_arguments_are_read_as_the_model_sent_them(sent, given, wanted):
+    """What AgentScope mends in silence is read from the model's text; what a person edits counts."""
+    context = said(ToolCallBlock(id="1", name="TaskCreate", input=sent))
+    assert as_sent(context, "TaskCreate", given) == {"sent": sent, "given": given}[wanted]
+    assert as_sent(context, "TaskList", given) == given

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from typing import Any
 
 from agentscope.message import (
     HintBlock,
@@ -15,7 +16,7 @@ from agentscope.message import (
 
 from todoplan.dialogue.conversation import Message, ToolResult
 
-__all__ = ["last_answer", "neutral", "siblings", "unreadable_input"]
+__all__ = ["as_sent", "last_answer", "neutral", "siblings"]
 
 
 def neutral(message: Msg) -> Message:
@@ -55,21 +56,19 @@ def siblings(context: Sequence[Msg]) -> tuple[str, ...]:
     return tuple(call.name for call in calls) if waiting else ()
 
 
-def unreadable_input(context: Sequence[Msg], name: str) -> str | None:
+def as_sent(context: Sequence[Msg], name: str, given: dict[str, Any]) -> str | dict[str, Any]:
     """
-    Return the arguments of the call that is being answered, as sent, if they are no JSON.
+    Return the arguments of the call that is being answered as the model sent them, if it was this
+    call, and those that were given if somebody changed them on their way.
 
-    AgentScope completes what was cut off, and says so to nobody.
+    AgentScope completes what was cut off and keeps the last of a repeated key, and tells nobody.
     """
     _, waiting = _calls(context)
     sent = next((call.input for call in waiting if call.name == name), "")
-    if not sent:
-        return None
     try:
-        json.loads(sent)
+        return sent if sent and json.loads(sent) == given else given
     except ValueError:
         return sent
-    return None
 
 
 def _calls(context: Sequence[Msg]) -> tuple[list[ToolCallBlock], list[ToolCallBlock]]:

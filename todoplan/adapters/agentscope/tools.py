@@ -9,7 +9,7 @@ from agentscope.permission import PermissionBehavior, PermissionContext, Permiss
 from agentscope.state import AgentState
 from agentscope.tool import ToolBase, ToolChunk, ToolMiddlewareBase
 
-from todoplan.adapters.agentscope.conversation import siblings, unreadable_input
+from todoplan.adapters.agentscope.conversation import as_sent, siblings
 from todoplan.adapters.agentscope.state import KEY, Held, load, save
 from todoplan.codec import entry_to_data
 from todoplan.core.journal import Entry
@@ -107,7 +107,7 @@ class PlanTool(ToolBase):
 
     def _answer(self, state: AgentState, given: dict[str, Any]) -> ToolChunk:
         turn = siblings(state.context) if self._is_whole_list else ()
-        call = Call(self.name, unreadable_input(state.context, self.name) or given)
+        call = Call(self.name, as_sent(state.context, self.name, given))
         held, reply, ids = self._decided(state, call, turn, whole=self.is_read_only)
         if not held.mirror.is_sure(state.tasks_context.tasks, held.plan, ids):
             held, reply, ids = self._decided(state, call, turn)
