@@ -1,6 +1,6 @@
 """What a rule looks at: the plan before and after a command, and what happened in between."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 
 import attrs
@@ -62,15 +62,14 @@ class Change:
         """
         Yield the tasks, as they were, that are gone now.
         """
-        for event in self.events:
-            if type(event) is TaskDeleted or type(event) is PlanCleared:
-                yield from self._gone(_removed_ids(event))
+        return iter(self._removed)
 
-    def _gone(self, task_ids: Iterable[str]) -> Iterator[Task]:
-        for task_id in task_ids:
-            task = self.before.get(task_id)
-            if task is not None and task_id not in self.after:
-                yield task
+    @cached_property
+    def _removed(self) -> tuple[Task, ...]:
+        gone = (event for event in self.events if isinstance(event, TaskDeleted | PlanCleared))
+        ids = (task_id for event in gone for task_id in _removed_ids(event))
+        tasks = filter(None, map(self.before.get, ids))
+        return tuple(task for task in tasks if task.id not in self.after)
 
 
 def _writes(command: Command | None) -> Iterator[WriteTodos]:

@@ -36,7 +36,7 @@ from todoplan.core.scene import Scene
 from todoplan.core.twin import maker
 from todoplan.errors import PlanError
 
-__all__ = ["Accepted", "Decision", "Rejected", "decide"]
+__all__ = ["Accepted", "Decision", "Rejected", "decide", "weigh"]
 
 
 @attrs.frozen(weakref_slot=False)
@@ -72,17 +72,31 @@ def decide(
     Raises:
         PlanError: `at` has no time zone.
     """
+    return weigh(plan, command, policy, at)[0]
+
+
+def weigh(
+    plan: Plan, command: Command, policy: Policy, at: datetime | None
+) -> tuple[Decision, Change]:
+    """
+    Decide, and return the change that was weighed as well: for whoever tells of it.
+
+    Raises:
+        PlanError: as of `decide`.
+    """
     if at is not None and at.tzinfo is None:
         msg = f"{at.isoformat()} has no time zone; give an aware time such as datetime.now(UTC)"
         raise PlanError(msg, at=at)
     scene = Scene(Draft(plan), at)
     _run(scene, command)
     if scene.problems:
-        return Rejected(tuple(scene.problems))
+        return Rejected(tuple(scene.problems)), Change(plan, plan, command, ())
     events = tuple(scene.events)
-    after = scene.draft.freeze() if events else plan
-    refused, warnings = judge(policy, Change(plan, after, command, events, policy.limits))
-    return Rejected(refused) if refused else _accepted(after, events, warnings)
+    change = Change(plan, scene.draft.freeze() if events else plan, command, events, policy.limits)
+    refused, warnings = judge(policy, change)
+    if refused:
+        return Rejected(refused), change
+    return _accepted(change.after, events, warnings), change
 
 
 def _run(scene: Scene, command: Command) -> None:  # noqa: C901 - one branch a command

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from todoplan.core.model import Task, Todo
 
@@ -12,11 +13,13 @@ __all__ = ["match", "normalised"]
 _NOISE = re.compile(r"[\W_]+")
 
 
+@lru_cache(maxsize=4096)
 def normalised(text: str) -> str:
     """
     Return the text as the third step of `match` compares it: case, width, spaces and marks apart.
     """
-    return _NOISE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip() or text
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return _NOISE.sub(" ", plain.casefold()).strip() or text
 
 
 def match(tasks: Iterable[Task], todos: Sequence[Todo]) -> list[Task | None]:

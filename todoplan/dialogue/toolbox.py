@@ -12,7 +12,7 @@ import attrs
 
 from todoplan.core.change import Change
 from todoplan.core.commands import Command
-from todoplan.core.decide import Rejected, decide
+from todoplan.core.decide import Rejected, weigh
 from todoplan.core.events import Event
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
@@ -182,10 +182,9 @@ class _Exchange:
         return self._reply(self.plan, _lines(mends, task_text(self.plan, task)))
 
     def _decided(self, command: Command) -> Reply:
-        decision = decide(self.plan, command, self.toolbox.policy, at=self.at)
+        decision, change = weigh(self.plan, command, self.toolbox.policy, self.at)
         if isinstance(decision, Rejected):
             return self._error(tuple(map(self._as_shown, decision.problems)))
-        change = Change(self.plan, decision.plan, command, decision.events)
         told = receipt(change) if self.tool.whole_list else steps(change)
         notes = self._notes(change, decision.warnings)
         text = _lines(told, *notes) if notes else told
