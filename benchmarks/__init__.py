@@ -1,0 +1,1 @@
+"""Speed, tokens and memory of todoplan beside its peers, measured in one run."""

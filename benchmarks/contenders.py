@@ -1,0 +1,33 @@
+"""Who takes part: the floor, todoplan, and those of the peers that are installed."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from benchmarks.floors import ChunkedFloor, Floor
+from benchmarks.ours import Ours
+
+__all__ = ["contenders", "peers"]
+
+_PEERS = (
+    ("agentscope", "benchmarks.peers.agentscope", "AgentScope"),
+    ("agentscope", "benchmarks.peers.agentscope", "AgentScopeToolkit"),
+    ("pydantic_ai_todo", "benchmarks.peers.pydantic_todo", "PydanticTodo"),
+    ("langchain", "benchmarks.peers.langchain", "LangChain"),
+)
+
+
+def peers() -> tuple[Any, ...]:
+    """
+    Return the classes of the peers that are installed.
+    """
+    return tuple(
+        getattr(import_module(module), name) for needs, module, name in _PEERS if find_spec(needs)
+    )
+
+
+def contenders() -> tuple[Any, ...]:
+    """
+    Return the classes of all contenders: each is made with a size and has a method per operation.
+    """
+    return (Floor, ChunkedFloor, Ours, *peers())

@@ -1,0 +1,74 @@
+"""Tasks in a dict, their counters and a journal: a change of status in bare Python."""
+
+import json
+from collections import Counter
+from typing import Any
+
+from benchmarks.floors.tasks import FloorTask, make, with_status
+from benchmarks.measure import Call
+from benchmarks.workload import active_id, entries
+
+__all__ = ["STATUSES", "Statuses", "flipping"]
+
+STATUSES = {"pending", "in_progress", "completed", "cancelled"}
+
+
+class Statuses:
+    """
+    A dict of frozen tasks, changed in place, with a journal.
+    """
+
+    name = "floor"
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        found = (make(*entry) for entry in entries(size))
+        self.tasks: dict[str, FloorTask] = {task.id: task for task in found}
+        self.counts = Counter(task.status for task in self.tasks.values())
+        self.journal: list[tuple[Any, ...]] = []
+        self.next_id = size + 1
+
+    def update(self, text: str) -> str:
+        """
+        Change a status.
+        """
+        given = json.loads(text)
+        task = self.tasks.get(given.get("task_id"))
+        status = given.get("status")
+        if task is None or status not in STATUSES:
+            return "error"
+        self.put(task.id, with_status(task, status))
+        self.counts[task.status] -= 1
+        self.counts[status] += 1
+        self.journal.append((task.id, task.status, status))
+        return f"{self.counts['completed']}/{len(self.tasks)}: #{task.id} {status}"
+
+    def put(self, task_id: str, task: FloorTask) -> None:
+        """
+        Store a changed task.
+        """
+        self.tasks[task_id] = task
+
+    def status_change(self) -> Call:
+        """
+        Change the middle task, to and fro.
+        """
+        flip = flipping(self.size)
+        return Call(lambda: self.update(flip()), lambda text: "#" in text, tidy=self.journal.clear)
+
+
+def flipping(size: int, key: str = "task_id") -> Any:
+    """
+    Return a function that gives the arguments of a status change to and fro.
+    """
+    there, back = (
+        json.dumps({key: active_id(size), "status": status})
+        for status in ("pending", "in_progress")
+    )
+    state = [back, there]
+
+    def flip() -> str:
+        state.reverse()
+        return state[0]
+
+    return flip

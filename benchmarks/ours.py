@@ -1,0 +1,246 @@
+"""todoplan as an adapter calls it: `Toolbox.call` with JSON text, and the codec."""
+
+import json
+from typing import Any
+
+import attrs
+
+from benchmarks.floors import flipping
+from benchmarks.measure import Call
+from benchmarks.workload import active_id, edges, entries, listed, open_id, title
+from todoplan import DEFAULT, Plan, Status, Task, plan_of
+from todoplan.codec.plans import dump_plan, load_plan
+from todoplan.core.limits import Limits
+from todoplan.core.questions import ready
+from todoplan.dialogue.jsonish import InputLimits
+from todoplan.dialogue.toolbox import Reply, Toolbox
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.toolsets import ToolSet
+
+__all__ = ["Ours", "box", "plan_like", "plan_with_edges"]
+
+_ROOMY = attrs.evolve(DEFAULT, limits=Limits(10**7, 10**7, edges=10**7))
+_WIDE = InputLimits(chars=2**30, items=10**7)
+_DOCUMENT = 2**30
+
+
+def box(toolset: ToolSet) -> Toolbox:
+    """
+    Return a toolbox under the default policy, with room for any number of tasks.
+    """
+    return Toolbox(toolset, policy=_ROOMY, limits=_WIDE)
+
+
+def plan_like(size: int) -> Plan:
+    """
+    Return the plan that every contender gets, none of its texts made yet.
+    """
+    return plan_of(Task(i, text, status=Status(status)) for i, text, status in entries(size))
+
+
+def plan_with_edges(size: int, shape: str, *, begin: int = 1) -> Plan:
+    """
+    Return a plan with the edges of a shape; tasks before `begin` are completed and have none.
+    """
+    after: dict[int, list[str]] = {}
+    before: dict[int, list[str]] = {}
+    for one, other in edges(size, shape):
+        if one >= begin:
+            after.setdefault(one, []).append(str(other))
+            before.setdefault(other, []).append(str(one))
+    return plan_of(
+        Task(
+            str(number),
+            title(number),
+            status=Status.COMPLETED if number < begin else Status.PENDING,
+            blocks=tuple(after.get(number, ())),
+            blocked_by=tuple(before.get(number, ())),
+        )
+        for number in range(1, size + 1)
+    )
+
+
+class Ours:
+    """
+    Plans are values: the same one can be asked again and again.
+    """
+
+    name = "todoplan"
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.plan = plan_like(size)
+        self.granular, self.whole = box(tasks("snake")), box(TODOS)
+
+    def _asked(self, tool: str, word: str, **arguments: Any) -> Call:
+        plan, granular, text = self.plan, self.granular, json.dumps(arguments)
+        return Call(lambda: granular.call(plan, tool, text), _replied(word))
+
+    def status_change(self) -> Call:
+        """
+        Change the middle task, to and fro; each call gets the plan that the last one made.
+        """
+        flip, granular, state = flipping(self.size), self.granular, [self.plan]
+
+        def run() -> Reply:
+            reply = granular.call(state[0], "TaskUpdate", flip())
+            state[0] = reply.plan
+            return reply
+
+        return Call(run, lambda reply: not reply.is_error and len(reply.events) == 1)
+
+    def create(self) -> Call:
+        """
+        One more task.
+        """
+        word = f"#{self.size + 1} created"
+        text = title(self.size + 1)
+        return self._asked("TaskCreate", word, subject=text, description="As agreed")
+
+    def get(self) -> Call:
+        """
+        One task in full.
+        """
+        return self._asked("TaskGet", "in_progress", task_id=active_id(self.size))
+
+    def list_cold(self) -> Call:
+        """
+        Show a line for each task of a plan that was never shown.
+        """
+        granular = self.granular
+        return Call(
+            lambda plan: granular.call(plan, "TaskList", "{}"),
+            lambda reply: reply.text.count("\n") >= self.size - 1,
+            fresh=lambda: plan_like(self.size),
+            most=max(1, 100_000 // self.size),
+        )
+
+    def list_warm(self) -> Call:
+        """
+        Show it again after a change of one task.
+        """
+        granular, first = self.granular, self.plan
+        granular.call(first, "TaskList", "{}")
+        change = json.dumps({"task_id": active_id(self.size), "status": "completed"})
+        return Call(
+            lambda plan: granular.call(plan, "TaskList", "{}"),
+            lambda reply: reply.text.count("\n") >= self.size - 1,
+            fresh=lambda: granular.call(first, "TaskUpdate", change).plan,
+            most=max(1, 100_000 // self.size),
+        )
+
+    def add_edge(self) -> Call:
+        """
+        One edge, with its check for cycles.
+        """
+        blockers = [str(self.size)]
+        task_id = open_id(self.size)
+        return self._asked(
+            "TaskUpdate", f"#{task_id} updated", task_id=task_id, add_blocked_by=blockers
+        )
+
+    def delete(self) -> Call:
+        """
+        One task less.
+        """
+        task_id = open_id(self.size)
+        return self._asked("TaskUpdate", f"#{task_id}", task_id=task_id, status="deleted")
+
+    def _written(self, plan: Plan, text: str) -> Call:
+        whole = self.whole
+        return Call(lambda: whole.call(plan, "write_todos", text), _replied("completed"))
+
+    def write_first(self) -> Call:
+        """
+        Write a list where there was none.
+        """
+        return self._written(Plan(), listed(self.size))
+
+    def write_same(self) -> Call:
+        """
+        Write the list as it stands.
+        """
+        return self._written(self.plan, listed(self.size))
+
+    def write_one(self) -> Call:
+        """
+        Write the list with one step more completed.
+        """
+        return self._written(self.plan, listed(self.size, moved=1))
+
+    def write_other(self) -> Call:
+        """
+        Write a list of which no entry was there before.
+        """
+        return self._written(self.plan, listed(self.size, verb="Check"))
+
+    def dump_cold(self) -> Call:
+        """
+        Return a plan that was never written as JSON.
+        """
+        most = max(1, 100_000 // self.size)
+        return Call(dump_plan, self._whole_text, fresh=lambda: plan_like(self.size), most=most)
+
+    def dump_warm(self) -> Call:
+        """
+        Return it again after a change of one task.
+        """
+        granular, first = self.granular, self.plan
+        dump_plan(first)
+        change = json.dumps({"task_id": active_id(self.size), "status": "completed"})
+        most = max(1, 100_000 // self.size)
+        return Call(
+            dump_plan,
+            self._whole_text,
+            fresh=lambda: granular.call(first, "TaskUpdate", change).plan,
+            most=most,
+        )
+
+    def _whole_text(self, text: str) -> bool:
+        return len(json.loads(text)["tasks"]) == self.size
+
+    def load(self) -> Call:
+        """
+        Read the plan from JSON.
+        """
+        text = dump_plan(self.plan)
+        return Call(lambda: load_plan(text, limit=_DOCUMENT), lambda plan: plan == self.plan)
+
+    def ready(self) -> Call:
+        """
+        Ask what can be started when the pending tasks form a chain.
+        """
+        half = self.size // 2 + 1
+        plan = plan_with_edges(self.size, "chain", begin=half)
+        return Call(lambda: ready(plan), lambda found: [task.id for task in found] == [str(half)])
+
+    def _cycle(self, shape: str) -> Call:
+        plan, granular = plan_with_edges(self.size, shape), self.granular
+        text = json.dumps({"task_id": "1", "add_blocked_by": [str(self.size)]})
+        return Call(
+            lambda: granular.call(plan, "TaskUpdate", text),
+            lambda reply: reply.problems[0].code == "cycle",
+        )
+
+    def cycle_chain(self) -> Call:
+        """
+        Refuse an edge from the end of a chain to its beginning.
+        """
+        return self._cycle("chain")
+
+    def cycle_wide(self) -> Call:
+        """
+        Refuse an edge from one of many tasks to the one before them all.
+        """
+        return self._cycle("wide")
+
+    def cycle_dense(self) -> Call:
+        """
+        Refuse an edge from the last task to the first, with ten blockers for each.
+        """
+        return self._cycle("dense")
+
+
+def _replied(word: str) -> Any:
+    return lambda reply: not reply.is_error and word in reply.text

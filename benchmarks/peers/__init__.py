@@ -1,0 +1,1 @@
+"""The planning tools of others, called as their own frameworks call them."""

@@ -1,0 +1,81 @@
+"""AgentScope's `Toolkit` with a plan: its own TaskUpdate, ours, and a tool that does nothing."""
+
+import json
+from typing import Any
+
+from agentscope.message import TextBlock, ToolCallBlock, ToolResultState
+from agentscope.state import AgentState
+from agentscope.tool import ToolBase, ToolChunk, Toolkit
+
+from benchmarks.floors import flipping
+from benchmarks.measure import Call
+from benchmarks.peers.agentscope import AgentScopeToolkit, state_of
+from benchmarks.workload import active_id
+from todoplan.adapters.agentscope import make_tools
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools_lean import LEAN
+
+__all__ = ["turns"]
+
+
+class Bare(ToolBase):
+    """
+    A tool that does nothing: what the toolkit itself costs.
+    """
+
+    is_concurrency_safe, is_read_only, is_state_injected = False, False, True
+    description = "Does nothing."
+    input_schema = {"type": "object", "properties": {}}  # noqa: RUF012 - as AgentScope's own
+    name = "TaskUpdate"
+
+    async def check_permissions(self, tool_input: Any, context: Any) -> Any:
+        """
+        Not asked by a toolkit.
+        """
+
+    async def call(self, _agent_state: AgentState, **_: Any) -> ToolChunk:
+        """
+        Answer with a word.
+        """
+        return ToolChunk(content=[TextBlock(text="ok")], state=ToolResultState.SUCCESS)
+
+
+def turns(size: int) -> dict[str, dict[str, Call]]:
+    """
+    Return the calls by tool: the middle task, to and fro.
+    """
+    ours = Toolkit(tools=list(make_tools()))
+    found = {
+        "own": AgentScopeToolkit(size).status_change(),
+        "todoplan TaskUpdate": _asked(ours, state_of(size), "TaskUpdate", flipping(size)),
+        "todoplan lean": _lean(size),
+        "a tool that does nothing": _asked(
+            Toolkit(tools=[Bare()]), AgentState(), "TaskUpdate", flipping(size)
+        ),
+    }
+    return {"AgentScope Toolkit": found}
+
+
+def _asked(toolkit: Toolkit, state: AgentState, name: str, text: Any) -> Call:
+    async def run() -> Any:
+        call = ToolCallBlock(id="call", name=name, input=text())
+        said: Any = None
+        async for part in toolkit.call_tool(call, state):
+            said = part
+        return said
+
+    return Call(run, lambda said: said.state == "success", awaited=True)
+
+
+def _lean(size: int) -> Call:
+    """
+    Complete the middle task and start it anew, again and again.
+    """
+    number = int(active_id(size))
+    texts = [json.dumps({"start": [number]}), json.dumps({"done": [number]})]
+
+    def flip() -> str:
+        texts.reverse()
+        return texts[0]
+
+    return _asked(Toolkit(tools=list(make_tools(Toolbox(LEAN)))), state_of(size), "plan", flip)

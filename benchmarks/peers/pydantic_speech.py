@@ -1,0 +1,48 @@
+"""What pydantic-ai-todo says to a model."""
+
+import asyncio
+from typing import Any
+
+from pydantic_ai import RunContext
+from pydantic_ai.models.test import TestModel
+from pydantic_ai.usage import RunUsage
+from pydantic_ai_todo import TodoCapability, TodoStorage, get_todo_system_prompt
+
+from benchmarks.talks.speakers import Host
+from benchmarks.talks.vocabulary import compact, function
+
+__all__ = ["definitions", "host"]
+
+
+def definitions(toolset: Any, context: Any) -> tuple[Any, str]:
+    """
+    Return a toolset's tools, and their definitions as OpenAI takes them.
+    """
+    tools = asyncio.run(toolset.get_tools(context))
+    told = [
+        function(
+            each.tool_def.name, each.tool_def.description, each.tool_def.parameters_json_schema
+        )
+        for each in tools.values()
+    ]
+    return tools, compact(told)
+
+
+def host(*, subtasks: bool = False, shown: bool = False) -> Host:
+    """
+    Return a fresh list behind its tools; `shown` puts the list into the system prompt.
+    """
+    storage = TodoStorage()
+    capability = TodoCapability(storage=storage, enable_subtasks=subtasks)
+    toolset: Any = capability.get_toolset()
+    context = RunContext(deps=None, model=TestModel(), usage=RunUsage())
+    tools, told = definitions(toolset, context)
+
+    def answer(name: str, arguments: dict[str, Any]) -> str:
+        given = tools[name].args_validator.validate_json(compact(arguments))
+        return str(asyncio.run(toolset.call_tool(name, given, context, tools[name])))
+
+    def system() -> str:
+        return get_todo_system_prompt(storage) if shown else capability.get_instructions()
+
+    return Host(told, system, answer)

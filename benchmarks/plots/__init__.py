@@ -1,0 +1,1 @@
+"""The main comparisons as one SVG, readable on light and dark pages."""

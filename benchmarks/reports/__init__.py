@@ -1,0 +1,1 @@
+"""The page of tables that a run leaves behind."""

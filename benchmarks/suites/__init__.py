@@ -1,0 +1,1 @@
+"""What is measured: each module gives one suite."""

@@ -1,0 +1,83 @@
+"""Real recordings: what planning calls cost as recorded, and through each of our tool sets."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.talks.retold import Story, stories
+from benchmarks.talks.vocabulary import compact, tokens
+from todoplan import Plan
+from todoplan.transcripts.calls import PlanningCall
+from todoplan.transcripts.detect import detect
+from todoplan.transcripts.folding import Fold
+from todoplan.transcripts.reading import read
+
+__all__ = ["FOLDER", "run"]
+
+FOLDER = Path(__file__).parents[3] / "shared" / "transcripts"
+
+
+def run(
+    *, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()
+) -> list[dict[str, Any]]:
+    """
+    Count the recordings of the folder, with `quick` two of each tool; with `only`, those dialects.
+    """
+    if not FOLDER.is_dir():
+        say(f"no recordings at ../{FOLDER.parent.name}/{FOLDER.name}: skipped")
+        return [{"note": "no recordings beside the checkout"}]
+    found: dict[str, Counter[str]] = {}
+    for path in _paths(2 if quick else None):
+        dialect = detect(path)
+        if not only or dialect in only:
+            found.setdefault(dialect, Counter()).update(_counted(path, dialect))
+    found["all"] = sum(found.values(), Counter())
+    rows = [{"dialect": dialect, **counts} for dialect, counts in found.items()]
+    for row in rows:
+        say(str(row))
+    return rows
+
+
+def _paths(most: int | None) -> Iterator[Path]:
+    for folder in sorted(path for path in FOLDER.iterdir() if path.is_dir()):
+        yield from sorted(folder.glob("*.json*"))[:most]
+
+
+def _counted(path: Path, dialect: str) -> Counter[str]:
+    """
+    Return the counts of one recording; its refused calls and its reads count as recorded only.
+    """
+    counts = Counter(recordings=1)
+    told: dict[str, dict[str, Story]] = {}
+    for call, before, after in _steps(path, dialect):
+        counts["calls"] += 1
+        counts["written"] += tokens(call.tool) + tokens(_text(call.arguments))
+        counts["read"] += tokens(call.result.text) if call.result else 0
+        counts["changes"] += before is not after
+        for story in told.setdefault(call.lane, stories()).values():
+            if before is not after:
+                story.follow(before, after)
+    for lane in told.values():
+        for name, story in lane.items():
+            counts[f"{name} calls"] += story.calls
+            counts[f"{name} written"] += story.written
+            counts[f"{name} read"] += story.read
+            counts[f"{name} untold"] += story.untold
+    return counts
+
+
+def _steps(path: Path, dialect: str) -> Iterator[tuple[PlanningCall, Plan, Plan]]:
+    fold = Fold()
+    plans: dict[str, Plan] = {}
+    for item in read(path, dialect):
+        if isinstance(item, PlanningCall):
+            before = plans.get(item.lane, Plan())
+            step = fold.feed(item)
+            after = step.plan if step.events else before
+            plans[item.lane] = after
+            yield item, before, after
+
+
+def _text(arguments: Any) -> str:
+    return arguments if isinstance(arguments, str) else compact(arguments)

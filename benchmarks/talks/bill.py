@@ -1,0 +1,129 @@
+"""
+The bill of a plan's life: what is written, what is read, and what every request sends again.
+
+A request sends the tools, the system prompt and all that was said before. The work's own content is
+left out: it would be the same for everyone.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import attrs
+
+from benchmarks.talks.scripts import Script
+from benchmarks.talks.speakers import Host
+from benchmarks.talks.vocabulary import compact, tokens
+
+__all__ = ["FRAMING", "Bill", "bill"]
+
+FRAMING = 7
+"""So many tokens frame each message."""
+WORK = 3
+"""So many requests an item's work takes."""
+OUTPUT, CACHED, CACHE_WRITE = 5.0, 0.1, 1.25
+"""Prices, with plain input as 1."""
+
+_Prompt = tuple[tuple[str, int], ...]
+
+
+@attrs.frozen
+class Bill:
+    """
+    Tokens over a life. `prefix` is the share of each prompt that begins the next one unchanged.
+    """
+
+    fixed: int
+    requests: int
+    written: int
+    read: int
+    again: int
+    plain: float
+    cached: float
+    prefix: float
+
+
+def bill(host: Host, script: Script) -> Bill:
+    """
+    Let a script play against a host, and count.
+    """
+    talk = _Talk(host)
+    told: list[str] | None = None
+    planning = 0
+    while True:
+        try:
+            turn = next(script) if told is None else script.send(told)
+        except StopIteration:
+            return talk.counted(planning)
+        planning += 1
+        talk.ask()
+        told = [talk.call(name, compact(arguments), arguments) for name, arguments in turn.calls]
+        talk.close()
+        for _ in range(WORK if turn.works else 0):
+            talk.ask()
+
+
+@attrs.define
+class _Talk:
+    host: Host
+    said: list[tuple[str, int]] = attrs.Factory(list)
+    prompts: list[_Prompt] = attrs.Factory(list)
+    written: int = 0
+    read: int = 0
+    opened: bool = False
+
+    def ask(self) -> None:
+        head = tuple((text, tokens(text)) for text in (self.host.tools, self.host.system()))
+        self.prompts.append((*head, *self.said))
+
+    def call(self, name: str, text: str, arguments: dict[str, object]) -> str:
+        call = tokens(name) + tokens(text)
+        answer = self.host.answer(name, arguments)
+        self.written += call
+        self.read += tokens(answer)
+        framing = 0 if self.opened else FRAMING
+        self.opened = True
+        self.said.append((f"call {name} {text}", call + framing))
+        self.said.append((f"answer {answer}", tokens(answer) + FRAMING))
+        return answer
+
+    def close(self) -> None:
+        self.opened = False
+
+    def counted(self, planning: int) -> Bill:
+        sent = [sum(count for _, count in prompt) for prompt in self.prompts]
+        kept = list(_kept(self.prompts))
+        again, cached = sum(sent), sum(kept)
+        new = again - cached
+        return Bill(
+            fixed=sum(count for _, count in self.prompts[0][:2]),
+            requests=planning,
+            written=self.written,
+            read=self.read,
+            again=again,
+            plain=OUTPUT * self.written + again,
+            cached=OUTPUT * self.written + CACHED * cached + CACHE_WRITE * new,
+            prefix=cached / sum(sent[:-1]),
+        )
+
+
+def _kept(prompts: list[_Prompt]) -> Iterator[int]:
+    """
+    Yield how many tokens of each prompt begin the next one.
+    """
+    for before, after in pairwise(prompts):
+        same = 0
+        for (one, count), (other, _) in zip(before, after, strict=False):
+            if one != other:
+                same += tokens(_begun(one, other))
+                break
+            same += count
+        yield same
+
+
+def _begun(one: str, other: str) -> str:
+    """
+    Return the text with which both begin.
+    """
+    pairs = enumerate(zip(one, other, strict=False))
+    length = next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return one[:length]

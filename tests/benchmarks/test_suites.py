@@ -1,0 +1,108 @@
+"""The suites run at small sizes, and each of their cases does what it is named for."""
+
+from importlib import import_module
+from importlib.util import find_spec
+
+import pytest
+from support.shared import needs_recordings
+
+from benchmarks.measure import Effort, once
+from benchmarks.suites import footprint, guidance, life, operations, recordings, tokens
+
+HOSTS = {
+    "langgraph": "langchain_turns",
+    "agentscope": "agentscope_turns",
+    "pydantic_ai_todo": "pydantic_turns",
+    "agents": "openai_turns",
+}
+
+
+def quiet(_):
+    """
+    Hear nothing.
+    """
+
+
+def test_whole_lives_end_completed(runner):
+    """Every contender has completed every task at the end."""
+    for name, call in life.lives(3).items():
+        assert call.holds(once(call, runner)[1]), name
+
+
+def test_decisions_are_as_named(runner):
+    """A reminder where the plan is lost, none where it is in sight."""
+    for name, call in guidance.decisions(12).items():
+        assert call.holds(once(call, runner)[1]), name
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_turns_within_frameworks_succeed(host, runner):
+    """Each tool answers, twice in a row, without an error."""
+    if not find_spec(host):
+        pytest.skip(f"{host} is not installed")
+    for calls in import_module(f"benchmarks.peers.{HOSTS[host]}").turns(5).values():
+        for name, call in calls.items():
+            assert call.holds(once(call, runner)[1]), name
+            assert call.holds(once(call, runner)[1]), name
+
+
+def test_operations_give_a_row_for_each_contender(monkeypatch):
+    """With time, ratio and growth, at each size."""
+    monkeypatch.setattr(operations, "_QUICK", (3, 6))
+    monkeypatch.setattr(operations, "_QUICK_EFFORT", Effort(rounds=2, block=1))
+    found = operations.run(quick=True, say=quiet, only=("get",))
+    ours = [row for row in found if row["contender"] == "todoplan"]
+    assert [row.get("n") for row in ours] == [3, 6, None]
+    assert all(row["ratio"] > 0 for row in ours[:2])
+    assert "growth" in ours[2]
+
+
+def test_who_would_take_too_long_is_left_out(monkeypatch):
+    """And the row says so."""
+    monkeypatch.setattr(operations, "_QUICK", (3, 6))
+    monkeypatch.setattr(operations, "_QUICK_EFFORT", Effort(rounds=2, block=1))
+    monkeypatch.setattr(operations, "_PATIENCE", 0.0)
+    found = operations.run(quick=True, say=quiet, only=("ready",))
+    later = [row for row in found if row.get("n") == 6]
+    assert {row["note"].split(":")[0] for row in later} == {"left out"}
+
+
+def test_lives_and_decisions_give_rows(monkeypatch):
+    """Of those that are asked for."""
+    monkeypatch.setattr(life, "_SIZES", (3, 6))
+    found = life.run(quick=True, say=quiet, only=("floor", "todoplan"))
+    assert {row["contender"] for row in found} == {"floor", "todoplan"}
+    monkeypatch.setattr(guidance, "_SIZES", (10,))
+    names = ("floor, every message looked at", "todoplan, final answer judged")
+    assert [row["contender"] for row in guidance.run(quick=True, say=quiet, only=names)] == [*names]
+
+
+def test_footprints_are_of_fresh_processes():
+    """Times and sizes of imports, bytes of tasks."""
+    found = footprint.run(quick=True, say=quiet, only=("attrs", "floor, frozen attrs"))
+    assert [set(row) & {"ms", "bytes"} for row in found] == [{"ms"}, {"bytes"}]
+    assert found[0]["ratio"] == 1.0
+
+
+def test_tokens_are_counted_for_who_is_asked():
+    """A row of fixed costs, and one for each length."""
+    found = tokens.run(quick=True, say=quiet, only=("todoplan lean, compact",))
+    assert [row.get("n") for row in found] == [None, 5, 20]
+    assert found[0]["fixed"] == found[1]["fixed"]
+
+
+def test_missing_recordings_are_said(monkeypatch, tmp_path):
+    """The suite is skipped in a line."""
+    said = []
+    monkeypatch.setattr(recordings, "FOLDER", tmp_path / "nowhere")
+    assert "note" in recordings.run(quick=False, say=said.append)[0]
+    assert "skipped" in said[0]
+
+
+@needs_recordings
+def test_recordings_are_told_again_to_the_same_end():
+    """Every call is counted; a change is told by each of our tool sets."""
+    *_, every = recordings.run(quick=True, say=quiet)
+    assert every["recordings"] >= 10
+    assert every["todos calls"] == every["changes"] <= every["calls"]
+    assert 0 < every["lean written"] < every["written"]

@@ -1,0 +1,108 @@
+"""Tokens: scripts play to their end, and a bill adds up."""
+
+from itertools import pairwise
+
+import pytest
+
+from benchmarks.talks.bill import FRAMING, bill
+from benchmarks.talks.retold import stories
+from benchmarks.talks.scripts import Turn, titles
+from benchmarks.talks.speakers import Host, speakers
+from benchmarks.talks.vocabulary import tokens
+from todoplan import Plan, Todo, commands, decide
+
+PLAYED = [speaker for speaker in speakers() if speaker.script]
+
+
+def test_titles_are_short_and_differ():
+    """About seven tokens each."""
+    found = titles(50)
+    assert len(set(found)) == 50
+    assert 6.5 <= sum(map(tokens, found)) / 50 <= 7.5
+
+
+@pytest.mark.parametrize("speaker", PLAYED, ids=lambda speaker: speaker.name)
+def test_a_script_brings_the_plan_to_its_end(speaker):
+    """The last reply of each host says that all are done, or nothing is open."""
+    said = []
+    host = speaker.host()
+
+    def answer(name, arguments):
+        said.append(host.answer(name, arguments))
+        return said[-1]
+
+    found = bill(Host(host.tools, host.system, answer), speaker.script(3))
+    assert found.requests >= 4
+    assert found.written > 0
+    assert not [text for text in said if "rror" in text or "not found" in text]
+
+
+def test_a_bill_adds_up():
+    """Counted by hand: two planning requests, three of work, everything sent again each time."""
+
+    def script():
+        told = yield Turn((("plan", {}),), works=True)
+        assert told == ["ok"]
+        yield Turn((("plan", {}),))
+
+    host = Host("tools", lambda: "system", lambda _, __: "ok")
+    found = bill(host, script())
+    call, answer = tokens("plan") + tokens("{}"), tokens("ok")
+    fixed, history = tokens("tools") + tokens("system"), call + answer + 2 * FRAMING
+    assert (found.fixed, found.requests, found.written, found.read) == (
+        fixed,
+        2,
+        2 * call,
+        2 * answer,
+    )
+    assert found.again == 5 * fixed + 4 * history
+    assert found.plain == 5 * found.written + found.again
+    kept = 4 * fixed + 3 * history
+    assert found.cached == pytest.approx(
+        5 * found.written + 0.1 * kept + 1.25 * (found.again - kept)
+    )
+    assert found.prefix == 1.0
+
+
+def test_a_changing_system_prompt_breaks_the_prefix():
+    """What stands behind the change is not kept, what stands before it is."""
+    states = iter(["state one", "state two"])
+
+    def script():
+        yield Turn((("plan", {}),))
+        yield Turn((("plan", {}),))
+
+    found = bill(Host("tools", lambda: next(states), lambda _, __: "ok"), script())
+    assert found.prefix == pytest.approx(
+        (tokens("tools") + tokens("state ")) / (tokens("tools") + tokens("state one"))
+    )
+
+
+def after(plan, *todos):
+    """
+    Return the plan with this list written.
+    """
+    told = tuple(Todo(text, status) for text, status in todos)
+    return decide(plan, commands.WriteTodos(told, clear=not told)).plan
+
+
+def test_a_story_follows_the_recorded_plan():
+    """Creations, changes, new texts and removals arrive in each tool set as far as it has words."""
+    told = stories()
+    plans = [Plan()]
+    plans.append(
+        after(plans[-1], ("Read", "in_progress"), ("Write", "pending"), ("Old", "pending"))
+    )
+    plans.append(after(plans[-1], ("Read", "completed"), ("Write", "in_progress")))
+    plans.append(
+        after(plans[-1], ("Read", "completed"), ("Write", "completed"), ("Ship", "completed"))
+    )
+    for story in told.values():
+        for before, now in pairwise(plans):
+            story.follow(before, now)
+    ended = [(task.subject, task.status.value) for task in plans[-1]]
+    for name in ("todos", "tasks"):
+        assert [(task.subject, task.status.value) for task in told[name].plan] == ended
+    lean = {task.subject: task.status.value for task in told["lean"].plan}
+    assert lean == {**dict(ended), "Old": "cancelled"}
+    assert [story.untold for story in told.values()] == [0, 0, 0]
