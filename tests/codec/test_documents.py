@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+from dataclasses import asdict, dataclass
 
 import pytest
 
@@ -100,3 +101,16 @@ def test_what_json_cannot_hold_is_named(before):
     bad = PLAN["2"].but(metadata=FrozenDict({"k": frozenset()}))
     with pytest.raises(CodecError, match=r"tasks\[1\].metadata"):
         write_document(plan_of([PLAN["1"], bad]), before)
+
+
+def test_rebuilt_by_its_type_a_document_is_a_plain_dict():
+    """`dataclasses.asdict`, as LangGraph uses it to show a command, gives plain data."""
+
+    @dataclass
+    class Holder:
+        document: dict
+
+    document = write_document(PLAN)
+    copied = asdict(Holder(document))["document"]
+    assert (type(copied), copied) == (dict, document)
+    assert document_of(copied).plan == PLAN

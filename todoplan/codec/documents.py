@@ -22,10 +22,17 @@ _read: dict[int, tuple[Any, "Document"]] = {}
 
 class Document(dict[str, Any]):
     """
-    What `plan_to_data` returns of `plan`, and the plan's tasks in `order`; copied a plain dict.
+    What `plan_to_data` returns of `plan`, and the plan's tasks in `order`. A copy is a plain dict,
+    also one that is made by rebuilding what is found by its type, as `dataclasses.asdict` does.
     """
 
     __slots__ = ("order", "plan")
+
+    def __new__(cls, data: Any, *kept: Any) -> Any:
+        """
+        Return a plain dict of the data if the plan does not come with them.
+        """
+        return super().__new__(cls) if kept else dict(data)
 
     def __init__(self, data: dict[str, Any], plan: Plan, order: tuple[Task, ...]) -> None:
         super().__init__(data)

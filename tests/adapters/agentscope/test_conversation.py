@@ -68,7 +68,7 @@ def test_siblings_are_the_calls_of_the_turn_that_is_being_answered():
     ],
 )
 def test_arguments_are_read_as_the_model_sent_them(sent, given, wanted):
-    """What AgentScope mends in silence is read from the model's text; what a person edits counts."""
+    """What AgentScope mends in silence is read from the text; what a person edits counts."""
     context = said(ToolCallBlock(id="1", name="TaskCreate", input=sent))
     assert as_sent(context, "TaskCreate", given) == {"sent": sent, "given": given}[wanted]
     assert as_sent(context, "TaskList", given) == given

@@ -12,10 +12,11 @@ from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime
+from langgraph.types import Command
 from support.scripted import calls, wrote
 
 from todoplan import Plan
-from todoplan.adapters.langgraph import PlanState, make_tools, plan_of_state
+from todoplan.adapters.langgraph import PlanState, make_tools, plan_of_state, plan_update
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools_lean import LEAN
 from todoplan.dialogue.tools_tasks import tasks
@@ -289,3 +290,8 @@ def test_each_accepted_call_is_told_on_the_custom_stream():
     assert told[0]["todoplan"]["events"][0]["task"]["subject"] == "a"
     quiet = list(builder.compile().stream({"messages": [calls(SIX[-1])]}, stream_mode="custom"))
     assert quiet == []
+
+
+def test_what_a_tool_returns_can_be_shown():
+    """Tracers and debuggers print the command."""
+    assert "'todoplan'" in repr(Command(update=plan_update(Plan())))

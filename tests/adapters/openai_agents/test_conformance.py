@@ -5,14 +5,14 @@ from support.conformance_openai_agents import OpenAIAgents, StreamedOpenAIAgents
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
 
-class TestRun(AdapterSuite):
+class TestOpenAIAgents(AdapterSuite):
     capabilities = ALL - {Capability.ERROR_FLAG}
 
     def host(self, setup):
         return OpenAIAgents(setup)
 
 
-class TestRunStreamed(AdapterSuite):
+class TestOpenAIAgentsStreamed(AdapterSuite):
     capabilities = ALL - {Capability.ERROR_FLAG}
 
     def host(self, setup):

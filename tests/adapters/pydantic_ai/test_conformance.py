@@ -10,14 +10,14 @@ class TestPydanticAI(AdapterSuite):
         return PydanticAI(setup)
 
 
-class TestStore(AdapterSuite):
+class TestPydanticAIStored(AdapterSuite):
     examples = 4
 
     def host(self, setup):
         return Stored(setup)
 
 
-class TestStreamed(AdapterSuite):
+class TestPydanticAIStreamed(AdapterSuite):
     examples = 4
     capabilities = ALL - {Capability.FURTHER_TURNS}  # what was streamed has been seen: it is kept
 

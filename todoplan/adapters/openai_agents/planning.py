@@ -1,12 +1,12 @@
 """`Planning`: the plan of one session, and what guidance remembers of it."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from todoplan.adapters.openai_agents.turns import Turns
 from todoplan.codec import plan_from_data, plan_to_data
 from todoplan.core.plan import Plan
+from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance import Memory
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
@@ -17,11 +17,6 @@ __all__ = ["Planning", "plan_of_state"]
 
 _KEY = "todoplan"
 _PLAN = "plan"
-Clock = Callable[[], datetime]
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 class Planning:
@@ -44,7 +39,7 @@ class Planning:
         *,
         planner: Planner | AsyncPlanner | None = None,
         saved: Mapping[str, Any] | None = None,
-        clock: Clock = _now,
+        clock: Clock = utc_now,
     ) -> None:
         kept = saved or {}
         self._owns = planner is None

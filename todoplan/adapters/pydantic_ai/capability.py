@@ -17,8 +17,9 @@ from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.tools import RunContext
 
 from todoplan.adapters.pydantic_ai.conversation import conversation, neutral, with_reminder
-from todoplan.adapters.pydantic_ai.history import remembering, utc_now
-from todoplan.adapters.pydantic_ai.tools import Clock, Desk, PlanToolset
+from todoplan.adapters.pydantic_ai.history import remembering
+from todoplan.adapters.pydantic_ai.tools import Desk, PlanToolset
+from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.conversation import Message, is_final_answer
 from todoplan.dialogue.guidance import Advice, Guidance, Memory, Settings, ignored
 from todoplan.dialogue.toolbox import Toolbox

@@ -8,7 +8,6 @@ history has lost it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
@@ -20,6 +19,7 @@ from todoplan.core.journal import Entry
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
 from todoplan.core.presets import DEFAULT
+from todoplan.dialogue.clock import utc_now
 from todoplan.dialogue.guidance import Memory
 from todoplan.dialogue.toolbox import Reply
 
@@ -32,7 +32,6 @@ __all__ = [
     "plan_of_state",
     "remembering",
     "seed_plan",
-    "utc_now",
 ]
 
 KEY = "todoplan"
@@ -54,13 +53,6 @@ class Result(Protocol):
 
 
 State = Sequence[ModelMessage] | Result
-
-
-def utc_now() -> datetime:
-    """
-    Return the time: the adapters have a clock, the core has none.
-    """
-    return datetime.now(UTC)
 
 
 def plan_of_state(state: State) -> Plan:

@@ -1,8 +1,6 @@
 """The planning tools as a toolset, of any tool set and under any policy."""
 
 import json
-from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 import attrs
@@ -12,7 +10,8 @@ from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
 from todoplan.adapters.pydantic_ai.conversation import siblings
-from todoplan.adapters.pydantic_ai.history import KEY, memory_of, news, plan_of_state, utc_now
+from todoplan.adapters.pydantic_ai.history import KEY, memory_of, news, plan_of_state
+from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance import Memory
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.toolsets import Definition
@@ -20,9 +19,8 @@ from todoplan.errors import PlanError
 from todoplan.planner import AsyncPlanner
 from todoplan.planner.holding import AnyStore, holding
 
-__all__ = ["Clock", "Desk", "PlanToolset", "make_tools"]
+__all__ = ["Desk", "PlanToolset", "make_tools"]
 
-Clock = Callable[[], datetime]
 _Context = RunContext[Any]
 _AS_SENT = "the arguments as sent"
 
