@@ -37,10 +37,10 @@ def nearly_valid(draw):
     given = draw(valid(tool.fields))
     keys = st.sampled_from([*(field.name for field in tool.fields), "status", "content", "x"])
     given |= draw(st.dictionaries(keys, odd, max_size=2))
-    for value in given.values():
+    more = st.lists(odd | st.dictionaries(keys, odd, max_size=2), max_size=2)
+    for key, value in given.items():
         if isinstance(value, list) and draw(st.booleans()):
-            value.extend(draw(st.lists(odd | st.dictionaries(keys, odd, max_size=2), max_size=2)))
-            value.extend(value * draw(st.integers(0, 3)))
+            given[key] = [*value, *draw(more)] * draw(st.integers(1, 3))
     return tool, given
 
 
@@ -128,6 +128,24 @@ def test_what_models_usually_send_is_plain(raw, fields):
 def test_what_could_need_a_mend_is_left_to_the_careful_way(raw):
     """Other texts, keys that stand twice, odd numbers, sizes: the short way reads none of them."""
     assert plain_values(raw, UPDATE, LIMITS) is UNUSUAL
+
+
+@pytest.mark.parametrize(
+    "odd_one",
+    [
+        {"content": "a", "status": 3},
+        {"content": "a", "status": "Done"},
+        {"content": 3, "status": "pending"},
+        {"content": " ", "status": "pending"},
+        {"content": "a<b", "status": "pending"},
+        {"content": "a", "status": "pending", "x": 1},
+        ["a"],
+    ],
+)
+def test_one_odd_entry_makes_a_list_unusual(odd_one):
+    """Among others that are plain, too: nothing is read by halves."""
+    assert plain_values({"todos": [*EIGHT, odd_one]}, WRITE, LIMITS) is UNUSUAL
+    assert agrees({"todos": [*EIGHT, "a title"]}, WRITE)
 
 
 def test_limits_hold_on_the_short_way_too():

@@ -1,0 +1,161 @@
+"""
+Objects and lists on the short way through intake: whole ones are read in one pass, or not at all.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from itertools import repeat
+from typing import Any
+
+import attrs
+
+from todoplan.core.twin import maker, named_maker
+from todoplan.dialogue.fields import Field, Kind
+from todoplan.dialogue.plain_values import (
+    LISTS,
+    READINGS,
+    UNUSUAL,
+    WORDS,
+    Read,
+    is_clean,
+    read_filled,
+    unusual,
+)
+
+__all__ = ["reader_of"]
+
+_FEW = 5
+
+
+@cache
+def reader_of(fields: tuple[Field, ...], most: int) -> Read:
+    """
+    Return what reads a mapping of these fields into values by target name, or finds it `UNUSUAL`.
+
+    Lists may have `most` entries.
+    """
+    readings = {field.name: (field.target, _reading(field, most)) for field in fields}
+    required = frozenset(field.target for field in fields if field.required and not field.lenient)
+
+    def read(given: Any) -> Any:
+        values: dict[str, Any] = {}
+        for key, value in given.items():
+            target, reading = readings.get(key, _UNKNOWN)
+            if value is None and target:
+                continue
+            found = reading(value)
+            if found is UNUSUAL:
+                return UNUSUAL
+            values[target] = found
+        return values if required <= values.keys() else UNUSUAL
+
+    return read
+
+
+_UNKNOWN = ("", unusual)
+
+
+def _reading(field: Field, most: int) -> Read:
+    if field.kind is Kind.ITEMS:
+        return _entries(field, most)
+    if field.kind in LISTS:
+        return _listed(LISTS[field.kind], most)
+    if field.required and field.kind in (Kind.LINE, Kind.TEXT):
+        return read_filled
+    return READINGS.get(field.kind, unusual)
+
+
+def _entries(field: Field, most: int) -> Read:
+    by_kind: dict[type, Read] = {
+        dict: reader_of(field.items, most),
+        str: _title_reader(field.items),
+    }
+    by_column = _columns_reader(field)
+    make = named_maker(field.entry) if field.entry else dict
+
+    def entries(value: Any) -> Any:
+        if type(value) is not list or len(value) > most:
+            return UNUSUAL
+        found = by_column(value) if len(value) > _FEW else UNUSUAL
+        if found is not UNUSUAL:
+            return found
+        rows = [by_kind.get(type(item), unusual)(item) for item in value]
+        return UNUSUAL if UNUSUAL in rows else [make(**row) for row in rows]
+
+    return entries
+
+
+def _title_reader(fields: tuple[Field, ...]) -> Read:
+    """
+    Return what reads an entry that is only a title; one that could be more than that is unusual.
+    """
+    title, *others = fields
+    if title.kind is not Kind.LINE or any(each.required and not each.lenient for each in others):
+        return unusual
+
+    def read(text: str) -> Any:
+        more = "[" in text or text.lstrip().startswith("{")
+        return UNUSUAL if more or read_filled(text) is UNUSUAL else {title.target: text}
+
+    return read
+
+
+def _columns_reader(field: Field) -> Read:
+    """
+    Return what reads entries that all have the same keys, all values of a key at once.
+    """
+    if field.entry is None:
+        return unusual
+    readings = {inner.name: (inner.target, _column(inner)) for inner in field.items}
+    required = {inner.name for inner in field.items if inner.required and not inner.lenient}
+    order, make = [each.name for each in attrs.fields(field.entry)], maker(field.entry)
+
+    def read(entries: list[dict[str, Any]]) -> Any:
+        if set(map(type, entries)) != {dict}:
+            return UNUSUAL
+        keys = tuple(entries[0])
+        alike = list(map(tuple, entries)).count(keys) == len(entries)
+        if not alike or not required <= set(keys) <= readings.keys():
+            return UNUSUAL
+        columns: dict[str, Any] = {}
+        for key, values in zip(keys, zip(*map(dict.values, entries), strict=True), strict=True):
+            target, reading = readings[key]
+            columns[target] = reading(values)
+        if UNUSUAL in columns.values():
+            return UNUSUAL
+        return list(map(make, *(columns.get(name, repeat(None)) for name in order)))
+
+    return read
+
+
+def _column(field: Field) -> Read:
+    if field.kind in (Kind.LINE, Kind.TEXT):
+        return _filled_texts if field.required else _texts
+    words = WORDS.get(field.kind)
+    return unusual if words is None else partial(_in_words, words)
+
+
+def _texts(column: Sequence[Any]) -> Any:
+    return column if set(map(type, column)) == {str} and is_clean("".join(column)) else UNUSUAL
+
+
+def _filled_texts(column: Sequence[Any]) -> Any:
+    found = _texts(column)
+    return found if found is UNUSUAL or all(map(str.strip, column)) else UNUSUAL
+
+
+def _in_words(words: Mapping[str, Any], column: Sequence[Any]) -> Any:
+    if set(map(type, column)) != {str}:
+        return UNUSUAL
+    found = list(map(words.get, column))
+    return UNUSUAL if None in found else found
+
+
+def _listed(read: Read, most: int) -> Read:
+    def listed(value: Any) -> Any:
+        if type(value) is not list or len(value) > most:
+            return UNUSUAL
+        found = dict.fromkeys(map(read, value))
+        return UNUSUAL if UNUSUAL in found or len(found) < len(value) else tuple(found)
+
+    return listed

@@ -1,0 +1,90 @@
+"""
+Single values on the short way through intake: taken as they are, or found unusual.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from todoplan.core.model import Priority, Status
+from todoplan.core.slots import number_of
+from todoplan.dialogue.fields import Kind
+from todoplan.dialogue.vocabulary import DELETED, is_reference
+
+__all__ = ["LISTS", "READINGS", "UNUSUAL", "WORDS", "Read", "is_clean", "read_filled", "unusual"]
+
+UNUSUAL: Any = object()
+"""What the short way returns for anything that it leaves to the careful one."""
+
+Read = Callable[[Any], Any]
+"""From a JSON value to ours, or to `UNUSUAL`."""
+
+_SUSPECT = re.compile("[<\x00\ud800-\udfff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_BEYOND_IDS = 10**18
+_TOO_LONG = 1e9
+
+
+def unusual(_: Any) -> Any:
+    """
+    Leave a value to the careful way, whatever it is.
+    """
+    return UNUSUAL
+
+
+def _text(value: Any) -> Any:
+    return value if type(value) is str and is_clean(value) else UNUSUAL
+
+
+def is_clean(text: str) -> bool:
+    """
+    Say whether nothing in a text could have to be taken out of it.
+    """
+    if text.isascii():
+        return "<" not in text and "\x00" not in text
+    return _SUSPECT.search(text) is None
+
+
+def read_filled(value: Any) -> Any:
+    """
+    Take a clean text with something in it.
+    """
+    return UNUSUAL if type(value) is not str or not value.strip() else _text(value)
+
+
+def _id(value: Any) -> Any:
+    if type(value) is str:
+        return value if number_of(value) else UNUSUAL
+    return str(value) if type(value) is int and 0 < value < _BEYOND_IDS else UNUSUAL
+
+
+def _reference(value: Any) -> Any:
+    return value if type(value) is str and is_reference(value) else _id(value)
+
+
+def _minutes(value: Any) -> Any:
+    return value if type(value) in (int, float) and 0 <= value < _TOO_LONG else UNUSUAL
+
+
+def _flag(value: Any) -> Any:
+    return value if type(value) is bool else UNUSUAL
+
+
+def _word(words: Mapping[str, Any]) -> Read:
+    return lambda value: words.get(value, UNUSUAL) if type(value) is str else UNUSUAL
+
+
+WORDS: dict[Kind, Mapping[str, Any]] = {
+    Kind.STATUS: {status.value: status for status in Status},
+    Kind.STATUS_OR_DELETED: {**{status.value: status for status in Status}, DELETED: DELETED},
+    Kind.PRIORITY: {priority.value: priority for priority in Priority},
+}
+READINGS: dict[Kind, Read] = {
+    Kind.LINE: _text,
+    Kind.TEXT: _text,
+    **{kind: _word(words) for kind, words in WORDS.items()},
+    Kind.ID: _id,
+    Kind.ID_HINT: _id,
+    Kind.MINUTES: _minutes,
+    Kind.FLAG: _flag,
+}
+LISTS: dict[Kind, Read] = {Kind.IDS: _id, Kind.REFS: _reference}
