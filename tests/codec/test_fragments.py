@@ -1,15 +1,16 @@
 """Laws of fragments: to the byte what the careful writer gives, made once."""
 
-import pickle
-
 import pytest
 from hypothesis import given
 from support.documents import tasks
 
 from todoplan.codec.faults import MisfitError
-from todoplan.codec.fragments import fragments
+from todoplan.codec.fragments import FRAGMENTS, fragment
 from todoplan.codec.tasks import write_task
 from todoplan.codec.text import to_text
+from todoplan.core.assembly import plan_of
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide import decide
 from todoplan.core.frozen import FrozenDict
 from todoplan.core.model import Priority, Status, Task
 
@@ -22,7 +23,7 @@ def test_a_fragment_is_what_the_careful_writer_gives(task):
     linked = task.but(blocks=("7", "8"), blocked_by=("9",))
     times = task.but(updated_at=task.created_at, completed_at=task.created_at)
     for one in (task, linked, times, task.but(metadata=FrozenDict())):
-        assert fragments([one]) == [to_text(write_task(one))]
+        assert fragment(one) == to_text(write_task(one))
 
 
 @pytest.mark.parametrize(
@@ -40,29 +41,25 @@ def test_a_fragment_is_what_the_careful_writer_gives(task):
 )
 def test_a_field_alone_is_written(task):
     """No field hides behind the others, nor a word that stands for its member."""
-    assert fragments([task]) == [to_text(write_task(task))]
+    assert fragment(task) == to_text(write_task(task))
 
 
 def test_a_fragment_is_made_once():
-    """The text is kept with its task, and a changed task has none."""
-    task = BARE.but()
-    (text,) = fragments([task])
-    assert task.json_memo is text
-    assert fragments([task])[0] is text
-    assert fragments([task.but(subject="b")]) == [text.replace('"a"', '"b"')]
-
-
-def test_a_task_out_of_a_pickle_has_a_fragment():
-    """A memo that was never set is no obstacle, beside one that was."""
-    read = pickle.loads(pickle.dumps(BARE))  # noqa: S301 - our own bytes
-    assert len({*fragments([BARE, read, BARE.but()])}) == 1
+    """It is kept with its plan, for later versions too; only a changed task is written again."""
+    plan = plan_of([BARE, BARE.but(id="2")])
+    (part,) = plan.written(FRAGMENTS)
+    (after,) = decide(plan, CreateTask("c")).plan.written(FRAGMENTS)
+    assert plan.written(FRAGMENTS) == [part]
+    assert [one is other for one, other in zip(part.pieces, after.pieces, strict=False)] == [
+        True
+    ] * 2
+    assert after.text == f"{part.text},{after.pieces[2]}"
 
 
 @pytest.mark.parametrize("changes", [{"subject": 5}, {"status": "done"}, {"created_at": "today"}])
 def test_what_json_cannot_hold_has_no_fragment(changes):
-    """It is refused as the careful writer refuses it, and nothing is kept."""
+    """It is refused as the careful writer refuses it."""
     task = BARE.but(**changes)
     with pytest.raises(MisfitError) as caught:
-        fragments([task])
+        fragment(task)
     assert [path for path, _ in caught.value.found] == [f".{name}" for name in changes]
-    assert task.json_memo is None

@@ -47,3 +47,24 @@ def test_a_write_copies_one_chunk():
     new = build(old, [(3 * CHUNK, 7), (3 * CHUNK + 1, 8)])
     shared = [a is b for a, b in zip(old._chunks, new._chunks, strict=True)]
     assert shared == [number != 3 for number in range(10)]
+
+
+def test_a_frozen_vector_takes_no_writes():
+    """Neither at its places nor behind them."""
+    vector = build(Vector(0), [(1, 5)])
+    for position in (0, 1, 2):
+        with pytest.raises(TypeError, match="write to its builder"):
+            vector[position] = 7
+    assert list(vector) == [0, 5]
+
+
+@given(st.integers(0, 2 * CHUNK), st.lists(st.integers(0, 2 * CHUNK), max_size=3))
+def test_items_are_put_behind_the_last(size, counts):
+    """Many at once are what they are one by one; the version before keeps its end."""
+    one = build(Vector(0), [(place, place) for place in range(size)])
+    builder = one.builder()
+    for count in counts:
+        builder.extend([-1] * count)
+    assert list(builder.freeze()) == [*range(size), *[-1] * sum(counts)]
+    assert list(one) == [*range(size)]
+    assert [len(chunk) for chunk in one.chunks()[:-1]] == [CHUNK] * (len(one.chunks()) - 1)

@@ -77,6 +77,42 @@ def test_a_kept_line_is_never_stale(plan, status, subject, data):
     assert list_text(pickle.loads(pickle.dumps(changed))) == afresh(changed)  # noqa: S301 - our own
 
 
+@given(st.lists(st.tuples(*[st.integers(1, 140)] * 2), max_size=12), st.data())
+def test_blockers_on_a_line_are_those_of_now(pairs, data):
+    """Whatever is linked, moved or removed, in this chunk or another; older versions stay right."""
+    plans = [plan_of([Task(str(n), "a") for n in range(1, 141)])]
+    near = st.sampled_from(sorted({str(n) for pair in pairs for n in pair} | {"140"}))
+    for blocker, blocked in pairs:
+        draft = Draft(plans[-1])
+        if blocker < blocked:
+            draft.link(str(blocker), str(blocked), None)
+        draft.move(data.draw(near), data.draw(st.sampled_from(Status)), None)
+        if not data.draw(st.integers(0, 4)):
+            draft.remove(data.draw(near), None)
+        plans.append(draft.freeze())
+    for plan in data.draw(st.permutations(plans)):
+        assert list_text(plan) == afresh(plan)
+
+
+def test_a_line_names_all_that_a_task_waits_for():
+    """Some of its blockers, all of them, or none."""
+    draft = Draft(plan_of([Task(str(n), "a") for n in range(1, 6)]))
+    for blocker in "1234":
+        draft.link(blocker, "5", None)
+    lines = [list_text(plan := draft.freeze()).splitlines()[-1]]
+    for done in ("13", "2", "4"):
+        draft = Draft(plan)
+        for task_id in done:
+            draft.move(task_id, Status.COMPLETED, None)
+        lines.append(list_text(plan := draft.freeze()).splitlines()[-1])
+    assert [line.removeprefix("#5 [pending] a") for line in lines] == [
+        " [blocked by #1-#4]",
+        " [blocked by #2, #4]",
+        " [blocked by #4]",
+        "",
+    ]
+
+
 @given(st.text(st.sampled_from("a \t\x85\u2028\u00a0é"), max_size=12), st.integers(5, 9))
 def test_a_short_way_to_a_line_changes_nothing(text, most):
     """Whatever blanks and breaks: controls become blanks, blanks become one, then it is clipped."""
@@ -89,6 +125,19 @@ def test_a_long_subject_is_clipped_beside_short_ones():
     lines = list_text(plan_of((Task("1", "a"), Task("2", "b" * 501), Task("3", "c")))).splitlines()
     assert [len(line) for line in lines] == [14, 13 + 500, 14]
     assert list_text(plan_of((Task("1", "a"), Task("2", "b \n c")))).endswith("b c")
+
+
+@pytest.mark.parametrize("odd", ["", " b", "b ", "b  c", "b\nc", "b\x7fc", "b\x9f", "\u3000b", "é"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_one_odd_subject_is_seen_among_neat_ones(odd, place):
+    """At the start, in the middle or at the end of the list."""
+    subjects = ["a", "a"]
+    subjects.insert(place, odd)
+    draft = Draft(Plan())
+    for number, subject in enumerate(subjects, 1):
+        draft.add(Task(str(number), subject))
+    plan = draft.freeze()
+    assert list_text(plan) == afresh(plan)
 
 
 def test_owner_and_blockers_stand_on_the_line():

@@ -1,5 +1,6 @@
 """Random commands against the naive reference model: whatever is done, plan and model agree."""
 
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 from support import strategies as some
@@ -84,3 +85,4 @@ class LawMachine(PlanMachine):
 
 
 TestLawMachine = LawMachine.TestCase
+TestLawMachine.settings = settings(max_examples=settings().max_examples // 4)

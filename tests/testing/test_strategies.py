@@ -24,7 +24,10 @@ from todoplan.testing import strategies as some
 from todoplan.testing.strategies.event import EVENTS
 from todoplan.testing.strategies.hostile import HOSTILE
 
+SOME = settings(max_examples=50)
 FOUND = settings(max_examples=300, database=None, derandomize=True, phases=[Phase.generate])
+CHAIN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))], revision=2)
+KINDS = get_args(commands.Command)
 SMALL = settings(FOUND, phases=[Phase.generate, Phase.shrink])
 
 
@@ -51,6 +54,7 @@ def edges(plan):
 
 
 @given(st.sampled_from(some.SHAPES), st.integers(0, 5), st.data())
+@SOME
 def test_plans_have_their_size_and_are_whole(shape, size, data):
     """A plan of any shape is one that `plan_of` takes, and of the size that was asked for."""
     plan = data.draw(some.plans(shape=shape, min_size=size, max_size=size))
@@ -59,6 +63,7 @@ def test_plans_have_their_size_and_are_whole(shape, size, data):
 
 
 @given(st.integers(0, 6), st.data())
+@SOME
 def test_plans_have_their_shape(size, data):
     """The edges are those that the shape's name says."""
     last = size - 1
@@ -113,6 +118,7 @@ def _completes(script):
 
 
 @given(some.plans(), st.data())
+@SOME
 def test_sensible_commands_are_accepted_where_no_rule_holds(plan, data):
     """Only a rule refuses a command that makes sense for its plan."""
     command = data.draw(some.sensible_commands(plan))
@@ -120,6 +126,7 @@ def test_sensible_commands_are_accepted_where_no_rule_holds(plan, data):
 
 
 @given(some.scripts(policy=PRESETS["default"]), some.scripts(blind=True, max_size=4))
+@SOME
 def test_scripts_follow_the_plan(script, blind):
     """Each command of a script meets the plan that those before it made; a blind one need not."""
     plan = Plan()
@@ -129,10 +136,48 @@ def test_scripts_follow_the_plan(script, blind):
     assert plan_of(plan) or not len(plan)
 
 
-@pytest.mark.parametrize("kind", get_args(commands.Command))
+@pytest.mark.parametrize("kind", KINDS)
 def test_blind_commands_are_of_every_kind(kind):
     """None is left out."""
     assert one(some.commands(), lambda command: type(command) is kind)
+
+
+SENSIBLE = {
+    **{kind.__name__: lambda command, kind=kind: type(command) is kind for kind in KINDS},
+    "unlink": lambda command: getattr(command, "remove_blocked_by", ()),
+    "link": lambda command: getattr(command, "add_blocked_by", ()),
+    "edit": lambda command: getattr(command, "owner", commands.UNSET) == "ann",
+    "list": lambda command: any(item.blocked_by for item in getattr(command, "items", ())),
+    "batch": lambda command: getattr(command, "commands", ()),
+}
+
+
+@pytest.mark.parametrize("wanted", SENSIBLE.values(), ids=SENSIBLE)
+def test_sensible_commands_are_of_every_kind(wanted):
+    """None is left out, nor any sort of change."""
+    assert one(some.sensible_commands(CHAIN), wanted)
+
+
+FOUND_IN = {
+    "a script": (some.scripts(), len),
+    "a blind script": (some.scripts(blind=True), len),
+    "a history": (some.histories(), len),
+    "a mixed policy": (some.policies(), lambda policy: policy not in PRESETS.values()),
+    "a talk with a reminder": (
+        some.conversations(),
+        lambda talk: any(message.shows is not None for message in talk),
+    ),
+    "a task with times": (some.tasks(), lambda task: task.completed_at),
+    "edges among any": (some.plans(min_size=2), edges),
+    "gaps": (some.plans(min_size=2), lambda plan: plan.next_id > len(plan) + 3),
+    "local blockers": (some.lists(), lambda made: any(each.blocks for each in made.items)),
+}
+
+
+@pytest.mark.parametrize(("strategy", "wanted"), FOUND_IN.values(), ids=FOUND_IN)
+def test_what_is_seldom_comes(strategy, wanted):
+    """What a strategy draws seldom, it does draw."""
+    assert one(strategy, wanted)
 
 
 @pytest.mark.parametrize("answer", [Accepted, Rejected])
@@ -142,18 +187,21 @@ def test_blind_commands_are_taken_and_refused(answer):
 
 
 @given(some.histories())
+@SOME
 def test_histories_replay(happened):
     """The events of a life make a plan, one revision each."""
     assert replay(Plan(), happened).revision == len(happened)
 
 
 @given(some.plans(), some.events())
+@SOME
 def test_any_event_applies_to_any_plan(plan, happened):
     """`apply` is total: what comes is a plan."""
     assert apply(plan, happened).revision == plan.revision + 1
 
 
 @given(some.policies())
+@SOME
 def test_policies_have_all_rules(policy):
     """A policy is a preset, or rates every rule there is."""
     assert {rule.name for rule, _ in policy.rules} == {rule.name for rule, _ in Policy().rules}
@@ -167,7 +215,7 @@ def test_hostile_texts_are_of_their_kind(kind):
     @settings(max_examples=20, database=None)
     def body(text):
         assert any(attack in text for attack in HOSTILE[kind])
-        assert text.strip("\t\n ")
+        assert text.strip()
 
     body()
 
@@ -179,6 +227,7 @@ def test_an_unknown_kind_of_attack_is_an_error():
 
 
 @given(some.conversations(LEAN, ended=True), some.conversations(ended=False), some.messages())
+@SOME
 def test_conversations_could_have_been(ended, open_, message):
     """Every call is answered in order, and an ended talk ends with a final answer."""
     assert is_final_answer(ended[-1])
@@ -191,6 +240,7 @@ def test_conversations_could_have_been(ended, open_, message):
 
 
 @given(some.titles(), some.texts(), some.times(), some.metadata(), some.json_values())
+@SOME
 def test_texts_and_values(title, text, time, metadata, value):
     """Titles are never blank nor hold controls; times are aware."""
     assert title.strip()
@@ -200,9 +250,7 @@ def test_texts_and_values(title, text, time, metadata, value):
     assert metadata is not value
 
 
-@pytest.mark.parametrize(
-    "type_", [Plan, Task, Todo, Policy, Limits, *get_args(commands.Command), *EVENTS]
-)
+@pytest.mark.parametrize("type_", [Plan, Task, Todo, Policy, Limits, *KINDS, *EVENTS])
 @given(data=st.data())
 @settings(max_examples=10)
 def test_types_are_registered(type_, data):
@@ -211,6 +259,7 @@ def test_types_are_registered(type_, data):
 
 
 @given(st.from_type(commands.Command), st.from_type(events.Event))
+@SOME
 def test_unions_are_registered(command, happened):
     """So it does the unions."""
     assert isinstance(command, commands.Command)

@@ -1,14 +1,17 @@
 """The catalogue of broken arguments: every entry is what it says, for every tool set it fits."""
 
+import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
 from support.talk import TOOLSETS
 
 from todoplan.core.assembly import plan_of
 from todoplan.core.model import Task
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
+from todoplan.core.problems import Problem
 from todoplan.dialogue.intake import read
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools_lean import LEAN
@@ -19,6 +22,8 @@ from todoplan.testing import strategies as some
 from todoplan.testing.strategies.calls import makes_sense
 
 CHAIN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))], revision=2)
+SOME = settings(max_examples=50)
+FEW = settings(max_examples=1, database=None)
 
 
 def check(broken, toolset, plan):
@@ -40,25 +45,28 @@ def check(broken, toolset, plan):
 
 @pytest.mark.parametrize("name", sorted(some.BREAKS))
 @given(st.data())
-@settings(max_examples=10)
+@settings(max_examples=6)
 def test_a_break_is_what_it_says(name, data):
     """Taken and mended read as what they mean, mended with a note; refused changes nothing."""
     fits = some.BREAKS[name].fits
     sets = [each for each in TOOLSETS if any(fits(tool, CHAIN) for tool in each.tools)]
-    toolset = data.draw(st.sampled_from(sets))
-    broken = data.draw(some.broken_arguments(toolset, name, plan=CHAIN))
-    assert broken.broken is some.BREAKS[name]
-    assert broken.broken.about
-    check(broken, toolset, CHAIN)
+    assert sets
+    for toolset in sets:
+        broken = data.draw(some.broken_arguments(toolset, name, plan=CHAIN))
+        assert broken.broken is some.BREAKS[name]
+        assert broken.broken.about
+        check(broken, toolset, CHAIN)
 
 
 @given(st.data(), st.sampled_from(TOOLSETS))
+@SOME
 def test_any_break_can_be_drawn(data, toolset):
     """Without a name all are drawn from, also where there is no plan."""
     check(data.draw(some.broken_arguments(toolset)), toolset, Plan())
 
 
 @given(some.broken_arguments(tasks(), raw=False))
+@SOME
 def test_what_frameworks_parse_is_no_text(broken):
     """`raw=False` leaves out what only a text can be."""
     assert not broken.broken.raw
@@ -75,16 +83,29 @@ def test_what_does_not_fit_is_an_error():
         some.broken_arguments(TODOS, "self_edge")
 
 
-@given(st.data(), st.sampled_from(TOOLSETS), some.plans())
-def test_arguments_are_well_formed(data, toolset, plan):
+@pytest.mark.parametrize("toolset", TOOLSETS, ids=[each.name for each in TOOLSETS])
+@given(st.data(), some.plans())
+@settings(max_examples=25)
+def test_arguments_are_well_formed(toolset, data, plan):
     """What is drawn as well-formed is read without a word, and its ids are the plan's."""
     call = data.draw(some.arguments(toolset, plan))
-    tool = toolset.find(call.name)
-    assert makes_sense(tool, call.arguments)
-    assert "bad_id" not in str(Toolbox(toolset).call(plan, call.name, call.arguments).problems)
+    assert makes_sense(toolset.find(call.name), call.arguments)
+    for tool in toolset.tools:
+        drawn = data.draw(some.arguments_of(tool, plan))
+        assert makes_sense(tool, drawn)
+        reply = Toolbox(toolset).call(plan, toolset.shown(tool.key), drawn)
+        assert "bad_id" not in str(reply.problems)
+
+
+def test_a_tool_that_takes_nothing_has_no_arguments():
+    """Where no arguments make sense nothing is drawn, rather than what makes none."""
+    picky = attrs.evolve(TODOS.tools[0], request=lambda _: Problem("never"))
+    with pytest.raises(Unsatisfiable):
+        find(some.arguments_of(picky), lambda _: True, settings=FEW)
 
 
 @given(some.turns(LEAN))
+@SOME
 def test_turns_have_call_ids(calls):
     """The calls of a turn are told apart by their ids."""
     assert len({call.call_id for call in calls}) == len(calls)

@@ -1,21 +1,21 @@
 """What loads what: Hypothesis is asked for by nobody but the tester, and finds our types itself."""
 
+import importlib.util
 import subprocess
 import sys
 
 import pytest
 
 from todoplan import testing
+from todoplan.errors import MissingExtraError
 
-ENTRY = "[hypothesis]\ntodoplan = todoplan.testing.registering:register\n"
 
-
-def run(code, *path):
+def run(code):
     """
-    Return what a fresh Python prints; the paths come before all others.
+    Return what a fresh Python prints.
     """
-    code = f"import sys; sys.path[:0] = {[str(each) for each in path]!r}\n{code}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", f"import sys\n{code}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
@@ -25,40 +25,48 @@ def test_a_bare_import_loads_no_hypothesis():
     assert run(code) == "set()"
 
 
-def test_hypothesis_finds_our_types_by_its_entry_point(tmp_path):
-    """With the entry point installed `from_type(Plan)` needs no import of ours."""
-    info = tmp_path / "todoplan_entry-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: todoplan-entry\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(ENTRY)
+def test_hypothesis_finds_our_types_by_its_entry_point():
+    """Where todoplan is installed `from_type(Plan)` needs no import of `todoplan.testing`."""
     code = """
-from hypothesis import find, strategies as st
-print(any(name.startswith("todoplan.testing.strategies") for name in sys.modules))
-from todoplan import Plan
+from hypothesis import find, strategies as st; from todoplan import Plan; st.from_type(Plan)
 print(len(find(st.from_type(Plan), lambda plan: len(plan) > 1)))
 """
-    assert run(code, tmp_path).split() == ["False", "2"]
+    assert run(code) == "2"
 
 
-def test_without_hypothesis_the_error_says_what_to_install(tmp_path):
+def test_hypothesis_alone_stays_light():
+    """The entry point brings the core's values; no strategy, tool, codec or framework."""
+    loaded = run("import hypothesis; print(*sys.modules)").split()
+    ours = {name for name in loaded if name.startswith("todoplan.")}
+    known = {"todoplan.errors", "todoplan.testing", "todoplan.testing.registering"}
+    assert known < ours
+    assert {name for name in ours - known if not name.startswith("todoplan.core")} == set()
+    assert not {"cattrs", "pytest", "langchain_core", "pydantic"} & set(loaded)
+
+
+def anew():
+    """
+    Return `todoplan.testing` as it is when nothing of it has been asked for.
+    """
+    spec = importlib.util.spec_from_file_location("todoplan_testing_anew", testing.__file__)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_without_hypothesis_the_error_says_what_to_install(monkeypatch):
     """The missing extra is an error that names its pip command."""
-    code = """
-import importlib.util
-importlib.util.find_spec = lambda name: None
-try:
-    import todoplan.testing
-except ImportError as error:
-    print(type(error).__name__, error)
-"""
-    said = run(code)
-    assert said.startswith("MissingExtraError ")
-    assert said.endswith("pip install 'todoplan[testing]'")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'todoplan\[testing\]'$"):
+        anew()
 
 
 def test_names_come_when_they_are_asked_for():
     """The package has its names without having loaded them; another name is an error."""
-    assert testing.strategies.plans
-    assert testing.PlanMachine.__name__ == "PlanMachine"
-    assert testing.ToolMachine.__name__ == "ToolMachine"
+    fresh = anew()
+    assert not {"strategies", "PlanMachine", "ToolMachine"} & vars(fresh).keys()
+    assert fresh.strategies is testing.strategies
+    assert fresh.PlanMachine is testing.PlanMachine
+    assert fresh.ToolMachine is testing.ToolMachine
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
-        _ = testing.nonsense
+        _ = fresh.nonsense

@@ -1,11 +1,11 @@
 """
-Tasks as JSON text, each made once and then kept with its task: the hot path of writing a plan.
+Tasks as JSON text, each made once and then kept with its plan: the hot path of writing one.
 
 Law: a fragment is, to the byte, `to_text` of what `write_task` returns. Whatever is not written at
 once is written that way.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from json.encoder import encode_basestring
 from operator import attrgetter
 
@@ -14,9 +14,10 @@ from todoplan.codec.tasks import write_task
 from todoplan.codec.text import in_one_line, to_raw, to_text
 from todoplan.codec.values import number, write_metadata, write_time
 from todoplan.core.frozen import EMPTY
-from todoplan.core.model import Task, keep_json
+from todoplan.core.model import Task
+from todoplan.core.script import Script
 
-__all__ = ["fragments"]
+__all__ = ["FRAGMENTS", "fragment"]
 
 _quoted = encode_basestring
 _TIMES = ("created_at", "updated_at", "started_at", "completed_at")
@@ -24,30 +25,29 @@ _moments = attrgetter(*_TIMES)
 _TROUBLE = (MisfitError, AttributeError, TypeError)
 
 
-def fragments(tasks: Iterable[Task]) -> list[str]:
+def fragment(task: Task) -> str:
     """
-    Return the tasks' texts. `tasks` can be gone through again.
+    Return the text of a plan's task; its id is a number, hence nothing to be quoted.
 
     Raises:
-        MisfitError: a task holds what JSON cannot; the path does not say which task.
+        MisfitError: the task holds what JSON cannot.
     """
     try:
-        return [task.json_memo or _kept(task) for task in tasks]
-    except AttributeError:  # a memo was never set, as in a task out of a pickle
-        return [getattr(task, "json_memo", None) or _kept(task) for task in tasks]
-
-
-def _kept(task: Task) -> str:
-    try:
         raw = (
-            f'{{"id":{_quoted(task.id)},"subject":{_quoted(task.subject)}'
+            f'{{"id":"{task.id}","subject":{_quoted(task.subject)}'
             f',"status":"{task.status._value_}"{_more(task)}}}'
         )
-        text = raw if raw.isascii() else in_one_line(raw)
+        return raw if raw.isascii() else in_one_line(raw)
     except _TROUBLE:
-        text = to_text(write_task(task))
-    keep_json(task, text)
-    return text
+        return to_text(write_task(task))
+
+
+def _fragments(tasks: Sequence[Task]) -> list[str]:
+    return [fragment(task) for task in tasks]
+
+
+FRAGMENTS = Script(fragment, _fragments, ",")
+"""How the tasks of a plan are written, each once."""
 
 
 def _more(task: Task) -> str:

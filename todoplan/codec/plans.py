@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from todoplan.codec.faults import LISTED, MisfitError, shown, wrong_shape
-from todoplan.codec.fragments import fragments
+from todoplan.codec.fragments import FRAGMENTS
 from todoplan.codec.shapes import Reader, fields
 from todoplan.codec.tasks import read_tasks, write_tasks
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
@@ -107,7 +107,7 @@ def dump_plan(plan: Plan) -> str:
         f',"revision":{plan.revision},"next_id":{plan.next_id},"tasks":['
     )
     try:
-        tasks = fragments(plan)
+        tasks = [part.text for part in plan.written(FRAGMENTS) if part.text]
     except MisfitError:
         tasks = [to_text(task) for task in written(plan)]  # raises: with all faults, and whose
     return f"{head}{','.join(tasks)}]}}"

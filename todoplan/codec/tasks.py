@@ -137,18 +137,16 @@ def read_task(data: Any) -> Task:
 
 
 def _quick(data: Any) -> Task:
-    if not isinstance(data, dict):
+    task_id, subject, status = data["id"], data["subject"], STATUSES[data["status"]]
+    if not (type(task_id) is type(subject) is str and isinstance(data, dict)):
         raise TypeError
-    made = _Twin(data["id"], data["subject"], status=STATUSES[data["status"]])
-    if not type(made.id) is type(made.subject) is str:
-        raise TypeError
+    made = _Twin(task_id, subject, "", status)
     if len(data) > len(REQUIRED):
         for name, value in data.items():
             if name not in REQUIRED:
                 setattr(made, name, TASK_FIELDS[name](value))
     made.__class__ = Task
-    task: Task = made
-    return task
+    return made  # type: ignore[no-any-return]  # it is one now
 
 
 def read_tasks(items: Any) -> tuple[Task, ...]:

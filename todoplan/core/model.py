@@ -1,6 +1,5 @@
 """The entries of a plan: `Todo`, what a model writes, and `Task`, what the plan keeps."""
 
-from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
@@ -14,15 +13,12 @@ from todoplan.core.twin import mutable_twin
 __all__ = [
     "OPEN",
     "RESOLVED",
-    "Memos",
     "Priority",
     "Status",
     "Task",
     "Todo",
     "as_priority",
     "as_status",
-    "keep_json",
-    "keep_line",
 ]
 
 
@@ -91,25 +87,8 @@ class Todo:
     id: str | None = None
 
 
-class Memos:
-    """
-    Room for texts that are made of a task, so that each is made once. No part of its value: they
-    are not compared, copied, pickled or given to `but`. What is not made yet is `None`, or not set
-    at all. A frozen task takes them by `keep_json` and `keep_line`.
-    """
-
-    __slots__ = ("json_memo", "line_memo")
-
-    json_memo: Any
-    line_memo: Any
-
-
-keep_json: Callable[[Memos, str], None] = vars(Memos)["json_memo"].__set__
-keep_line: Callable[[Memos, str], None] = vars(Memos)["line_memo"].__set__
-
-
 @attrs.frozen(weakref_slot=False)
-class Task(Memos):
+class Task:
     """
     One entry of the plan: identity, text, status, owner, edges, metadata, times.
 

@@ -6,13 +6,14 @@ tasks stand in a persistent vector; counts, the tasks in progress and the ready 
 beside it and brought up to date with every change (see `todoplan.core.draft`), never recomputed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import attrs
 
 from todoplan.core.model import Task
+from todoplan.core.script import Part, Script
 from todoplan.core.slots import Layout, positions
 from todoplan.core.vector import Vector
 
@@ -108,6 +109,19 @@ class Plan:
         Return how many unresolved blockers the task has; 0 also for an unknown id.
         """
         return self._waiting[self._layout.slot(task_id)]
+
+    def written(self, script: Script[Task]) -> list[Part[Task]]:
+        """
+        Return the tasks in order as this script writes them, chunk by chunk.
+        """
+        return script.parts(self._tasks)
+
+    def waits(self) -> Sequence[Sequence[int]]:
+        """
+        Return how many unresolved blockers each task has, place by place in the chunks of
+        `written`. They may end early: the rest has none.
+        """
+        return self._waiting.chunks()
 
     def _at(self, slots: int) -> Iterator[Task]:
         return (task for slot in positions(slots) if (task := self._tasks[slot]) is not None)

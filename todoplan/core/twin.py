@@ -19,22 +19,15 @@ def mutable_twin(frozen: type[attrs.AttrsInstance]) -> Any:
     """
     Return a mutable class with the same fields; set an instance's `__class__` to freeze it.
 
-    The frozen class must have no slot for weak references: CPython counts it against the swap. Its
-    bases may have slots that are no fields of it: in a twin, these begin as `None`.
+    The frozen class must have no slot for weak references: CPython counts it against the swap.
     """
-    beside = {
-        name: attrs.field(init=False, default=None)
-        for base in frozen.__bases__
-        for name in vars(base).get("__slots__", ())
-    }
     fields = {
         field.name: attrs.field(default=field.default, alias=field.alias)
         for field in attrs.fields(frozen)
     }
     return attrs.make_class(
         f"{frozen.__name__}Draft",
-        beside | fields,
-        bases=frozen.__bases__,
+        fields,
         slots=True,
         weakref_slot=False,
         eq=False,

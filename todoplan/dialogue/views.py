@@ -2,23 +2,27 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
 
 from todoplan.core.frozen import thaw
-from todoplan.core.model import Task, keep_line
+from todoplan.core.model import Task
 from todoplan.core.plan import Plan
 from todoplan.core.questions import unresolved_blockers
+from todoplan.core.script import Part, Script
 from todoplan.dialogue.wording import say
 
 __all__ = ["ids_text", "list_text", "one_line", "task_text"]
 
 _MOST_IDS = 10
+_CLIPPED = 500
 _LONGEST = 16_384
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
+_CONTROLS_OF_ASCII = bytes((*range(0x20), 0x7F))
 
 
-def one_line(text: str, most: int = 500) -> str:
+def one_line(text: str, most: int = _CLIPPED) -> str:
     """
     Return the text on one line, clipped, without control characters: no task can pass for two.
     """
@@ -32,35 +36,66 @@ def list_text(plan: Plan) -> str:
     """
     Return all tasks in order, one a line: id, status, subject, owner, unresolved blockers.
     """
-    if not len(plan):
-        return say("replies", "empty_list")
-    try:
-        return _joined(plan)
-    except AttributeError:  # a memo was never set, as in a task out of a pickle
-        for task in plan:
-            _kept(task)
-        return _joined(plan)
+    parts, waits = plan.written(_LINES), plan.waits()
+    texts = _with_waits(plan, parts, waits) if waits else [part.text for part in parts]
+    return "\n".join(filter(None, texts)) or say("replies", "empty_list")
 
 
-def _joined(plan: Plan) -> str:
+def _line(task: Task) -> str:
+    return f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{_owner(task)}"
+
+
+def _lines(tasks: Sequence[Task]) -> list[str]:
+    lines = [
+        f"#{task.id} [{task.status._value_}] {task.subject}{_owner(task) if task.owner else ''}"
+        for task in tasks
+    ]
+    return lines if _are_neat(lines) else [_line(task) for task in tasks]
+
+
+def _owner(task: Task) -> str:
+    return f" ({one_line(task.owner)})" if task.owner else ""
+
+
+def _are_neat(lines: Sequence[str]) -> bool:
+    """
+    Say whether `one_line` would leave the subjects in these lines as they are.
+    """
+    text = " ".join((*lines, ""))  # so a blank at an end is one of two
+    return "  " not in text and _is_printable(text) and max(map(len, lines), default=0) <= _CLIPPED
+
+
+def _is_printable(text: str) -> bool:
+    if text.isascii():  # a fourth of the time
+        return len(text.encode().translate(None, _CONTROLS_OF_ASCII)) == len(text)
+    return text.isprintable()
+
+
+_LINES = Script(_line, _lines, "\n")
+
+
+def _with_waits(
+    plan: Plan, parts: Iterable[Part[Task]], waits: Iterable[Sequence[int]]
+) -> list[str]:
+    pairs = zip(parts, chain(waits, repeat(())), strict=False)
+    return [_waiting(plan, part, counts) if any(counts) else part.text for part, counts in pairs]
+
+
+def _waiting(plan: Plan, part: Part[Task], counts: Sequence[int]) -> str:
+    """
+    Return the lines of a chunk in which some tasks wait for others.
+    """
+    rows = zip(part.items, part.pieces, chain(counts, repeat(0)), strict=False)
     return "\n".join(
-        [
-            (task.line_memo or _kept(task)) + (_wait(plan, task) if task.blocked_by else "")
-            for task in plan
-        ]
+        [line + _wait(plan, task, count) if count else line for task, line, count in rows if task]
     )
 
 
-def _kept(task: Task) -> str:
-    owner = f" ({one_line(task.owner)})" if task.owner else ""
-    line = f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{owner}"
-    keep_line(task, line)
-    return line
-
-
-def _wait(plan: Plan, task: Task) -> str:
-    waiting = unresolved_blockers(plan, task)
-    return _blocked_by(waiting) if waiting else ""
+def _wait(plan: Plan, task: Task, count: int) -> str:
+    blockers = task.blocked_by
+    if count < len(blockers):
+        blockers = unresolved_blockers(plan, task)
+    return f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by(blockers)
 
 
 @lru_cache(maxsize=1024)

@@ -64,9 +64,8 @@ def outcome(before: Plan, answer: Answer) -> Outcome:
             )
         case Accepted():
             return Outcome(answer.plan, answer.events, refused=False, codes=frozenset())
-        case Reply():
-            codes = frozenset(problem.code for problem in answer.problems)
-            return Outcome(answer.plan, answer.events, answer.is_error, codes)
+    codes = frozenset(problem.code for problem in answer.problems)
+    return Outcome(answer.plan, answer.events, answer.is_error, codes)
 
 
 def expected(plan: Plan, policy: Policy, step: Step) -> Expected:

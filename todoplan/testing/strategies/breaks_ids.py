@@ -47,23 +47,22 @@ def _unknown(field: Field, plan: Plan) -> SearchStrategy[Pair]:
     return st.just((missing if field.kind is Kind.ID else [missing], None))
 
 
-def _owned(tool: Tool, targets: frozenset[str]) -> tuple[tuple[Field, ...], Field, Field] | None:
+def _owned(tool: Tool) -> list[tuple[tuple[Field, ...], Field, Field]]:
     """
     Return where a tool takes an id and that one's blockers: the way there, the two fields.
     """
-    for way, fields in (((), tool.fields), *(((f,), f.items) for f in tool.fields)):
-        task = next((field for field in fields if field.kind is Kind.ID), None)
-        ends = next((field for field in fields if field.target in targets), None)
-        if task and ends:
-            return way, task, ends
-    return None
+    ways = (((), tool.fields), *(((field,), field.items) for field in tool.fields))
+    return [
+        (way, task, ends)
+        for way, fields in ways
+        for task in fields
+        for ends in fields
+        if task.kind is Kind.ID and ends.target in _WAITS
+    ]
 
 
 def _waiting(tool: Tool, task_id: str, blocker: str) -> dict[str, Any]:
-    found = _owned(tool, _WAITS)
-    if found is None:
-        return {}
-    way, task, ends = found
+    way, task, ends = _owned(tool)[0]
     inner = {task.name: _shown(task, int(task_id)), ends.name: [_shown(ends, int(blocker))]}
     return {way[0].name: [inner]} if way else inner
 
@@ -133,13 +132,13 @@ BREAKS: tuple[Break, ...] = (
         "refused",
         "a task that is to wait for itself",
         _itself,
-        lambda tool, _: _owned(tool, _WAITS) is not None,
+        lambda tool, _: bool(_owned(tool)),
     ),
     Break(
         "cycle",
         "refused",
         "a blocker that is to wait for what it blocks",
         _cycle,
-        lambda tool, plan: _owned(tool, _WAITS) is not None and bool(_edges(plan)),
+        lambda tool, plan: bool(_owned(tool)) and bool(_edges(plan)),
     ),
 )

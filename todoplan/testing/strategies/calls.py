@@ -1,8 +1,9 @@
 """Well-formed tool calls: arguments that a tool's published schema allows, with ids of a plan."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
@@ -86,14 +87,22 @@ def arguments_of(  # noqa: PLR0913 - all but the tool have defaults
     values = {
         field.name: _value(field, ids, within if field.name == must else None) for field in shown
     }
+    choices = _choices(needed, asked, [field.name for field in shown])
+    sensible = (given for given in _tried(draw, values, choices) if makes_sense(tool, given))
+    found = next(sensible, None)
+    return reject() if found is None else found
+
+
+def _tried(
+    draw: DrawFn, values: Mapping[str, SearchStrategy[Any]], choices: list[set[str]]
+) -> Iterator[dict[str, Any]]:
+    """
+    Yield the arguments of each choice; what one brings the next has as well.
+    """
     kept: dict[str, Any] = {}
-    given: dict[str, Any] = {}
-    for names in _choices(needed, asked, [field.name for field in shown]):
+    for names in choices:
         kept |= {name: draw(values[name]) for name in sorted(names - kept.keys())}
-        given = {name: kept[name] for name in sorted(names)}
-        if makes_sense(tool, given):
-            break
-    return given
+        yield {name: kept[name] for name in sorted(names)}
 
 
 def _choices(needed: set[str], asked: set[str], names: list[str]) -> list[set[str]]:

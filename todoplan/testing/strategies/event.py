@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.apply import EDITABLE
+from todoplan.core.apply import EDITABLE, replay
 from todoplan.core.decide import Accepted, decide
 from todoplan.core.events import (
     EdgeAdded,
@@ -79,7 +79,7 @@ def histories(draw: DrawFn, max_size: int = 8) -> tuple[Event, ...]:
     script = draw(scripts(max_size=max_size))
     for command in script:
         answer = decide(plan, command, at=draw(times()))
-        if isinstance(answer, Accepted):
-            plan = answer.plan
-            happened += answer.events
+        brought = answer.events if isinstance(answer, Accepted) else ()
+        plan = replay(plan, brought)
+        happened += brought
     return tuple(happened)

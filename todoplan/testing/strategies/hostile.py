@@ -25,7 +25,7 @@ HOSTILE: dict[str, tuple[str, ...]] = {
         "\x1bP$q\x1b\\",
         "\x1b]0;never ended",
     ),
-    "control": ("\x07", "a\x08b", "a\rb", "\x7f", "\x0b\x0c", "\x85"),
+    "control": ("\x07", "a\x08b", "a\rb", "\x7f", "a\x0bb\x0cc", "a\x85b"),
     "newline": ("a\nb", "a\r\nb", "a\u2028b", "a\u2029b", "a\n#2 [completed] b", "\n\n---\n"),
     "bidi": ("\u202egnp.exe\u202c", "\u2066x\u2069", "\u200f", "\u061c"),
     "invisible": ("\U000e0041\U000e0042\U000e007f", "\ufeff", "\u200b", "a\u00adb"),

@@ -1,0 +1,105 @@
+"""The README's section about property tests keeps its word: machine and failure are real."""
+
+import re
+from pathlib import Path
+
+import attrs
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import run_state_machine_as_test
+
+from todoplan.core import commands
+from todoplan.core.assembly import plan_of
+from todoplan.core.plan import Plan
+from todoplan.testing import strategies
+
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+SECTION = re.search(
+    r"^## Test plan behaviour with properties$.*?(?=^## )", README, re.DOTALL | re.MULTILINE
+)[0]
+RUN = settings(
+    max_examples=15,
+    stateful_step_count=10,
+    database=None,
+    derandomize=True,
+    phases=[Phase.generate, Phase.shrink],
+)
+
+
+def block(mark, language):
+    """
+    Return the fenced block behind a mark.
+    """
+    return re.search(rf"<!-- {mark} -->\n```{language}\n(.*?)\n```", SECTION, re.DOTALL)[1]
+
+
+def shown():
+    """
+    Return what the section's code defines.
+    """
+    names = {"__name__": "shown"}
+    exec(block("code: machine", "python"), names)  # noqa: S102 - the README's code
+    return names
+
+
+def forgetful():
+    """
+    Return the section's machine upon a loop that forgets edges.
+    """
+
+    class Forgetful(shown()["LoopMachine"]):
+        def carry_out(self, command):
+            plan = super().carry_out(command)
+            bare = [attrs.evolve(task, blocks=(), blocked_by=()) for task in plan]
+            return plan_of(bare, next_id=plan.next_id, revision=plan.revision)
+
+    return Forgetful
+
+
+def test_the_machine_passes():
+    """A right loop is found right, and the test case is one that pytest collects."""
+    names = shown()
+    run_state_machine_as_test(names["LoopMachine"], settings=RUN)
+    assert names["TestLoop"].runTest
+
+
+def test_the_failure_is_the_one_that_is_shown():
+    """The step that is shown fails in the words that are shown."""
+
+    @given(st.none())
+    @settings(max_examples=1, database=None)
+    def body(_):
+        first, second = commands.CreateTask("a"), commands.CreateTask("a", blocked_by=("#0",))
+        forgetful()().do(commands.CreateTasks((first, second)))
+
+    with pytest.raises(AssertionError) as failure:
+        body()
+    assert str(failure.value) == block("output: machine", "text")
+
+
+def test_the_failure_that_is_shown_is_what_is_found():
+    """Hypothesis shrinks to those two tasks and that edge, by whichever command they are made."""
+    with pytest.raises(AssertionError) as failure:
+        run_state_machine_as_test(forgetful(), settings=settings(RUN, max_examples=200))
+    step, _, told = str(failure.value).partition("\n")
+    assert step.startswith("after CreateTask")
+    assert told == block("output: machine", "text").partition("\n")[2]
+    assert "\n  before:\n" in "\n".join(failure.value.__notes__)
+
+
+def test_what_is_named_is_there():
+    """The module draws what the section says, and Hypothesis knows plans."""
+    text = SECTION.rpartition("```")[2]
+    assert "`todoplan.testing.strategies` draws" in text
+    for name in ("plans", "commands", "policies", "arguments", "conversations", "hostile_texts"):
+        assert name in strategies.__all__
+        assert name.replace("_", " ") in " ".join(text.split())
+    assert "`BREAKS`" in text
+    assert strategies.BREAKS
+    assert find(st.from_type(Plan), lambda _: True) == Plan()
+
+
+def test_the_section_is_short():
+    """It stays under 45 lines."""
+    assert len(SECTION.splitlines()) < 45
