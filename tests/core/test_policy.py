@@ -5,6 +5,7 @@ import pytest
 from todoplan.core.assembly import plan_of
 from todoplan.core.commands import CreateTask, UpdateTask
 from todoplan.core.decide import Accepted, Rejected, decide
+from todoplan.core.events import TaskCreated, TaskDeleted
 from todoplan.core.limits import Limits
 from todoplan.core.model import Task
 from todoplan.core.plan import Plan
@@ -105,3 +106,17 @@ def test_errors_before_warnings_all_at_once():
     assert [p.code for p in refused.problems] == ["active_form_required", "priority_required"]
     warned = decide(Plan(), CreateTask("x" * 501, active_form="x", priority="low"), policy)
     assert [p.code for p in warned.warnings] == ["max_text"]
+
+
+def test_what_was_worked_out_is_kept_up_to_a_limit(monkeypatch):
+    """Beyond it the rules that heed what happened are worked out each time, and are the same."""
+    monkeypatch.setattr("todoplan.core.policy._MOST_KEPT", 1)
+    policy, fresh = DEFAULT.but(max_items="error"), DEFAULT.but(max_items="error")
+    deleted, created = (TaskDeleted("1"),), (TaskCreated(Task("1", "a")),)
+    assert policy.heeding(deleted) == policy.heeding(deleted)
+    assert policy.heeding(created) == fresh.heeding(created)
+    assert policy.heeding((*deleted, *created)) == tuple(
+        entry
+        for entry in policy.rules
+        if entry in {*policy.heeding(deleted), *policy.heeding(created)}
+    )

@@ -68,3 +68,12 @@ def test_items_are_put_behind_the_last(size, counts):
     assert list(builder.freeze()) == [*range(size), *[-1] * sum(counts)]
     assert list(one) == [*range(size)]
     assert [len(chunk) for chunk in one.chunks()[:-1]] == [CHUNK] * (len(one.chunks()) - 1)
+
+
+def test_a_frozen_vector_takes_no_more():
+    """Neither a write, nor one beyond its end, nor items behind the last; it stays as it was."""
+    vector = build(Vector(0), [(2, 5)])
+    for write in (lambda: vector.extend([1]), lambda: vector.__setitem__(CHUNK, 1)):
+        with pytest.raises(TypeError, match="frozen"):
+            write()
+    assert (list(vector), [list(chunk) for chunk in vector.chunks()]) == ([0, 0, 5], [[0, 0, 5]])
