@@ -6,10 +6,12 @@ from threading import Barrier
 
 import attrs
 import pytest
+from hypothesis import given
 from support.conformance_sound import Sound
 from support.faults_of_calls import MarksNoError
 
 from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.tools_todos import TODOS
 from todoplan.testing.adapters import (
     ALL,
     AdapterSuite,
@@ -22,8 +24,9 @@ from todoplan.testing.adapters import (
 )
 from todoplan.testing.adapters.bench import Checks
 from todoplan.testing.adapters.claims import must, same
+from todoplan.testing.adapters.drawn import broken_runs
 from todoplan.testing.adapters.report import table
-from todoplan.testing.adapters.talks import TOOLSETS, numbered, says, talk, turn
+from todoplan.testing.adapters.talks import TOOLSETS, is_utf8, numbered, says, talk, turn
 
 pytest_plugins = ["pytester"]
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
@@ -221,3 +224,23 @@ def test_without_a_suite_nothing_is_reported(pytester):
     done = pytester.runpytest_inprocess(*PLUGIN)
     done.assert_outcomes(passed=1)
     done.stdout.no_fnmatch_line("*= adapters =*")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ({"a": "é"}, True),
+        ({"a": "\ud83d\ude00"}, True),
+        ({"a": ["\ud800"]}, False),
+        ("\udfff", False),
+    ],
+)
+def test_what_can_be_written_as_utf8(arguments, wanted):
+    """A pair of surrogates is a letter once it is read from JSON, half of one is none."""
+    assert is_utf8(arguments) is wanted
+
+
+@given(broken_runs(TODOS, raw=True, whole=True))
+def test_where_texts_must_be_utf8_none_is_broken(turns):
+    """A framework that cannot hold half a surrogate pair is sent none."""
+    assert all(is_utf8(call.arguments) for one in turns for call in one.calls)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.toolsets import ToolSet
 from todoplan.testing.adapters.script import ModelTurn
-from todoplan.testing.adapters.talks import Run, says
+from todoplan.testing.adapters.talks import Run, is_utf8, says
 from todoplan.testing.strategies import arguments, broken_arguments
 
 __all__ = ["broken_runs", "talks"]
@@ -21,12 +21,18 @@ def talks(toolset: ToolSet) -> st.SearchStrategy[tuple[Run, ...]]:
     return st.lists(_run(calls), min_size=1, max_size=2).map(tuple)
 
 
-def broken_runs(toolset: ToolSet, *, raw: bool) -> st.SearchStrategy[Run]:
+def broken_runs(toolset: ToolSet, *, raw: bool, whole: bool = False) -> st.SearchStrategy[Run]:
     """
-    Draw runs of up to three turns whose calls are broken; `raw` if they may be no object at all.
+    Draw runs of up to three turns whose calls are broken; `raw` if they may be no object at all,
+    `whole` if their texts have to be UTF-8.
     """
     broken = broken_arguments(toolset, raw=raw).map(lambda one: _sent(one.call))
-    fitting = broken if raw else broken.filter(lambda call: isinstance(call.arguments, dict))
+    fitting = broken.filter(
+        lambda call: (
+            (raw or isinstance(call.arguments, dict))
+            and not (whole and not is_utf8(call.arguments))
+        )
+    )
     return _run(st.lists(fitting | arguments(toolset), min_size=1, max_size=2))
 
 

@@ -13,7 +13,7 @@ from todoplan.dialogue.tools_todos import TODOS
 from todoplan.dialogue.toolsets import ToolSet
 from todoplan.testing.adapters.script import ModelTurn
 
-__all__ = ["TASKS", "TOOLSETS", "Run", "numbered", "says", "talk", "turn", "write"]
+__all__ = ["TASKS", "TOOLSETS", "Run", "is_utf8", "numbered", "says", "talk", "turn", "write"]
 
 Run = tuple[ModelTurn, ...]
 
@@ -65,6 +65,14 @@ def _read(arguments: Any) -> Any:
     Return arguments as they are read from JSON, where surrogates that make a pair are one letter.
     """
     return arguments if isinstance(arguments, str) else json.loads(json.dumps(arguments))
+
+
+def is_utf8(arguments: Any) -> bool:
+    """
+    Say whether arguments, once they are read from JSON, can be written as UTF-8.
+    """
+    text = json.dumps(_read(arguments), ensure_ascii=False)
+    return text == text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _parted(one: ModelTurn) -> tuple[ModelTurn, ...]:
