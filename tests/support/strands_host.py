@@ -14,18 +14,18 @@ from todoplan.testing.adapters import Ran, Seen
 README = Path(__file__).resolve().parents[2] / "README.md"
 
 
-def adapter():
+def shown(mark):
     """
-    Return the names of the adapter as it stands in the README, and its code.
+    Return the names that a block of the README defines, and its code.
     """
     text = README.read_text("utf-8")
-    code = re.search(r"<!-- code: strands -->\n```python\n(.*?)```", text, re.DOTALL)[1]
+    code = re.search(rf"<!-- {mark} -->\n```python\n(.*?)```", text, re.DOTALL)[1]
     names = {}
     exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own README
     return SimpleNamespace(**names, code=code)
 
 
-ADAPTER = adapter()
+ADAPTER = shown("code: strands")
 
 
 class Scripted(Model):

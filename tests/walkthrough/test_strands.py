@@ -3,7 +3,7 @@
 from tempfile import mkdtemp
 
 import pytest
-from support.strands_host import ADAPTER, Strands
+from support.strands_host import ADAPTER, Strands, shown
 
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
@@ -30,3 +30,10 @@ class TestStrands(AdapterSuite):
 def test_the_adapter_is_an_afternoon_long():
     """It takes at most 120 lines."""
     assert 60 < len(ADAPTER.code.splitlines()) <= 120
+
+
+def test_the_suite_is_subclassed_as_shown():
+    """The README leaves out what this file leaves out, in at most ten lines."""
+    example = shown("code: strands suite")
+    assert example.TestStrands.capabilities == TestStrands.capabilities
+    assert len(example.code.splitlines()) <= 10

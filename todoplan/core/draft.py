@@ -160,8 +160,7 @@ class Draft:
             self._replace(slot, old, task)
 
     def _replace(self, slot: int, old: Task, task: Task) -> None:
-        tasks = self._tasks = self._tasks.builder()
-        tasks[slot] = task
+        self._set_task(slot, task)
         before, after = old.status, task.status
         if before is not after:
             self._counts[_COLUMN[before]] -= 1
