@@ -55,8 +55,10 @@ def task_to_agentscope(task: Task) -> dict[str, Any]:
 
 
 def _foreign(data: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
-    ours = {**head, **{name: data[name] for name in _OURS if name in data}}
-    kept = data.get("metadata", {})
+    ours, kept = head.copy(), data.get("metadata", {})
+    for name in _OURS:
+        if name in data:
+            ours[name] = data[name]
     if data["status"] == Status.CANCELLED:
         ours["status"] = data["status"]
     if _KEY in kept:

@@ -92,7 +92,7 @@ def _write_changes(changes: FrozenDict) -> dict[str, Any]:
 
 
 def _write_status(status: Status) -> str:
-    return str(_READERS[Status](status))
+    return status.value if type(status) is Status else str(_READERS[Status](status))
 
 
 _READERS: dict[type, Reader] = {

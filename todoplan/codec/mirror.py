@@ -7,6 +7,7 @@ costs more than a call, so a call may look at what it rests on, and at a part of
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from types import NoneType
 from typing import Any
 
 from todoplan.core.plan import Plan
@@ -15,6 +16,7 @@ __all__ = ["Mirror"]
 
 _SHORT = 128
 _PART = 32
+_FLAT = frozenset({str, int, float, bool, NoneType})
 _look_of = attrgetter("__dict__")
 
 
@@ -79,11 +81,14 @@ class Mirror:
 
 
 def _copied(record: Any) -> dict[str, Any]:
-    fields = record.__dict__.items()
-    return {name: value if type(value) is str else _twin(value) for name, value in fields}
+    return _twin_of_dict(record.__dict__)
+
+
+def _twin_of_dict(items: dict[str, Any]) -> dict[str, Any]:
+    return {key: item if type(item) in _FLAT else _twin(item) for key, item in items.items()}
 
 
 def _twin(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _twin(item) for key, item in value.items()}
+        return _twin_of_dict(value)
     return [_twin(item) for item in value] if isinstance(value, list) else value

@@ -189,7 +189,7 @@ def write_time(at: datetime) -> str:
     return _in_utc(at) if at.tzinfo is UTC else at.isoformat()
 
 
-_in_utc = lru_cache(maxsize=4096)(datetime.isoformat)  # else, equal times are spelled differently
+_in_utc = lru_cache(maxsize=256)(datetime.isoformat)  # else, equal times are spelled differently
 
 
 def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:

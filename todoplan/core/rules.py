@@ -153,8 +153,7 @@ def _linear_status(change: Change) -> Iterator[Problem]:
 
 
 def _blocked_moves(change: Change, to: Status) -> Iterable[Problem]:
-    waits_for = change.after.waits_for
-    late = [task_id for task_id in _arrived(change.events, to) if waits_for(task_id)]
+    late = list(filter(change.after.waits_for, _arrived(change.events, to)))
     return _blocked(change.after, dict.fromkeys(late), to) if late else ()
 
 
@@ -166,9 +165,13 @@ def _blocked(plan: Plan, task_ids: Iterable[str], to: Status) -> Iterator[Proble
 
 
 def _arrived(events: Sequence[Event], to: Status) -> list[str]:
-    moves = [event for event in events if type(event) is StatusChanged and event.new is to]
-    births = [event.task.id for event in events if type(event) is TaskCreated]
-    return [*(move.task_id for move in moves), *births]
+    arrived = []
+    for event in events:
+        if type(event) is StatusChanged and event.new is to:
+            arrived.append(event.task_id)
+        elif type(event) is TaskCreated:
+            arrived.append(event.task.id)
+    return arrived
 
 
 _VERB = {Status.IN_PROGRESS: "start", Status.COMPLETED: "complete"}

@@ -140,7 +140,9 @@ def _named(event: Event) -> tuple[str, str]:
 
 
 def _newly_ready(change: Change) -> list[str]:
-    freed = [end for event in change.events for end in _freed(change, event)]
+    freed: list[str] = []
+    for event in change.events:
+        freed += _freed(change, event)
     return freed and [
         task_id
         for task_id in dict.fromkeys(freed)

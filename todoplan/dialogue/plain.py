@@ -32,15 +32,17 @@ def plain_values(raw: object, fields: tuple[Field, ...], limits: InputLimits) ->
     return values if bounded else UNUSUAL
 
 
-def _weight(value: Any) -> int:
+def _weight(value: dict[str, Any] | list[Any]) -> int:
     """
     Return a size that the careful way does not find larger.
     """
-    if type(value) is dict:
-        return sum([_weight(inner) for inner in value.values()])
-    if type(value) is list:
-        return sum([_weight(inner) for inner in value])
-    return _NODE + len(value) if type(value) is str else _NODE
+    weight = 0
+    for inner in value.values() if type(value) is dict else value:
+        if isinstance(inner, dict | list):
+            weight += _weight(inner)
+        else:
+            weight += _NODE + len(inner) if isinstance(inner, str) else _NODE
+    return weight
 
 
 def _value(text: str, most: int) -> Any:

@@ -1,7 +1,7 @@
 """AgentScope's messages as guidance reads them. One message holds a whole reply, with its calls."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -72,16 +72,16 @@ def as_sent(context: Sequence[Msg], name: str, given: dict[str, Any]) -> str | d
 
 
 def _calls(context: Sequence[Msg]) -> tuple[list[ToolCallBlock], list[ToolCallBlock]]:
-    turn = list(_last_turn(reversed(context[-1].content if context else [])))[::-1]
-    calls = [block for block in turn if isinstance(block, ToolCallBlock)]
-    answered = {block.id for block in turn if isinstance(block, ToolResultBlock)}
+    """
+    Return the calls of the last turn, and those among them that are not answered.
+    """
+    calls: list[ToolCallBlock] = []
+    answered: set[str] = set()
+    for block in reversed(context[-1].content if context else ()):
+        if isinstance(block, ToolCallBlock):
+            calls.insert(0, block)
+        elif isinstance(block, ToolResultBlock | HintBlock):
+            if calls:
+                break
+            answered.add(block.id)
     return calls, [call for call in calls if call.id not in answered]
-
-
-def _last_turn(backwards: Iterator[object]) -> Iterator[object]:
-    met_call = False
-    for block in backwards:
-        if met_call and isinstance(block, ToolResultBlock | HintBlock):
-            return
-        met_call = met_call or isinstance(block, ToolCallBlock)
-        yield block
