@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from todoplan import Task, plan_of
+from todoplan import Planner, Task, plan_of
 from todoplan.cli import show_command
 from todoplan.cli.show_command import show
 from todoplan.codec import dump_plan
+from todoplan.core.commands import CreateTask
 from todoplan.render.markdown import to_markdown
 from todoplan.render.mermaid import to_mermaid
 from todoplan.render.text import to_text
+from todoplan.stores.file import FileStore
 
 PLAN = plan_of(
     [
@@ -91,3 +93,69 @@ def test_on_a_terminal_marks_are_coloured_and_lines_cut(saved, terminal, text):
     assert show(saved, "text", terminal) == 0
     assert "\x1b[32m[x]\x1b[0m 1 Sow the [beans]" in text(terminal)
     assert "\x1b[31m" not in text(terminal)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """What makes a file in which these plans are kept, each with a task of its name."""
+    path = tmp_path / "plans.json"
+
+    def keep(*names):
+        for name in names:
+            Planner(FileStore(path), name).apply(CreateTask(f"Work on {name}"))
+        return path
+
+    return keep
+
+
+def test_the_only_plan_of_a_store_needs_no_name(invoke, kept):
+    """What `todoplan mcp --file` keeps is shown like a document."""
+    result = invoke("show", kept("garden"))
+    assert (result.exit_code, result.stdout) == (0, "  0/1 completed\n  [ ] 1 Work on garden\n")
+
+
+def test_one_of_several_plans_is_chosen_by_name(invoke, kept):
+    """Each is found under its own id, in every form."""
+    path = kept("garden", "house")
+    result = invoke("show", path, "--plan", "house", "--format", "markdown")
+    assert result.exit_code == 0
+    assert "Work on house" in result.stdout
+    assert "garden" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("chosen", "seen"), [((), "2 plans"), (("--plan", "attic"), "no plan 'attic'")]
+)
+def test_a_plan_that_is_not_told_is_exit_2(invoke, kept, chosen, seen):
+    """The line says which plans there are."""
+    path = kept("garden", "house")
+    result = invoke("show", path, *chosen)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"todoplan: {path}: {seen}; choose by --plan: 'garden', 'house'\n"
+
+
+def test_of_many_plans_some_are_named(screen, complaints, kept):
+    """A file of many does not fill the screen."""
+    path = kept(*(f"p{number}" for number in range(22)))
+    assert show(path, "text", screen) == 2
+    assert complaints(screen).endswith("'p18', 'p19' and 2 more\n")
+
+
+def test_a_document_has_no_plans_to_choose_from(invoke, saved):
+    """A name that cannot be meant is refused, not ignored."""
+    result = invoke("show", saved, "--plan", "garden")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"todoplan: {saved}: one plan without a name; leave out --plan garden\n"
+    )
+
+
+@pytest.mark.parametrize("journals", ['{"a": [{}]}', "[]"])
+def test_a_damaged_store_is_exit_2(invoke, tmp_path, journals):
+    """One line, and the file is named once."""
+    path = tmp_path / "plans.json"
+    path.write_text(f'{{"format": "todoplan/plans", "version": 1, "plans": {journals}}}')
+    result = invoke("show", path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"todoplan: {path} holds no plans that can be trusted: ")
+    assert result.stderr.count(str(path)) == 1

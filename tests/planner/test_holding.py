@@ -1,18 +1,37 @@
 """A plan that somebody else keeps, in a planner."""
 
 from hypothesis import given
+from hypothesis import strategies as st
 from support.strategies import full_plans
 
-from todoplan import Planner, commands
+from todoplan import Plan, Planner, Rejected, Task, commands, plan_of
 from todoplan.planner.holding import holding
 
 
 @given(full_plans)
 def test_a_planner_goes_on_from_a_plan_as_it_is(plan):
-    """Ids and revision go on; the journal begins here."""
+    """Ids and revision go on."""
     planner = Planner(holding("p", plan), "p")
     assert planner.plan == plan
-    assert planner.history() == ()
     planner.apply(commands.CreateTask("more"))
     assert planner.plan[str(plan.next_id)].subject == "more"
-    assert [entry.revision for entry in planner.history()] == [planner.plan.revision]
+    assert planner.plan.revision == planner.history()[-1].revision == plan.revision + 1
+
+
+SEEDED = plan_of((Task("1", "made by hand"),))
+
+
+@given(full_plans | st.just(SEEDED))
+def test_undo_never_goes_behind_the_plan_that_was_handed_over(plan):
+    """What was done here is taken back; what came before stands."""
+    planner = Planner(holding("p", plan), "p")
+    planner.apply(commands.CreateTask("more"))
+    planner.undo()
+    assert tuple(planner.plan) == tuple(plan)
+    assert isinstance(planner.undo(), Rejected)
+    assert tuple(planner.plan) == tuple(plan)
+
+
+def test_a_plan_in_which_nothing_happened_has_no_history():
+    """There is nothing to hand over."""
+    assert Planner(holding("p", Plan()), "p").history() == ()

@@ -46,6 +46,14 @@ def test_a_file_that_is_not_there_holds_no_plans(path):
     assert names_in(path.parent) == []
 
 
+def test_a_file_says_which_plans_it_keeps(path):
+    """Their ids, in the order in which they were first written; none before that."""
+    assert FileStore(path).plan_ids() == ()
+    for plan_id in ("b", "a", "b"):
+        create(path, "Dig", plan_id=plan_id)
+    assert FileStore(path).plan_ids() == ("b", "a")
+
+
 def test_plans_outlive_the_store(path):
     """Another store on the same file has the same plans, journals and next ids."""
     one, other = create(path, "Dig", "Plant"), create(path, "Paint", plan_id="b")

@@ -144,7 +144,9 @@ def _stats(
 
 @app.command("show")
 def _show(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN.json", help="A plan document.")],
+    plan: Annotated[
+        Path, typer.Argument(metavar="PLAN.json", help="A plan document, or a file of plans.")
+    ],
     *,
     form: Annotated[
         str,
@@ -155,11 +157,20 @@ def _show(
             callback=_one_of(("text", *PRINTERS)),
         ),
     ] = "text",
+    plan_id: Annotated[
+        str | None,
+        typer.Option(
+            "--plan",
+            metavar="NAME",
+            help="Which plan, of a file that keeps several, as `todoplan mcp --file` does.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """
-    Show a plan that was saved as JSON.
+    Show a plan that was saved as JSON, or one that a FileStore keeps.
     """
-    leave(lambda: show(plan, form, Screen()))
+    leave(lambda: show(plan, form, Screen(), plan_id))
 
 
 @app.command("schema")

@@ -1,15 +1,16 @@
-"""`todoplan show`: a plan document, as people read it."""
+"""`todoplan show`: a plan document, or a plan in the file of a `FileStore`, as people read it."""
 
 from pathlib import Path
 
 from todoplan.cli.as_text import plan_lines
 from todoplan.cli.screen import Screen
 from todoplan.codec import load_plan
-from todoplan.codec.text import LIMIT
+from todoplan.codec.text import LIMIT, parse, to_unicode
 from todoplan.core.plan import Plan
-from todoplan.errors import CodecError, ReadError
+from todoplan.errors import CodecError, ReadError, StoreError
 from todoplan.render.markdown import to_markdown
 from todoplan.render.mermaid import to_mermaid
+from todoplan.stores.file import FORMAT, FileStore
 from todoplan.transcripts.source import unreadable
 
 __all__ = ["PRINTERS", "show"]
@@ -18,14 +19,17 @@ PRINTERS = {"markdown": to_markdown, "mermaid": to_mermaid}
 """The formats beside text."""
 
 _UNREADABLE = 2
+_NAMED = 20
 
 
-def show(path: Path, form: str, screen: Screen) -> int:
+def show(path: Path, form: str, screen: Screen, plan_id: str | None = None) -> int:
     """
     Print the plan of a document (`text`, or a name in `PRINTERS`), and return the exit code.
+
+    `plan_id` says which, of the plans that a `FileStore` keeps.
     """
     try:
-        plan = _load(path)
+        plan = _load(path, plan_id)
     except ReadError as error:
         screen.complain(str(error))
         return _UNREADABLE
@@ -36,12 +40,13 @@ def show(path: Path, form: str, screen: Screen) -> int:
     return 0
 
 
-def _load(path: Path) -> Plan:
+def _load(path: Path, plan_id: str | None) -> Plan:
     try:
-        with path.open("rb") as file:
-            document = file.read(LIMIT + 1)
-        if len(document) > LIMIT:
-            msg = f"{path}: larger than {LIMIT} bytes, so no plan document"
+        document = _read(path)
+        if _format(document) == FORMAT:
+            return _kept(path, plan_id)
+        if plan_id is not None:
+            msg = f"{path}: one plan without a name; leave out --plan {plan_id}"
             raise ReadError(msg, file=str(path))
         return load_plan(document)
     except (OSError, ValueError) as error:
@@ -49,3 +54,36 @@ def _load(path: Path) -> Plan:
     except CodecError as error:
         msg = f"{path}: {error}"
         raise ReadError(msg, file=str(path)) from error
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        document = file.read(LIMIT + 1)
+    if len(document) > LIMIT:
+        msg = f"{path}: larger than {LIMIT} bytes, so no plan document"
+        raise ReadError(msg, file=str(path))
+    return document
+
+
+def _format(document: bytes) -> object:
+    try:
+        data = parse(to_unicode(document, LIMIT))
+    except CodecError:
+        return None
+    return data.get("format") if isinstance(data, dict) else None
+
+
+def _kept(path: Path, plan_id: str | None) -> Plan:
+    store = FileStore(path)
+    try:
+        kept = store.plan_ids()
+        chosen = kept[0] if plan_id is None and len(kept) == 1 else plan_id
+        if chosen in kept:
+            return store.load(str(chosen))
+    except (StoreError, CodecError) as error:
+        raise ReadError(str(error), file=str(path)) from error
+    seen = f"{len(kept)} plans" if plan_id is None else f"no plan {plan_id!r}"
+    names = ", ".join(map(repr, kept[:_NAMED])) or "none"
+    more = f" and {len(kept) - _NAMED} more" if len(kept) > _NAMED else ""
+    msg = f"{path}: {seen}; choose by --plan: {names}{more}"
+    raise ReadError(msg, file=str(path), plans=kept)

@@ -1,5 +1,7 @@
 """A store for a plan that somebody else keeps: an adapter whose framework holds the state."""
 
+from todoplan.core.events import PlanRestored
+from todoplan.core.journal import Entry
 from todoplan.core.plan import Plan
 from todoplan.stores.base import AsyncStore, Store
 from todoplan.stores.memory import MemoryStore
@@ -9,11 +11,18 @@ __all__ = ["AnyStore", "holding"]
 AnyStore = Store | AsyncStore
 """What `AsyncPlanner` takes."""
 
+_NOTHING = 0
+
 
 def holding(plan_id: str, plan: Plan) -> Store:
     """
-    Return a store in memory that holds one plan as it is, revision and all, without its journal.
+    Return a store in memory that holds one plan as it is, revision and all.
+
+    Its journal begins with the plan as it was handed over, which nobody can undo.
     """
     store = MemoryStore()
-    store.append(plan_id, 0, (), plan)
+    if plan != Plan():
+        held = PlanRestored(tuple(plan), plan.next_id)
+        handed_over = Entry(plan.revision, (held,), cause="held", undoes=_NOTHING)
+        store.append(plan_id, 0, (handed_over,), plan)
     return store

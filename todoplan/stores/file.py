@@ -72,6 +72,16 @@ class FileStore:
         """
         return self._kept(plan_id).plan
 
+    def plan_ids(self) -> tuple[str, ...]:
+        """
+        Return the ids of the plans that the file keeps, in the order in which they came.
+
+        Raises:
+            TodoplanError: as of `load`.
+        """
+        with _refusing(self.path, "read"):
+            return tuple(self._plans())
+
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
         Return the plan's journal, oldest first.
