@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import re
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
@@ -93,6 +95,47 @@ def test_a_subscription_can_be_ended():
     end()
     planner.apply(CreateTask("Write"))
     assert told == []
+
+
+def test_a_subscription_that_has_ended_can_be_ended_again():
+    """Nothing happens."""
+    planner = Planner()
+    stop = planner.subscribe(print)
+    stop()
+    stop()
+
+
+def test_subscribers_are_told_in_order_also_of_what_a_subscriber_does():
+    """
+    What is accepted while others are still being told is told after that, to all.
+    """
+    planner, told = Planner(), []
+
+    def go_on(entry, plan):
+        if len(plan) < 3:
+            planner.apply(CreateTask("more"))
+
+    planner.subscribe(go_on)
+    planner.subscribe(lambda entry, plan: told.append((entry.revision, len(plan))))
+    planner.apply(CreateTask("first"))
+    assert told == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_threads_are_told_of_each_entry_once():
+    """
+    However many write at once, each change is told, and by one thread at a time.
+    """
+    planner, told, telling = Planner(), [], threading.Lock()
+
+    def listen(entry, _):
+        with telling:
+            assert entry.revision not in told
+            told.append(entry.revision)
+
+    planner.subscribe(listen)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: planner.apply(CreateTask(f"{n}")), range(64)))
+    assert sorted(told) == list(range(1, 65))
 
 
 def test_a_failing_subscriber_stops_nobody(caplog):
@@ -227,6 +270,63 @@ def test_a_given_store_needs_a_plan_id():
     """
     with pytest.raises(PlanError, match="plan_id"):
         Planner(MemoryStore())
+
+
+@pytest.mark.parametrize("plan_id", [7, b"a", ("a",)])
+def test_a_plan_id_is_a_text(plan_id):
+    """
+    A number is refused before anything is kept under it.
+    """
+    with pytest.raises(PlanError, match=re.escape(f"not {plan_id!r}; give str")):
+        Planner(MemoryStore(), plan_id)
+
+
+class _Sized(MemoryStore):
+    def __len__(self):
+        return 0
+
+
+def test_a_store_that_counts_as_false_is_used():
+    """
+    Only `None` stands for a store of its own, and "" is an id as any other.
+    """
+    store = _Sized()
+    Planner(store, "").apply(CreateTask("Write"))
+    assert subjects(store.load("")) == ["Write"]
+
+
+def test_a_planner_over_what_must_be_awaited_says_so(caplog):
+    """
+    An awaited store is refused, an awaited subscriber is logged; neither is left unawaited.
+    """
+    with pytest.raises(PlanError, match="use AsyncPlanner"):
+        _ = Planner(Awaited(), "p").plan
+
+    async def listen(entry, plan):
+        """Never run."""
+
+    planner = Planner()
+    planner.subscribe(listen)
+    planner.apply(CreateTask("Write"))
+    assert "use AsyncPlanner" in caplog.text
+
+
+def test_what_is_awaited_without_being_a_coroutine_is_refused_too():
+    """
+    A future has nothing to close.
+    """
+
+    class Later(MemoryStore):
+        def load(self, plan_id):
+            return _Future()
+
+    with pytest.raises(PlanError, match="use AsyncPlanner"):
+        _ = Planner(Later(), "p").plan
+
+
+class _Future:
+    def __await__(self):
+        yield
 
 
 def test_threads_on_one_planner_lose_nothing():

@@ -15,7 +15,7 @@ from support.talk import BOXES, valid
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.plan import Plan
-from todoplan.errors import CodecError, StoreError
+from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import Planner
 from todoplan.stores import file as module
 from todoplan.stores.file import FORMAT, FileStore
@@ -115,6 +115,40 @@ def test_threads_lose_nothing(path):
         list(pool.map(add, range(24)))
     assert {task.subject for task in shared.load("a")} == {f"Task {n}" for n in range(24)}
     assert shared.load("a").next_id == 25
+
+
+def test_a_reader_that_comes_late_undoes_nothing(path):
+    """A thread that goes on remembering an older file does not bring it back by the next append."""
+
+    class Beaten(FileStore):
+        def _plans(self):
+            found = super()._plans()
+            self._read = older
+            return found
+
+    store = Beaten(path)
+    older = store._read
+    for plan_id in ("a", "b", "c"):
+        Planner(store, plan_id).apply(CreateTask("Dig"))
+    assert FileStore(path).plan_ids() == ("a", "b", "c")
+
+
+def test_an_id_that_is_no_text_leaves_the_file_as_it_was(path):
+    """It would make the file no JSON."""
+    planner = create(path, "Dig")
+    before = path.read_bytes()
+    with pytest.raises(PlanError, match="not 7; give str"):
+        FileStore(path).append(7, 0, planner.history(), planner.plan)
+    assert path.read_bytes() == before
+
+
+def test_the_file_is_the_one_that_was_meant(path, monkeypatch):
+    """A relative path is that of when the store was made, whatever the process does later."""
+    monkeypatch.chdir(path.parent)
+    store = FileStore(path.name)
+    monkeypatch.chdir("/")
+    Planner(store, "a").apply(CreateTask("Dig"))
+    assert FileStore(path).plan_ids() == ("a",)
 
 
 ADD_TEN = """

@@ -34,6 +34,21 @@ print(len(find(st.from_type(Plan), lambda plan: len(plan) > 1)))
     assert run(code) == "2"
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        "from todoplan.testing.strategies import plans",
+        "from todoplan.testing import strategies",
+        "import todoplan.testing.registering",
+        "from todoplan.testing import PlanMachine",
+    ],
+)
+def test_ours_may_be_imported_before_hypothesis(first):
+    """Whichever is asked for first, the types are known."""
+    code = f"{first}\nfrom hypothesis import strategies as st; import todoplan"
+    assert run(f"{code}\nprint(st.from_type(todoplan.Plan))").startswith("plans(")
+
+
 def test_hypothesis_alone_stays_light():
     """The entry point brings the core's values; no strategy, tool, codec or framework."""
     loaded = run("import hypothesis; print(*sys.modules)").split()

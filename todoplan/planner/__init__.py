@@ -2,5 +2,6 @@
 
 from todoplan.planner.handles import AsyncPlanner, Planner
 from todoplan.planner.logic import Subscriber
+from todoplan.stores.base import AnyStore
 
-__all__ = ["AsyncPlanner", "Planner", "Subscriber"]
+__all__ = ["AnyStore", "AsyncPlanner", "Planner", "Subscriber"]

@@ -1,6 +1,6 @@
 """The handles for embedders: `Planner` runs what `Logic` asks for, `AsyncPlanner` awaits it."""
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from inspect import isawaitable
 from typing import Any, TypeVar
 
@@ -9,6 +9,7 @@ from todoplan.core.decide import Decision
 from todoplan.core.journal import Entry
 from todoplan.core.plan import Plan
 from todoplan.dialogue.toolbox import Call, Reply, Turn
+from todoplan.errors import PlanError
 from todoplan.planner.logic import Logic, Steps
 
 __all__ = ["AsyncPlanner", "Planner"]
@@ -24,11 +25,20 @@ def _run(steps: Steps[T], store: Any) -> T:
             step = steps.throw(failure) if failure else steps.send(value)
             value, failure = None, None
             try:
-                value = step(store)
+                value = _at_once(step(store))
             except Exception as raised:  # noqa: BLE001 - handed to the logic, which decides
                 failure = raised
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]  # a generator's value is Any to typeshed
+
+
+def _at_once(value: Any) -> Any:
+    if not hasattr(type(value), "__await__"):
+        return value
+    if isinstance(value, Coroutine):
+        value.close()
+    msg = "a Planner awaits nothing: use AsyncPlanner with this store or subscriber"
+    raise PlanError(msg)
 
 
 async def _await(steps: Steps[T], store: Any) -> T:
@@ -51,7 +61,7 @@ class Planner(Logic):
     """
     One plan, kept in a store: this process's memory unless told otherwise. Safe between threads.
 
-    `Planner(store, "thread-7", toolbox=Toolbox(LEAN, STRICT))`. `actor` is who acts, as the caller
+    `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. `actor` is who acts, as the caller
     knows it; it is never read from a model's arguments.
     """
 

@@ -3,13 +3,10 @@
 from todoplan.core.events import PlanRestored
 from todoplan.core.journal import Entry
 from todoplan.core.plan import Plan
-from todoplan.stores.base import AsyncStore, Store
+from todoplan.stores.base import Store
 from todoplan.stores.memory import MemoryStore
 
-__all__ = ["AnyStore", "holding"]
-
-AnyStore = Store | AsyncStore
-"""What `AsyncPlanner` takes."""
+__all__ = ["holding"]
 
 _NOTHING = 0
 

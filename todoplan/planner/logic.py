@@ -6,9 +6,12 @@ them.
 """
 
 import logging
+from bisect import insort
 from collections.abc import Callable, Generator, Sequence
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import datetime
 from itertools import accumulate
+from threading import Lock
 from typing import Any, TypeVar
 
 import attrs
@@ -21,9 +24,10 @@ from todoplan.core.journal import Entry
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
 from todoplan.core.problems import Problem
+from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError, StoreError
-from todoplan.stores.base import AsyncStore, Store
+from todoplan.stores.base import AnyStore, checked_id
 from todoplan.stores.memory import MemoryStore
 
 __all__ = ["Logic", "Steps", "Subscriber"]
@@ -31,13 +35,16 @@ __all__ = ["Logic", "Steps", "Subscriber"]
 T = TypeVar("T")
 
 Subscriber = Callable[[Entry, Plan], object]
-"""Told of each accepted command: its journal entry and the plan after it."""
+"""
+Told of each accepted command: its journal entry and the plan after it. What is accepted meanwhile,
+by a subscriber too, is told when all have been told of this.
+"""
 
 _Step = Callable[[Any], Any]
 Steps = Generator[_Step, Any, T]
 _History = tuple[Entry, ...]
 _Named = tuple[str, tuple[Event, ...]]
-_TRIES = 1_000
+_TRIES = 1_000  # more than a crowd of writers needs, and not for ever
 _ANYTHING_GOES = Policy()
 logger = logging.getLogger("todoplan")
 
@@ -65,20 +72,22 @@ class Logic:
 
     def __init__(
         self,
-        store: Store | AsyncStore | None = None,
+        store: AnyStore | None = None,
         plan_id: str | None = None,
         *,
         toolbox: Toolbox | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Clock = utc_now,
     ) -> None:
         if store is not None and plan_id is None:
             msg = "a store that is given may hold many plans; say which one with plan_id="
             raise PlanError(msg)
-        self._store = store or MemoryStore()
-        self._plan_id = plan_id or "plan"
+        self._store = MemoryStore() if store is None else store
+        self._plan_id = "plan" if plan_id is None else checked_id(plan_id)
         self.toolbox = toolbox or Toolbox()
         self._clock = clock
         self._subscribers: list[Subscriber] = []
+        self._untold: list[tuple[Entry, Plan]] = []
+        self._telling = Lock()
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -87,7 +96,12 @@ class Logic:
         What a subscriber raises is logged and stops nobody: the command has happened.
         """
         self._subscribers.append(subscriber)
-        return lambda: self._subscribers.remove(subscriber)
+
+        def stop() -> None:
+            with suppress(ValueError):  # it has stopped
+                self._subscribers.remove(subscriber)
+
+        return stop
 
     def _plan(self) -> Steps[Plan]:
         plan: Plan = yield lambda store: store.load(self._plan_id)
@@ -114,13 +128,25 @@ class Logic:
         return lambda store: store.append(self._plan_id, plan.revision, done.entries, done.plan)
 
     def _tell(self, plan: Plan, done: _Outcome) -> Steps[None]:
-        for entry in done.entries:
+        """
+        Tell what happened, oldest first; if somebody is telling already, leave it to them.
+        """
+        for entry in done.entries if self._subscribers else ():
             plan = replay(plan, entry.events)
-            for subscriber in tuple(self._subscribers):
-                try:
-                    yield _telling(subscriber, entry, plan)
-                except Exception:
-                    logger.exception("a subscriber failed on revision %d", entry.revision)
+            insort(self._untold, (entry, plan), key=_revision)
+        while self._untold and self._telling.acquire(blocking=False):
+            try:
+                while self._untold:
+                    yield from self._tell_one(*self._untold.pop(0))
+            finally:
+                self._telling.release()
+
+    def _tell_one(self, entry: Entry, plan: Plan) -> Steps[None]:
+        for subscriber in tuple(self._subscribers):
+            try:
+                yield _telling(subscriber, entry, plan)
+            except Exception:
+                logger.exception("a subscriber failed on revision %d", entry.revision)
 
     def _apply(self, command: Command, actor: str | None) -> Steps[Decision]:
         def attempt(plan: Plan, _: _History) -> _Outcome:
@@ -201,6 +227,10 @@ def _undoable(history: _History) -> int | None:
         ),
         None,
     )
+
+
+def _revision(untold: tuple[Entry, Plan]) -> int:
+    return untold[0].revision
 
 
 def _telling(subscriber: Subscriber, entry: Entry, plan: Plan) -> _Step:

@@ -5,8 +5,22 @@ from typing import Protocol
 
 from todoplan.core.journal import Entry
 from todoplan.core.plan import Plan
+from todoplan.errors import PlanError
 
-__all__ = ["AsyncStore", "Store"]
+__all__ = ["AnyStore", "AsyncStore", "Store", "checked_id"]
+
+
+def checked_id(plan_id: object) -> str:
+    """
+    Return a plan's id, if it is one: a text, "" too.
+
+    Raises:
+        PlanError: it is something else, such as a number.
+    """
+    if isinstance(plan_id, str):
+        return plan_id
+    msg = f"a plan's id is a text, not {plan_id!r}; give str(...) of it"
+    raise PlanError(msg, plan_id=plan_id)
 
 
 class Store(Protocol):
@@ -59,3 +73,7 @@ class AsyncStore(Protocol):
         Add entries if the plan is at revision `expected`, and say whether that was so.
         """
         ...
+
+
+AnyStore = Store | AsyncStore
+"""What `AsyncPlanner` takes."""

@@ -18,6 +18,7 @@ from todoplan.core.apply import replay
 from todoplan.core.journal import Entry
 from todoplan.core.plan import Plan
 from todoplan.errors import CodecError, StoreError
+from todoplan.stores.base import checked_id
 
 __all__ = ["FORMAT", "FileStore"]
 
@@ -57,7 +58,7 @@ class FileStore:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         self._lock = self.path.with_name(f"{self.path.name}.lock")
         self._new = self.path.with_name(f"{self.path.name}.new")
         self._read: tuple[_Stamp | None, _Plans] = (None, _NOTHING)
@@ -99,10 +100,11 @@ class FileStore:
             TodoplanError: as of `load`; and a StoreError if the file cannot be written.
         """
         with _refusing(self.path, "written"), _held(self._lock):
-            kept = self._kept(plan_id)
+            plans = self._plans()  # and not `_read`, which a reader may set to an older file
+            kept = plans.get(plan_id, _Kept())
             if kept.plan.revision != expected:
                 return False
-            self._swap({**self._read[1], plan_id: kept.longer(entries, plan)})
+            self._swap({**plans, checked_id(plan_id): kept.longer(entries, plan)})
             return True
 
     def _kept(self, plan_id: str) -> _Kept:
@@ -117,10 +119,11 @@ class FileStore:
             self._read = (None, _NOTHING)
             return _NOTHING
         with os.fdopen(descriptor, "rb") as file:
-            stamp = _stamp(os.fstat(descriptor))
-            if stamp != self._read[0]:
-                self._read = (stamp, _decoded(file.read(LIMIT + 1), self.path))
-        return self._read[1]
+            stamp, (known, plans) = _stamp(os.fstat(descriptor)), self._read
+            if stamp != known:
+                plans = _decoded(file.read(LIMIT + 1), self.path)
+                self._read = stamp, plans
+        return plans
 
     def _swap(self, plans: _Plans) -> None:
         """

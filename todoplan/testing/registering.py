@@ -2,21 +2,22 @@
 So that `st.from_type(Plan)` and its kin work: registered on import, or by Hypothesis itself.
 
 Hypothesis calls `register` when it is imported, by the entry point `hypothesis`. That costs the
-core's classes; the strategies are built when a type is first asked for.
+core's classes; the strategies are built when a type is first asked for. Hypothesis may be in the
+middle of its own import then, or be imported by ours: so it is asked for as late as can be.
 """
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
-
-from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
+from typing import TYPE_CHECKING, Any
 
 from todoplan.core import commands, events
 from todoplan.core.limits import Limits
 from todoplan.core.model import Task, Todo
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 __all__ = ["register"]
 
@@ -51,23 +52,25 @@ def register() -> None:
     """
     Tell Hypothesis which strategies draw our types. Doing it twice changes nothing.
     """
+    from hypothesis import strategies as st  # noqa: PLC0415 - see above
+
     for type_, name in _FUNCTIONS.items():
         st.register_type_strategy(type_, _later(name))
     for type_ in _EVENTS:
         st.register_type_strategy(type_, _event)
 
 
-def _later(name: str) -> Callable[[Any], SearchStrategy[Any]]:
+def _later(name: str) -> Callable[[Any], "SearchStrategy[Any]"]:
     module, function = name.split(".")
 
-    def drawn(_: Any) -> SearchStrategy[Any]:
+    def drawn(_: Any) -> "SearchStrategy[Any]":
         strategy: SearchStrategy[Any] = getattr(_module(module), function)()
         return strategy
 
     return drawn
 
 
-def _event(type_: Any) -> SearchStrategy[Any]:
+def _event(type_: Any) -> "SearchStrategy[Any]":
     strategy: SearchStrategy[Any] = _module("event").EVENTS[type_]
     return strategy
 

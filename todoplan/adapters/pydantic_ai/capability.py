@@ -23,7 +23,7 @@ from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.conversation import Message, is_final_answer
 from todoplan.dialogue.guidance import Advice, Guidance, Memory, Settings, ignored
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.planner.holding import AnyStore
+from todoplan.planner import AnyStore
 
 __all__ = ["Planning"]
 

@@ -16,8 +16,8 @@ from todoplan.dialogue.guidance import Memory
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.toolsets import Definition
 from todoplan.errors import PlanError
-from todoplan.planner import AsyncPlanner
-from todoplan.planner.holding import AnyStore, holding
+from todoplan.planner import AnyStore, AsyncPlanner
+from todoplan.planner.holding import holding
 
 __all__ = ["Desk", "PlanToolset", "make_tools"]
 
