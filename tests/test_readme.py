@@ -13,9 +13,9 @@ from support.tokens import fixed_cost
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan import AGENTSCOPE, CLAUDE, DEFAULT, LANGCHAIN
+from todoplan.core.rules import RULES
+from todoplan.dialogue import LEAN, TASKS, TODOS
 from todoplan.render.mermaid import lifecycle_diagram
 
 ROOT = Path(__file__).parent.parent
@@ -63,7 +63,28 @@ def test_the_loop_is_the_tested_one_and_short():
     assert len(source.splitlines()) <= 15
 
 
-@pytest.mark.parametrize("toolset", [TODOS, tasks(), LEAN], ids=lambda toolset: toolset.name)
+def test_the_table_of_rules_is_complete_and_true():
+    """
+    Every rule stands in it once, with its severity under the four policies that differ.
+    """
+    cells = [re.findall(r"[^|`]+", row.replace(" ", "")) for row in rows("rule")]
+    told = {name: severities for name, _, *severities in cells}
+    policies = LANGCHAIN, AGENTSCOPE, DEFAULT, CLAUDE
+    assert {name: [s.replace("-", "off") for s in told[name]] for name in told} == {
+        name: [policy.severity(name).value for policy in policies] for name in RULES
+    }
+    assert len(cells) == len(RULES) == 18
+
+
+def rows(first):
+    """
+    Return the rows of the table whose first column has this head.
+    """
+    _, _, rest = README.partition(f"\n| {first} |")
+    return rest.partition("\n\n")[0].splitlines()[2:]
+
+
+@pytest.mark.parametrize("toolset", [TODOS, TASKS, LEAN], ids=lambda toolset: toolset.name)
 def test_token_figures_are_counted(toolset):
     """
     The table's figures are those of a real vocabulary.

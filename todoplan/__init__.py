@@ -5,8 +5,9 @@ The names here are the stable surface; commands and events are namespaces. Each 
 first asked for, so that importing the package costs nothing and brings nothing along.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from todoplan.lazy import loader
 
 if TYPE_CHECKING:
     from todoplan.core import commands, events
@@ -56,31 +57,23 @@ __all__ = [
     "replay",
 ]
 
-_HOMES = {
-    "core": ("commands", "events"),
-    "core.apply": ("apply", "replay"),
-    "core.assembly": ("plan_of",),
-    "core.decide": ("Accepted", "Rejected", "decide"),
-    "core.model": ("Priority", "Status", "Task", "Todo"),
-    "core.plan": ("Plan",),
-    "core.policy": ("Policy",),
-    "core.presets": ("AGENTSCOPE", "CLAUDE", "CLAUDE_STRICT", "DEFAULT", "LANGCHAIN", "STRICT"),
-    "core.problems": ("Problem",),
-    "core.rules": ("Rule",),
-    "errors": ("TodoplanError",),
-    "planner": ("Planner",),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
-        msg = f"module 'todoplan' has no attribute {name!r}"
-        raise AttributeError(msg)
-    module = import_module(f"todoplan.core.{name}" if home == "core" else f"todoplan.{home}")
-    found = globals()[name] = module if home == "core" else getattr(module, name)
-    return found
+__getattr__ = loader(
+    __name__,
+    {
+        "core": ("commands", "events"),
+        "core.apply": ("apply", "replay"),
+        "core.assembly": ("plan_of",),
+        "core.decide": ("Accepted", "Rejected", "decide"),
+        "core.model": ("Priority", "Status", "Task", "Todo"),
+        "core.plan": ("Plan",),
+        "core.policy": ("Policy",),
+        "core.presets": ("AGENTSCOPE", "CLAUDE", "CLAUDE_STRICT", "DEFAULT", "LANGCHAIN", "STRICT"),
+        "core.problems": ("Problem",),
+        "core.rules": ("Rule",),
+        "errors": ("TodoplanError",),
+        "planner": ("Planner",),
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -17,10 +17,10 @@ from todoplan.core.decide import Accepted, Rejected
 from todoplan.core.events import TaskCreated
 from todoplan.core.model import Status, Task
 from todoplan.core.plan import Plan
-from todoplan.core.presets import STRICT
+from todoplan.core.presets import DEFAULT, STRICT
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools_tasks import TASKS, tasks
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores.memory import MemoryStore
@@ -357,6 +357,26 @@ class Busy(MemoryStore):
     def append(self, plan_id, expected, entries, plan):
         self.times -= 1
         return self.times < 0 and super().append(plan_id, expected, entries, plan)
+
+
+def test_of_many_that_claim_a_task_one_gets_it():
+    """
+    Where an owner's task is not to be taken, eight threads that take it leave one owner.
+    """
+    store, claiming = MemoryStore(), threading.Barrier(8)
+    box = Toolbox(TASKS, DEFAULT.but(owner_taken="error"))
+    Planner(store, "p").apply(CreateTask("Tag"))
+
+    def claim(number):
+        claiming.wait()
+        claimed = {"taskId": "1", "owner": f"agent {number}"}
+        return Planner(store, "p", toolbox=box).call("TaskUpdate", claimed)
+
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(claim, range(8)))
+    (won,) = [number for number, reply in enumerate(replies) if not reply.is_error]
+    assert store.load("p")["1"].owner == f"agent {won}"
+    assert {reply.problems[0].code for reply in replies if reply.is_error} == {"owner_taken"}
 
 
 def test_a_faster_writer_makes_the_planner_decide_anew():

@@ -10,6 +10,7 @@ EVERYTHING = ("*",)
 MAY = {
     "": ("core", "planner"),
     "errors": (),
+    "lazy": (),
     "core": (),
     "dialogue": ("core",),
     "codec": ("core",),
@@ -23,7 +24,7 @@ MAY = {
     "__main__": ("cli",),
     "testing": EVERYTHING,
 }
-LIBRARIES = {"core": {"attrs"}, "": set(), "errors": set()}
+LIBRARIES = {"core": {"attrs"}, "": set(), "errors": set(), "lazy": set()}
 IMPURE = {
     "asyncio",
     "io",
@@ -130,7 +131,7 @@ def forbidden_imports(root=ROOT):
         may = allowed(module.unit)
         for target, _ in module.ours():
             unit = unit_of(target)
-            fine = unit in {module.unit, "errors", *may} or unit.split(".")[0] in may
+            fine = unit in {module.unit, "errors", "lazy", *may} or unit.split(".")[0] in may
             if (not fine and may != EVERYTHING) or (unit == "testing" != module.unit):
                 yield f"{module.name} imports {target}"
 

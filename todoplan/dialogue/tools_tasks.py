@@ -14,7 +14,7 @@ from todoplan.dialogue.tools_todos import TITLES
 from todoplan.dialogue.toolsets import Query, Request, Tool, ToolSet
 from todoplan.dialogue.vocabulary import DELETED
 
-__all__ = ["KeyStyle", "tasks"]
+__all__ = ["TASKS", "KeyStyle", "tasks"]
 
 KeyStyle = Literal["camel", "snake"]
 
@@ -121,3 +121,7 @@ def _styled(fields: tuple[Field, ...], keys: KeyStyle) -> tuple[Field, ...]:
     return tuple(
         attrs.evolve(field, name=field.target, items=_styled(field.items, keys)) for field in fields
     )
+
+
+TASKS = tasks()
+"""The tool set with names as Claude spells them."""

@@ -1,0 +1,41 @@
+"""Packages that load their names when they are asked for."""
+
+import sys
+
+import pytest
+
+import todoplan
+from todoplan.lazy import loader
+
+
+@pytest.fixture
+def load(monkeypatch):
+    """A loader of this package's, whose names are forgotten afterwards."""
+    for name in ("Plan", "core"):
+        monkeypatch.setattr(todoplan, name, getattr(todoplan, name))
+    return loader("todoplan", {"core.plan": ("Plan",), "core": ("commands", "nowhere")})
+
+
+def test_a_name_comes_from_its_home(load):
+    """A class from its module, a module from its package."""
+    assert load("Plan") is sys.modules["todoplan.core.plan"].Plan
+    assert load("commands") is sys.modules["todoplan.core.commands"]
+
+
+def test_a_name_is_looked_for_once(load, monkeypatch):
+    """It is an attribute of the package from then on."""
+    monkeypatch.delattr(todoplan, "Plan")
+    load("Plan")
+    assert "Plan" in vars(todoplan)
+
+
+def test_a_name_without_a_home_is_no_attribute(load):
+    """As Python says it of any module."""
+    with pytest.raises(AttributeError, match="module 'todoplan' has no attribute 'Plans'"):
+        load("Plans")
+
+
+def test_a_name_that_its_home_does_not_have_is_a_module_that_is_missing(load):
+    """A mistake in the table is not hidden."""
+    with pytest.raises(ModuleNotFoundError, match="nowhere"):
+        load("nowhere")
