@@ -1,5 +1,7 @@
-"""Strands Agents pins what other frameworks pin otherwise: it has its own environment."""
+"""Strands Agents pins what others pin otherwise: its environment is its own, without psycopg."""
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("strands") else ["test_strands.py"]
+NEEDS = {"test_strands.py": "strands", "test_postgres_store.py": "psycopg_pool"}
+
+collect_ignore = [file for file, library in NEEDS.items() if not find_spec(library)]

@@ -26,6 +26,9 @@ def checked_id(plan_id: object) -> str:
 class Store(Protocol):
     """
     Plans by id, each with its journal. A plan that was never written is the empty one.
+
+    Any text is the id of a plan, and no other plan's. Threads, and processes where they share the
+    data, may call at once. `todoplan.testing.stores` has a suite that proves a store.
     """
 
     def load(self, plan_id: str) -> Plan:
@@ -44,7 +47,8 @@ class Store(Protocol):
         """
         Add entries and keep `plan`, what they lead to, if the plan is at revision `expected`.
 
-        Return False, and change nothing, if it is not: somebody else was faster.
+        Return False, and change nothing, if it is not: somebody else was faster. The entries are
+        kept all or none, also if it raises.
         """
         ...
 

@@ -1,9 +1,10 @@
 """
-Property tests for plan behaviour: Hypothesis strategies, a machine to drive, an adapter suite.
+Property tests for plan behaviour: Hypothesis strategies, a machine to drive, two suites.
 
 `todoplan.testing.strategies` draws plans, commands, tool arguments (also broken ones) and more;
 `PlanMachine` and `ToolMachine` hold your rules, tool set or agent loop to a naive model of the
-plan; `todoplan.testing.adapters` proves an adapter. Nothing of it is loaded before it is asked for.
+plan; `todoplan.testing.adapters` proves an adapter, `todoplan.testing.stores` a store. Nothing of
+it is loaded before it is asked for.
 """
 
 from importlib import import_module

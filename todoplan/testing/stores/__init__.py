@@ -1,0 +1,25 @@
+"""
+Prove a store: subclass `StoreSuite`, or `AsyncStoreSuite`, give it a new store, run pytest.
+
+A store keeps plans and their journals somewhere: a database, a file, a service. What it owes to
+everybody who plans with it is asked here, by threads or as tasks side by side where that matters:
+
+    class TestMyStore(StoreSuite):
+        def store(self):
+            return MyStore(mkdtemp(dir=self.folder))
+
+        def reopened(self, store):
+            return MyStore(store.path)
+
+How to write the store itself: keep the journal as `todoplan.codec.dump_journal` writes it and the
+plan as `dump_plan` does; then any text and any older version of a document comes back. Make
+`append` one transaction that changes something only where the plan is at revision `expected`: ask
+and write in one statement, or hold a lock over both. A plan never written is at revision 0. Any
+text is the id of a plan, "" too, and no other plan's; only NUL and lone surrogates are not tried.
+
+What fails says what was wanted and what the store did; the law that it broke stands below.
+"""
+
+from todoplan.testing.stores.suite import AsyncStoreSuite, StoreSuite
+
+__all__ = ["AsyncStoreSuite", "StoreSuite"]

@@ -1,0 +1,123 @@
+"""
+The way of a `Store`: its methods are awaited without an event loop, for they return.
+
+So a store that must not be called from within a loop can be proved as well.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from inspect import iscoroutinefunction
+from threading import Barrier
+from types import FrameType
+from typing import Any, TypeVar
+
+import attrs
+
+from todoplan.core.journal import Entry
+from todoplan.core.plan import Plan
+from todoplan.stores.base import AsyncStore, Store
+from todoplan.testing.stores.ways import Work
+
+__all__ = ["Threads"]
+
+T = TypeVar("T")
+_TURNS = 300
+
+
+@attrs.frozen
+class _Returning:
+    """
+    A `Store` whose methods are awaited, and never wait.
+    """
+
+    store: Store
+
+    async def load(self, plan_id: str) -> Plan:
+        return self.store.load(plan_id)
+
+    async def entries(self, plan_id: str) -> tuple[Entry, ...]:
+        return self.store.entries(plan_id)
+
+    async def append(
+        self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan
+    ) -> bool:
+        return self.store.append(plan_id, expected, entries, plan)
+
+
+class Threads:
+    """
+    No loop, and a thread for each of several.
+    """
+
+    def run(self, work: Work[T]) -> T:
+        """
+        Run one to its end, in this thread.
+
+        Raises:
+            TypeError: something waits for an event loop.
+        """
+        try:
+            work.send(None)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]  # StopIteration's value is Any
+        work.close()
+        msg = "something waits for an event loop; prove an asynchronous store by AsyncStoreSuite"
+        raise TypeError(msg)
+
+    async def together(self, *works: Work[T]) -> list[T]:
+        """
+        Run several, a thread each, that start at once and take turns within the store.
+        """
+        start = Barrier(len(works))
+
+        def one(work: Work[T]) -> T:
+            usual = sys.getprofile()
+            start.wait()
+            sys.setprofile(_handing_over())
+            try:
+                return self.run(work)
+            finally:
+                sys.setprofile(usual)
+
+        with ThreadPoolExecutor(len(works)) as pool:
+            return list(pool.map(one, works))
+
+    async def pause(self) -> None:
+        """
+        Go on: threads have their turn anyway.
+        """
+
+    async def given(self, made: Any) -> Any:
+        """
+        Return what a method of the suite has made.
+        """
+        return made
+
+    def awaited(self, store: Any) -> AsyncStore:
+        """
+        Return a store of the author's as one whose methods are awaited.
+
+        Raises:
+            TypeError: they are already.
+        """
+        if iscoroutinefunction(store.load):
+            msg = f"{type(store).__name__}.load is awaited; prove the store by AsyncStoreSuite"
+            raise TypeError(msg)
+        return _Returning(store)
+
+
+def _handing_over() -> Callable[[FrameType, str, object], None]:
+    """
+    Return what lets another thread go on, the first few hundred times that the store is at work.
+    """
+    turns = iter(range(_TURNS))
+
+    def next_please(frame: FrameType, *_: object) -> None:
+        module = str(frame.f_globals.get("__name__"))
+        of_the_store = not module.startswith("todoplan.") or module.startswith("todoplan.stores.")
+        if of_the_store and next(turns, None) is not None:
+            time.sleep(0)
+
+    return next_please
