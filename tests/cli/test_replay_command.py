@@ -5,12 +5,17 @@ import re
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.own_recordings import own_recording
+from support.wires import CHAT
 
 from todoplan.cli.json_schemas import REPLAY_SCHEMA
 from todoplan.codec import plan_from_data
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools_lean import LEAN
 from todoplan.transcripts.findings import POLICIES
 
 FORMS = ["", "--json", "--markdown"]
+HOSTILE = "\x1b[31mred\x1b]0;t\x07 [bold]b[/bold] \u202e\x9b2J :bug: <b>|`*_ [x](http://e.x)\nnext"
 
 
 def flags(form):
@@ -66,7 +71,8 @@ def test_json_holds_what_happened(invoke, recording, todo):
     """The document has steps with events and counts, and the last plan as the codec writes it."""
     path = recording(todo(1, "~."), todo(2, "x~"), todo(3, "x~", error="no"))
     (read,) = document(invoke("replay", "--json", path))["recordings"]
-    assert list(read) == ["file", "dialect", "steps", "lanes", "findings", "bad_lines"]
+    keys = ["file", "dialect", "steps", "lanes", "findings", "bad_lines", "other_tools"]
+    assert list(read) == keys
     assert (read["file"], read["dialect"]) == (str(path), "claude-code")
     first, second, third = read["steps"]
     assert [event["type"] for event in first["events"]] == ["task_created", "task_created"]
@@ -221,6 +227,73 @@ def test_a_recording_without_calls_is_fine(invoke, recording):
     )
 
 
+def asked(name, call_id="c1", arguments=None):
+    """A chat message that calls a tool."""
+    function = {"name": name, "arguments": json.dumps(arguments or {})}
+    call = {"id": call_id, "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+OTHERS = "No call of a known planning tool; the first tools called are search, plan"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_tools_that_are_not_known_are_named(invoke, recording, form):
+    """If no call is a planning tool's, the first tools are told, in any form, and all is fine."""
+    path = recording(
+        [asked("search")],
+        [asked("plan", "c2", {"goal": "x"})],
+        [asked("search", "c3")],
+        [asked(HOSTILE, "c4")],
+    )
+    result = invoke("replay", *flags(form), path)
+    assert (result.exit_code, result.stderr) == (0, "")
+    if form == "--json":
+        (read,) = document(result)["recordings"]
+        assert read["other_tools"] == ["search", "plan", HOSTILE]
+    else:
+        assert OTHERS in result.stdout
+        assert not re.search("^(No findings|none)$", result.stdout, re.MULTILINE)
+        assert result.stdout.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_other_tools_beside_planning_tools_are_not_named(invoke, recording, form):
+    """An agent has other tools too: where a planning tool was called they are no news."""
+    write = {"todos": [{"content": "Sow", "status": "completed"}]}
+    path = recording([asked("search")], [asked("write_todos", "c2", write)])
+    shown = invoke("replay", *flags(form), path).stdout
+    assert "search" not in shown
+    assert "Sow" in shown
+
+
+def test_unreadable_lines_and_unknown_tools_are_both_told(invoke, recording):
+    """The note on tools does not hide the findings."""
+    shown = invoke("replay", recording([asked("search")], "{broken}search")).stdout
+    assert "the first tools called are search\nFindings: 1 warning\n" in shown
+
+
+LEAN_TURNS = (
+    [("search", {"q": "parser"})],
+    [("plan", {"write": ["Read it", "Fix it", "Test it"]})],
+    [("plan", {"done": [9]})],
+    [("plan", {"done": [1], "add": ["Tell"]})],
+    [("plan", {"done": [2]}), ("plan", {"drop": [4]})],
+)
+
+
+def test_a_conversation_with_our_own_tool_is_replayed(invoke, tmp_path):
+    """What a loop of ours over the tool set `lean` made is shown as it happened."""
+    path, plan = own_recording(tmp_path, CHAT, Toolbox(LEAN), *LEAN_TURNS)
+    result = invoke("replay", path)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "chat, 5 planning calls (1 refused), 1 plan\n" in result.stdout
+    assert "  2/4 completed, 1 in progress, 1 cancelled\n" in result.stdout
+    assert "  [~] 3 Test it\n" in result.stdout
+    (read,) = document(invoke("replay", path, "--json"))["recordings"]
+    assert plan_from_data(read["lanes"][0]["plan"]) == plan
+
+
 def test_a_dialect_can_be_named(invoke, recording, todo):
     """A named dialect is believed, also where it is not the right one."""
     path = recording(todo(1, "~"))
@@ -239,9 +312,6 @@ def test_lanes_are_told_apart(invoke, recording, todo):
     assert "Plan at the end of agent-mole\n" in shown
     assert "agent-mole: created #1 Dig\n" in shown
     assert "### Plan at the end of agent-mole\n" in invoke("replay", path, "--markdown").stdout
-
-
-HOSTILE = "\x1b[31mred\x1b]0;t\x07 [bold]b[/bold] \u202e\x9b2J :bug: <b>|`*_ [x](http://e.x)\nnext"
 
 
 @pytest.mark.parametrize("form", FORMS)

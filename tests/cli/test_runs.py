@@ -6,11 +6,12 @@ import sys
 import pytest
 
 from todoplan.cli.inputs import Input
-from todoplan.cli.replays import Replay, open_replay
+from todoplan.cli.replays import open_replay
 from todoplan.cli.runs import Run
 from todoplan.errors import ReadError
 from todoplan.transcripts.findings import AUDIT
 from todoplan.transcripts.folding import Fold
+from todoplan.transcripts.replaying import Replay
 
 
 def listen(replay):

@@ -9,8 +9,10 @@ from todoplan.cli import show_command
 from todoplan.cli.show_command import show
 from todoplan.codec import dump_plan
 from todoplan.core.commands import CreateTask
+from todoplan.render.dot import to_dot
 from todoplan.render.markdown import to_markdown
 from todoplan.render.mermaid import to_mermaid
+from todoplan.render.page import to_html
 from todoplan.render.text import to_text
 from todoplan.stores.file import FileStore
 
@@ -39,7 +41,10 @@ def test_text_is_the_default(invoke, saved):
     assert result.stdout == "".join(f"  {line}\n" for line in to_text(PLAN).split("\n"))
 
 
-@pytest.mark.parametrize(("form", "printer"), [("markdown", to_markdown), ("mermaid", to_mermaid)])
+@pytest.mark.parametrize(
+    ("form", "printer"),
+    [("markdown", to_markdown), ("mermaid", to_mermaid), ("dot", to_dot), ("html", to_html)],
+)
 def test_other_forms_are_the_renderers_own(invoke, saved, form, printer):
     """Nothing is added or wrapped."""
     result = invoke("show", saved, "--format", form)

@@ -35,7 +35,7 @@ def test_the_schema_is_one():
 
 
 def test_the_schema_names_every_field():
-    """A field that the core gains is missed here."""
+    """A field that the core gains must stand in the schema."""
     properties = json_schema()["$defs"]["task"]["properties"]
     assert set(properties) == {field.name for field in attrs.fields(Task)}
 

@@ -489,6 +489,37 @@ def test_bare_string_instead_of_a_list():
     assert texts_of(write("- [ ] a\nb").plan) == ["- [ ] a\nb"]
 
 
+@pytest.mark.parametrize("text", ["1. a\n2. b\n3. c", "1) a\n\n2) b\n3) c\n", "- a\n- b\n- c"])
+def test_a_list_in_a_text_is_its_lines(text):
+    """Numbers and bullets go, and the reply says so; for every tool that takes a list."""
+    for reply in (
+        write(text),
+        send(json.dumps(text)),
+        send({"write": text}, tool="plan", box="lean"),
+        send({"tasks": text}, tool="TaskCreate", box="tasks"),
+    ):
+        assert texts_of(reply.plan) == ["a", "b", "c"]
+        assert codes(reply)[-1] == "checklist"
+        assert "as a checklist" in reply.text
+
+
+def test_a_list_in_a_text_keeps_statuses():
+    """It says nothing of them, so what is there stays as it is."""
+    plan = write([{"content": "a", "status": "completed"}]).plan
+    assert [task.status.value for task in write("1. a\n2. b", plan).plan] == [
+        "completed",
+        "pending",
+    ]
+
+
+@pytest.mark.parametrize("text", ["1. a", "- a", "1. a\n3. b", "- a\n  - b", "Do:\n1. a\n2. b"])
+def test_a_text_that_may_be_one_title_stays_one(text):
+    """Where it is not plainly a list, it is a title; so it is within a list."""
+    assert texts_of(write(text).plan) == [text]
+    assert texts_of(write([text, "c"]).plan) == [text, "c"]
+    assert texts_of(send({"write": [text]}, tool="plan", box="lean").plan) == [text]
+
+
 def test_bare_list_for_a_tool_with_several():
     """A bare list is not taken where it could mean several things."""
     assert codes(send(["a"], tool="plan", box="lean")) == ["wrong_type"]

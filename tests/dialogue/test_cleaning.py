@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.dialogue.cleaning import clean, leaks_field, quoted, unleaked
+from todoplan.dialogue.cleaning import clean, is_clean, leaks_field, quoted, unleaked
 
 anything = st.text(st.characters(exclude_categories=()), max_size=30)
 tags = st.sampled_from(["</invoke>", " ", "\n", "</parameter>", "x", "<b>", "</b>", "</invoke>"])
@@ -23,6 +23,15 @@ def test_clean_texts_stay_clean(text):
     assert not any(
         unicodedata.bidirectional(c) in {"LRO", "RLO", "LRI", "RLI", "FSI", "PDI"} for c in kept
     )
+
+
+@given(anything | st.lists(tags, max_size=8).map("".join))
+def test_a_clean_text_has_nothing_to_take_out(text):
+    """What is found clean at a glance is left as it is; without a tag, nothing else is."""
+    changed = clean(text, "p") != (text, ())
+    assert not (is_clean(text) and changed)
+    assert "<" in text or is_clean(text) != changed
+    assert not (is_clean(text) and leaks_field(text))
 
 
 @pytest.mark.parametrize(

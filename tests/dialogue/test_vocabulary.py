@@ -90,3 +90,68 @@ def test_references():
 def test_checklists(text, items):
     """Every line is an item, or the text is none."""
     assert checklist(text) == items
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        ("1. a\n2. b\n3. c", "abc"),
+        ("\n 1) a \n\n2) b", "ab"),
+        ("1. a\n   2. b", "ab"),
+        ("- a\n* b", "ab"),
+        ("  - a\n  - b", "ab"),
+        ("\n".join(f"{number}. x" for number in range(1, 13)), "x" * 12),
+    ],
+)
+def test_lists_without_boxes(text, titles):
+    """Two or more lines, numbered from 1 or bulleted at one depth; nothing is said of a status."""
+    assert checklist(text) == [(title, None) for title in titles]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. a",
+        "- a",
+        "2. a\n3. b",
+        "0. a\n1. b",
+        "1. a\n1. b",
+        "1. a\n3. b",
+        "1. a\n2) b",
+        "01. a\n02. b",
+        "1.a\n2.b",
+        "1. a\n- b",
+        "1. a\nmore of a\n2. b",
+        "- a\n  - b",
+        "-a\n-b",
+        "- \n- ",
+        "- [ ] a\n- b",
+        "1. [ ] a\n2. b",
+        "a\nb",
+    ],
+)
+def test_what_could_be_one_text_is_no_list(text):
+    """One line, gaps in the numbers, several depths, boxes on some: such a text stays as it is."""
+    assert checklist(text) is None
+
+
+@given(st.lists(st.text("abc .-", min_size=1).filter(str.strip), min_size=2, max_size=12))
+def test_a_numbered_list_reads_back(titles):
+    """Whatever plain titles stand behind the numbers."""
+    text = "\n".join(f"{number}. {title}" for number, title in enumerate(titles, 1))
+    assert checklist(text) == [(title.strip(), None) for title in titles]
+
+
+@pytest.mark.parametrize("mark", "xX~*>/- ")
+def test_a_box_means_the_same_alone_and_in_a_list(mark):
+    """One table of marks."""
+    ((_, status),) = checklist(f"- [{mark}] a")
+    assert status_of(f"[{mark}]") is status_of(f" [ {mark} ]") is status
+
+
+def test_marks_of_boxes():
+    """`[-]` is under way, as Roo writes it, since that drops no work; no mark is open."""
+    words = {"[ ]": "pending", "[]": "pending", "[x]": "completed", "[~]": "in_progress"}
+    for word, status in {**words, "[-]": "in_progress"}.items():
+        assert status_of(word) == status
+    assert status_of("[?]") is None

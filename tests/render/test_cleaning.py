@@ -4,7 +4,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from render.hostile import CORPUS, HUGE, texts
+from support.hostile import CORPUS, HUGE, texts
 
 from todoplan.render.cleaning import clip, one_line, printable
 

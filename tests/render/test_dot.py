@@ -2,7 +2,7 @@ import re
 
 import pytest
 from hypothesis import given
-from render.hostile import CORPUS, LONG, plan_with, plans
+from support.hostile import CORPUS, LONG, plan_with, plans
 
 from todoplan.core.model import Status
 from todoplan.core.plan import Plan
@@ -41,7 +41,7 @@ def test_a_graph_reads_back_as_the_plan(plan):
 
 
 @pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
-def test_the_corpus_is_drawn_by_graphviz(text):
+def test_the_corpus_stays_within_its_labels(text):
     """
     Each known attack is a quoted label.
     """

@@ -3,12 +3,13 @@ import string
 import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
-from render.hostile import CORPUS, LONG, plan_with, plans
+from support.hostile import CORPUS, LONG, plan_with, plans, texts
 
 from todoplan.core.assembly import plan_of
 from todoplan.core.model import Task
 from todoplan.core.plan import Plan
-from todoplan.render.markdown import to_markdown
+from todoplan.render.cleaning import one_line
+from todoplan.render.markdown import escaped, to_markdown
 from todoplan.render.outline import lines
 
 READERS = {
@@ -97,6 +98,16 @@ def test_whatever_may_be_markup_is_escaped(mark):
     """
     shown = mark if mark in "\"%'(),-/;?" else f"\\{mark}"
     assert to_markdown(plan_with(f"a{mark}b")).endswith(f"- [ ] 1 a{shown}b")
+
+
+@given(texts)
+def test_an_escaped_text_reads_back(text):
+    """
+    Cleaned, on one line, and nothing in it is markup.
+    """
+    (paragraph,) = READERS["commonmark"].parseInline(f"x {escaped(text)}")
+    shown = "".join(part.content for part in paragraph.children)
+    assert shown.rstrip() == f"x {one_line(text)}".rstrip()
 
 
 @given(plans())

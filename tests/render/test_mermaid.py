@@ -2,7 +2,7 @@ import re
 
 import pytest
 from hypothesis import given
-from render.hostile import CORPUS, LONG, plan_with, plans
+from support.hostile import CORPUS, LONG, plan_with, plans
 
 from todoplan.core.lifecycle import TABLE, Action, Kind
 from todoplan.core.model import Status
@@ -53,7 +53,7 @@ def test_a_flowchart_reads_back_as_the_plan(plan):
 
 
 @pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
-def test_the_corpus_is_drawn_by_mermaid(text):
+def test_the_corpus_stays_within_its_labels(text):
     """
     Each known attack is a label: two nodes, one arrow, no click, no directive.
     """

@@ -1,7 +1,7 @@
 import attrs
 import pytest
 from hypothesis import given
-from render.hostile import plan_with, plans
+from support.hostile import plan_with, plans
 
 from todoplan.core.apply import apply
 from todoplan.core.assembly import plan_of

@@ -2,7 +2,7 @@ from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
-from render.hostile import CORPUS, LONG, plan_with, plans
+from support.hostile import CORPUS, LONG, plan_with, plans
 
 from todoplan.core.plan import Plan
 from todoplan.render.outline import lines, summary

@@ -3,7 +3,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from render.hostile import CORPUS, LONG, plan_with, plans
+from support.hostile import CORPUS, LONG, plan_with, plans
 
 from todoplan.core.assembly import plan_of
 from todoplan.core.model import Task

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.transcripts.calls import BadLine, CallResult, PlanningCall
+from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PlanningCall
 from todoplan.transcripts.linking import Answered, Linker, Seen
 
 OK = CallResult("ok")
@@ -91,6 +91,23 @@ def test_what_may_be_awaited_is_told(key, expected):
 
     assert [item.result for item in linker.link(signals())] == [OK]
     assert not linker.awaits([b"a"])
+
+
+def test_of_other_tools_the_first_few_are_let_through():
+    """Each once, none without a name, until five are known."""
+    linker = Linker()
+    others = [OtherCall(tool, 1) for tool in ("a", "", "a", "b", "c", "d", "e", "f")]
+    assert linker.curious
+    assert "".join(item.tool for item in linker.link(others)) == "abcde"
+    assert not linker.curious
+
+
+@pytest.mark.parametrize("signal", [_call(1), _seen(1, "a")])
+def test_after_a_planning_call_no_other_tool_is_of_interest(signal):
+    """Then there is something to replay."""
+    linker = Linker()
+    assert [item.line for item in linker.link([signal, OtherCall("a", 2)])] == [1]
+    assert not linker.curious
 
 
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from("abc"))), st.integers(1, 4))

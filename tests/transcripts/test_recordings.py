@@ -1,10 +1,11 @@
 """Real recordings, replayed, against what was read from the raw files without these readers."""
 
 import hashlib
+from types import SimpleNamespace
 
 import pytest
+from support.readings import READINGS
 from support.shared import RECORDINGS, needs_recordings
-from transcripts.readings import READINGS
 
 from todoplan.transcripts.replaying import replay_file
 
@@ -13,7 +14,8 @@ by_file = pytest.mark.parametrize("reading", READINGS, ids=lambda reading: readi
 
 @pytest.fixture
 def replayed(reading):
-    return replay_file(RECORDINGS / reading.file)
+    replay = replay_file(RECORDINGS / reading.file)
+    return SimpleNamespace(steps=tuple(replay.steps()), replay=replay, lanes=replay.lanes)
 
 
 def lanes_of(replayed, reading):
@@ -40,7 +42,7 @@ def test_calls_are_counted_as_a_person_counts_them(replayed, reading):
     The dialect, the number of planning calls and of refused ones agree with the reading.
     """
     refused = sum(step.outcome == "refused" for step in replayed.steps)
-    counted = (replayed.dialect, len(replayed.steps), refused)
+    counted = (replayed.replay.dialect, len(replayed.steps), refused)
     assert counted == (reading.dialect, reading.calls, reading.refused)
     assert {step.outcome for step in replayed.steps} <= {"applied", "read", "refused"}
 
@@ -111,7 +113,8 @@ def test_open_ends_are_found(replayed, reading):
     """
     A lane ends with a finding exactly when the reading has open items at its end.
     """
-    ended = {finding.lane for finding in replayed.findings if finding.code == "ended_unfinished"}
+    findings = replayed.replay.findings
+    ended = {finding.lane for finding in findings if finding.code == "ended_unfinished"}
     unfinished = {
         lane.name
         for lane, expected in lanes_of(replayed, reading)

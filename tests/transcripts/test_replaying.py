@@ -32,7 +32,9 @@ def test_a_recording_gives_steps_lanes_and_findings(tmp_path):
     """
     seen = []
     result = replay_file(recording(tmp_path, BOTH), on_bytes=seen.append)
-    assert (result.dialect, len(result.steps), sum(seen) > 0) == ("codex", 1, True)
+    steps = list(result.steps())
+    assert (result.dialect, len(steps), sum(seen) > 0) == ("codex", 1, True)
+    assert (result.calls, result.refused, result.other_tools) == (1, 0, ())
     (lane,) = result.lanes
     assert (lane.name, lane.calls, lane.refused, lane.largest, len(lane.plan)) == (
         "main",
@@ -52,7 +54,9 @@ def test_a_strict_policy_makes_findings_errors(tmp_path):
     """
     The chosen policy says what is an error.
     """
-    assert replay_file(recording(tmp_path, BOTH), policy=STRICT).has_errors
+    result = replay_file(recording(tmp_path, BOTH), policy=STRICT)
+    assert list(result.steps())
+    assert result.has_errors
 
 
 def test_the_dialect_can_be_forced(tmp_path):

@@ -25,6 +25,7 @@ from todoplan.transcripts.tools import (
         ("mcp__x__write_todos", "write_todos"),
         ("functions.update_plan", "update_plan"),
         ("TaskUpdate", "TaskUpdate"),
+        ("mcp__todoplan__plan", "plan"),
         ("Task", None),
         ("TaskOutput", None),
         ("", None),
@@ -45,7 +46,29 @@ def test_a_call_is_never_passed_over_by_the_cheap_look(name, prefix):
         assert mentions_tool(json.dumps({"name": prefix + spelled}).encode())
 
 
-@pytest.mark.parametrize("raw", [b'{"name": "Bash"}', b'{"name": "Task", "plan": 1}'])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        rb'{"input": "await tools.plan({write: [1]})"}',
+        rb'{"input": "tools[\"plan\"]({done: [1]})"}',
+        rb"""{"input": "tools['plan'] ({done: [1]})"}""",
+        rb'{"text": "{\"name\": \"plan\", \"arguments\": {}}"}',
+    ],
+)
+def test_a_script_or_a_text_mentions_our_tool(raw):
+    """However the call is written down."""
+    assert mentions_tool(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"name": "Bash"}',
+        b'{"name": "Task", "plan": 1}',
+        rb'{"name": "Bash", "input": "{\"plan\": 1, \"x\" : 2}"}',
+        b'{"text": "the plan is to plan (more) planning"}',
+    ],
+)
 def test_other_lines_are_passed_over(raw):
     """Bytes without any planning tool's name mention none."""
     assert not mentions_tool(raw)

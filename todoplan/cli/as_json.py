@@ -7,15 +7,16 @@ Replays as one JSON document for programs, written as the recordings are read.
         "steps": [{"line", "at", "lane", "actor", "tool", "outcome", "events", "counts", "chars"}],
         "lanes": [{"name", "calls", "refused", "largest", "plan"}],
         "findings": [{"code", "severity", "line", "lane", "task_ids", "text"}],
-        "bad_lines": 0}],
+        "bad_lines": 0, "other_tools": []}],
      "unreadable": [{"file", "reason"}],
      "skipped": [{"file", "reason"}]}
 
 Keys stand in this order. `plan` is a plan document and `events` are as in a journal, both as
 `todoplan.codec` writes them; `counts` are the tasks by status after the step; `chars` is the length
 of call and answer. Of the lines that could not be read, the first 100 of a recording are findings
-(`bad_line`), and `bad_lines` counts all. `todoplan.cli.json_schemas` has the JSON Schema. It is all
-ASCII. A version changes when a key goes or changes its meaning; new keys may come at any time.
+(`bad_line`), and `bad_lines` counts all. `other_tools` names the first tools that were called where
+none is a known planning tool. `todoplan.cli.json_schemas` has the JSON Schema. It is all ASCII
+text. A version changes when a key goes or changes its meaning; new keys may come at any time.
 """
 
 import json
@@ -25,11 +26,11 @@ from typing import Any
 
 import attrs
 
-from todoplan.cli.replays import Replay
 from todoplan.cli.runs import Run
 from todoplan.cli.screen import Screen
 from todoplan.codec import entry_to_data, plan_to_data
 from todoplan.core.journal import Entry
+from todoplan.transcripts.replaying import Replay
 from todoplan.transcripts.scene import Lane, Step
 
 __all__ = ["FORMAT", "VERSION", "JsonPrinter", "line", "tail"]
@@ -68,6 +69,7 @@ class JsonPrinter:
                 "lanes": [_lane(lane) for lane in replay.lanes],
                 "findings": [attrs.asdict(finding) for finding in replay.findings],
                 "bad_lines": replay.bad_lines,
+                "other_tools": replay.other_tools,
             }
         )
         self.screen.write(f"],\n {rest[1:]}")

@@ -1,32 +1,23 @@
 """A replay as Markdown, to be pasted into an issue: a table, task lists, findings."""
 
-import re
 from collections.abc import Iterator
 
 import attrs
 
 from todoplan.cli.grouping import Group, groups, summary, where
-from todoplan.cli.replays import Replay
+from todoplan.cli.replays import caveat, headline
 from todoplan.cli.rows import Row, row_of
 from todoplan.cli.runs import Run
 from todoplan.cli.screen import Screen
-from todoplan.render.cleaning import one_line
-from todoplan.render.markdown import to_markdown
+from todoplan.render.markdown import escaped, to_markdown
+from todoplan.transcripts.replaying import Replay
 
-__all__ = ["MarkdownPrinter", "escaped"]
+__all__ = ["MarkdownPrinter"]
 
-_MARKUP = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<=\S)\.(?=\S)")
 _HEAD = (
     "| line | time | tool | plan | done | | what changed |",
     "| --: | --- | --- | --- | --: | --- | --- |",
 )
-
-
-def escaped(text: str) -> str:
-    """
-    Return cleaned text in which no character is markup, on one line.
-    """
-    return _MARKUP.sub(r"\\\g<0>", one_line(text))
 
 
 @attrs.frozen
@@ -42,14 +33,15 @@ class MarkdownPrinter:
         Listen to the replay and print it.
         """
         rows = tuple(map(row_of, replay.steps()))
-        self._write(f"## {escaped(replay.file)}", "", replay.headline, "")
+        self._write(f"## {escaped(replay.file)}", "", headline(replay), "")
         if rows:
             self._write(*_HEAD, *map(_row, rows), "")
         for lane in replay.lanes:
             name = f" of {escaped(lane.name)}" if len(replay.lanes) > 1 else ""
             self._write(f"### Plan at the end{name}", "", to_markdown(lane.plan), "")
         found = groups(replay.findings, replay.bad_lines)
-        self._write("### Findings", "", summary(found) or "none", "")
+        told = filter(None, (escaped(caveat(replay)), summary(found)))
+        self._write("### Findings", "", "\n\n".join(told) or "none", "")
         for group in found:
             self._write(*_group(group), "")
 

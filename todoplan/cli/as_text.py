@@ -9,7 +9,7 @@ from rich.text import Text
 from todoplan.cli.counting import plural
 from todoplan.cli.grouping import Group, groups, summary, where
 from todoplan.cli.layout import hanging, room, wrapped
-from todoplan.cli.replays import Replay
+from todoplan.cli.replays import caveat, headline
 from todoplan.cli.rows import Row, row_of
 from todoplan.cli.runs import Run, Unread
 from todoplan.cli.screen import Screen
@@ -17,6 +17,7 @@ from todoplan.cli.timeline import COLOURS, MARK_COLOURS, timeline
 from todoplan.core.plan import Plan
 from todoplan.render.cleaning import one_line
 from todoplan.render.text import to_text
+from todoplan.transcripts.replaying import Replay
 
 __all__ = ["TextPrinter", "plan_lines", "skipped_lines"]
 
@@ -48,7 +49,7 @@ class TextPrinter:
 
 def _recording(replay: Replay, rows: tuple[Row, ...], console: Console) -> Iterator[Text]:
     yield Text(one_line(replay.file), "bold")
-    yield Text(replay.headline, "dim")
+    yield Text(headline(replay), "dim")
     yield Text()
     if rows:
         yield from timeline(rows, console)
@@ -58,7 +59,7 @@ def _recording(replay: Replay, rows: tuple[Row, ...], console: Console) -> Itera
         yield Text(f"Plan at the end{name}", "bold")
         yield from plan_lines(lane.plan, console)
         yield Text()
-    yield from _findings(groups(replay.findings, replay.bad_lines), console)
+    yield from _findings(replay, console)
     yield Text()
 
 
@@ -74,11 +75,14 @@ def plan_lines(plan: Plan, console: Console) -> Iterator[Text]:
         yield text
 
 
-def _findings(found: tuple[Group, ...], console: Console) -> Iterator[Text]:
-    if not found:
+def _findings(replay: Replay, console: Console) -> Iterator[Text]:
+    found = groups(replay.findings, replay.bad_lines)
+    if note := caveat(replay):
+        yield from hanging(Text(), wrapped(note, room(0, console), console))
+    elif not found:
         yield Text("No findings")
-        return
-    yield Text(f"Findings: {summary(found)}", "bold")
+    if found:
+        yield Text(f"Findings: {summary(found)}", "bold")
     for group in found:
         yield from _group(group, console)
 

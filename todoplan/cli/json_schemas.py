@@ -55,6 +55,7 @@ _RECORDING = _object(
     lanes=_array(_LANE),
     findings=_array(_FINDING),
     bad_lines=_COUNT,
+    other_tools=_array(_TEXT),
 )
 _CALLS = _counts("calls", "updates", "reads", "failed", "chars", "bad_lines")
 _TALLY = _object(

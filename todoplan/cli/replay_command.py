@@ -10,10 +10,10 @@ from todoplan.cli.as_json import JsonPrinter
 from todoplan.cli.as_markdown import MarkdownPrinter
 from todoplan.cli.as_text import TextPrinter
 from todoplan.cli.inputs import Input, expand, sample
-from todoplan.cli.replays import Replay
 from todoplan.cli.runs import Run
 from todoplan.cli.screen import Screen
 from todoplan.transcripts.findings import POLICIES
+from todoplan.transcripts.replaying import Replay
 
 __all__ = ["Form", "Manner", "replay", "replay_sample"]
 

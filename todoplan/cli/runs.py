@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable
 import attrs
 
 from todoplan.cli.inputs import Input
-from todoplan.cli.replays import Replay, open_replay
+from todoplan.cli.replays import open_replay
 from todoplan.cli.screen import Screen
 from todoplan.core.policy import Policy
 from todoplan.errors import MissingExtraError, ReadError
+from todoplan.transcripts.replaying import Replay
 
 __all__ = ["Run", "Unread"]
 

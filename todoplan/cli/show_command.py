@@ -8,15 +8,17 @@ from todoplan.codec import load_plan
 from todoplan.codec.text import LIMIT, parse, to_unicode
 from todoplan.core.plan import Plan
 from todoplan.errors import CodecError, ReadError, StoreError
+from todoplan.render.dot import to_dot
 from todoplan.render.markdown import to_markdown
 from todoplan.render.mermaid import to_mermaid
+from todoplan.render.page import to_html
 from todoplan.stores.file import FORMAT, FileStore
 from todoplan.transcripts.source import unreadable
 
 __all__ = ["PRINTERS", "show"]
 
-PRINTERS = {"markdown": to_markdown, "mermaid": to_mermaid}
-"""The formats beside text."""
+PRINTERS = {"markdown": to_markdown, "mermaid": to_mermaid, "dot": to_dot, "html": to_html}
+"""The formats beside text; `html` is a fragment of a page."""
 
 _UNREADABLE = 2
 _NAMED = 20

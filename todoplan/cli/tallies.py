@@ -7,7 +7,8 @@ from typing import Any
 
 import attrs
 
-from todoplan.cli.replays import Replay
+from todoplan.transcripts.replaying import Replay
+from todoplan.transcripts.scene import Step
 
 __all__ = ["FindingShare", "Tally", "Totals", "finding_shares", "numbers", "tally", "totals"]
 
@@ -52,28 +53,40 @@ def tally(replay: Replay) -> Tally:
     """
     Listen to a replay to its end and count.
     """
-    outcomes: Counter[str] = Counter()
-    calls_with: Counter[str] = Counter()
-    chars = 0
+    counted = _Counted()
     for step in replay.steps():
-        outcomes[step.outcome] += 1
-        calls_with.update({finding.code for finding in step.findings})
-        chars += step.chars
-    found = Counter(finding.code for finding in replay.findings)
-    if replay.bad_lines:
-        found["bad_line"] = replay.bad_lines
+        counted.add(step)
     return Tally(
         file=replay.file,
         dialect=replay.dialect,
         calls=replay.calls,
-        updates=outcomes["applied"],
-        reads=outcomes["read"],
-        chars=chars,
+        updates=counted.outcomes["applied"],
+        reads=counted.outcomes["read"],
+        chars=counted.chars,
         sizes=tuple(lane.largest for lane in replay.lanes),
-        calls_with=calls_with,
-        found=found,
+        calls_with=counted.calls_with,
+        found=_found(replay),
         bad_lines=replay.bad_lines,
     )
+
+
+@attrs.define
+class _Counted:
+    outcomes: Counter[str] = attrs.Factory(Counter)
+    calls_with: Counter[str] = attrs.Factory(Counter)
+    chars: int = 0
+
+    def add(self, step: Step) -> None:
+        self.outcomes[step.outcome] += 1
+        self.calls_with.update({finding.code for finding in step.findings})
+        self.chars += step.chars
+
+
+def _found(replay: Replay) -> Counter[str]:
+    found = Counter(finding.code for finding in replay.findings)
+    if replay.bad_lines:
+        found["bad_line"] = replay.bad_lines
+    return found
 
 
 @attrs.frozen

@@ -4,10 +4,13 @@ import re
 
 from todoplan.dialogue.repairs import Repair
 
-__all__ = ["ANY_CLOSER", "clean", "leaks_field", "quoted", "unleaked"]
+__all__ = ["ANY_CLOSER", "clean", "is_clean", "leaks_field", "quoted", "unleaked"]
 
-_HIDDEN = re.compile("[\x00\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-_LONE = re.compile("[\ud800-\udfff]")
+_HIDING = "\x00\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
+_HALVES = "\ud800-\udfff"
+_HIDDEN = re.compile(f"[{_HIDING}]")
+_LONE = re.compile(f"[{_HALVES}]")
+_SUSPECT = re.compile(f"[<{_HIDING}{_HALVES}]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SWALLOWED = re.compile(r"<(?:antml:)?parameter\s+name\s*=")
 _CLOSER = re.compile(
@@ -17,6 +20,15 @@ ANY_CLOSER = re.compile(r"</[\w:.-]{1,40}>\Z")
 """A closing tag of any name, where nothing but JSON belongs."""
 _LONGEST_CLOSER = 43
 _MOST_SEEN = 40
+
+
+def is_clean(text: str) -> bool:
+    """
+    Say whether nothing in a text could have to be taken out of it: `clean` returns it as it is.
+    """
+    if text.isascii():
+        return "<" not in text and "\x00" not in text
+    return _SUSPECT.search(text) is None
 
 
 def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:

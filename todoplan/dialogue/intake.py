@@ -151,8 +151,7 @@ def _listed(value: Any, field: Field, path: str, notes: Notes) -> Any:
     """
     lines = checklist(value) if isinstance(value, str) else None
     if lines is not None:
-        notes.mend("checklist", path)
-        return [_entry(line, field) for line in lines]
+        return _entries(lines, field, path, notes)
     value = _undoubled(value, field, path, notes)
     if value is MISSING or isinstance(value, list | tuple):
         return value
@@ -181,8 +180,19 @@ def _inside(value: Any, field: Field) -> Any:
     return MISSING
 
 
-def _entry(line: tuple[str, Status], field: Field) -> dict[str, Any]:
-    return {field.items[0].name: line[0], "status": line[1].value}
+def _entries(
+    lines: list[tuple[str, Status | None]], field: Field, path: str, notes: Notes
+) -> list[dict[str, str]]:
+    """
+    Return the items of a checklist as entries.
+    """
+    notes.mend("checklist", path)
+    return [_entry(*line, field) for line in lines]
+
+
+def _entry(title: str, status: Status | None, field: Field) -> dict[str, str]:
+    entry = {field.items[0].name: title}
+    return entry if status is None else {**entry, "status": status.value}
 
 
 def _item(value: Any, field: Field, path: str, notes: Notes) -> dict[str, Any]:
@@ -198,7 +208,6 @@ def _item(value: Any, field: Field, path: str, notes: Notes) -> dict[str, Any]:
 def _from_line(text: str, field: Field, path: str, notes: Notes) -> Any:
     lines = checklist(text) or []
     if len(lines) == 1:
-        notes.mend("checklist", path)
-        return _entry(lines[0], field)
+        return _entries(lines, field, path, notes)[0]
     spelled = notes.decoded(text, path) if text.lstrip().startswith("{") else text
     return {field.items[0].name: text} if isinstance(spelled, str) else spelled

@@ -5,7 +5,7 @@ from typing import Any
 import attrs
 
 from todoplan.core.problems import Problem
-from todoplan.dialogue.cleaning import clean, leaks_field, quoted
+from todoplan.dialogue.cleaning import clean, is_clean, leaks_field, quoted
 from todoplan.dialogue.jsonish import InputLimits, unwrapped_text
 from todoplan.dialogue.repairs import Repair
 
@@ -55,7 +55,7 @@ class Notes:
         """
         Return the text without what hides from a reader; `MISSING` if a field was lost in it.
         """
-        if text.isascii() and "<" not in text and "\x00" not in text:
+        if is_clean(text):
             return text
         if leaks_field(text):
             return self.refuse("swallowed_field", path, text)

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from todoplan.core.twin import maker, named_maker
+from todoplan.dialogue.cleaning import is_clean
 from todoplan.dialogue.fields import Field, Kind
 from todoplan.dialogue.plain_values import (
     LISTS,
@@ -17,7 +18,6 @@ from todoplan.dialogue.plain_values import (
     UNUSUAL,
     WORDS,
     Read,
-    is_clean,
     read_filled,
     unusual,
 )

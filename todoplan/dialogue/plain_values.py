@@ -2,16 +2,16 @@
 Single values on the short way through intake: taken as they are, or found unusual.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from todoplan.core.model import Priority, Status
 from todoplan.core.slots import number_of
+from todoplan.dialogue.cleaning import is_clean
 from todoplan.dialogue.fields import Kind
 from todoplan.dialogue.vocabulary import DELETED, is_reference
 
-__all__ = ["LISTS", "READINGS", "UNUSUAL", "WORDS", "Read", "is_clean", "read_filled", "unusual"]
+__all__ = ["LISTS", "READINGS", "UNUSUAL", "WORDS", "Read", "read_filled", "unusual"]
 
 UNUSUAL: Any = object()
 """What the short way returns for anything that it leaves to the careful one."""
@@ -19,7 +19,6 @@ UNUSUAL: Any = object()
 Read = Callable[[Any], Any]
 """From a JSON value to ours, or to `UNUSUAL`."""
 
-_SUSPECT = re.compile("[<\x00\ud800-\udfff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _BEYOND_IDS = 10**18
 _TOO_LONG = 1e9
 
@@ -33,15 +32,6 @@ def unusual(_: Any) -> Any:
 
 def _text(value: Any) -> Any:
     return value if type(value) is str and is_clean(value) else UNUSUAL
-
-
-def is_clean(text: str) -> bool:
-    """
-    Say whether nothing in a text could have to be taken out of it.
-    """
-    if text.isascii():
-        return "<" not in text and "\x00" not in text
-    return _SUSPECT.search(text) is None
 
 
 def read_filled(value: Any) -> Any:

@@ -1,6 +1,7 @@
 """The words that models use for statuses, priorities and ids, and what they mean here."""
 
 import re
+from collections.abc import Sequence
 
 from todoplan.core.model import Priority, Status
 from todoplan.dialogue.fields import folded
@@ -20,9 +21,9 @@ DELETED = "deleted"
 ABSENT = frozenset({"", "none", "null", "undefined", "nil"})
 
 _STATUSES = {
-    Status.PENDING: "pending todo open notstarted notdone new queued waiting ☐ [] ⏳",
-    Status.IN_PROGRESS: "inprogress doing active started running ongoing current wip [~] [*] 🔄",
-    Status.COMPLETED: "completed complete done finished closed resolved success ✓ ✔ ✅ [x] ☑",
+    Status.PENDING: "pending todo open notstarted notdone new queued waiting ☐ ⏳",
+    Status.IN_PROGRESS: "inprogress doing active started running ongoing current wip 🔄",
+    Status.COMPLETED: "completed complete done finished closed resolved success ✓ ✔ ✅ ☑",
     Status.CANCELLED: "cancelled canceled abandoned skipped dropped wontdo obsolete ❌",
 }
 _BY_WORD = {word: status for status, words in _STATUSES.items() for word in words.split()}
@@ -34,15 +35,24 @@ _PRIORITIES = {
 _PRIORITY_BY_WORD = {word: rank for rank, words in _PRIORITIES.items() for word in words.split()}
 _ID = re.compile(r"(?:(?:task|todo|item|step)[\s#_-]*|#\s*)?([0-9]{1,18})(?:\.0)?", re.IGNORECASE)
 _REFERENCE = re.compile(r"#[0-9]{1,18}")
+_MARKS = {
+    " ": Status.PENDING,
+    "x": Status.COMPLETED,
+    "X": Status.COMPLETED,
+    **dict.fromkeys("~*>/-", Status.IN_PROGRESS),  # "-" to some is cancelled: this drops no work
+}
+_BOX = re.compile(r"\[\s*([xX~*>/-]?)\s*\]")
 _LINE = re.compile(r"(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/-])\]\s+(\S.*)")
-_MARKS = {" ": Status.PENDING, "x": Status.COMPLETED, "X": Status.COMPLETED}
+_NUMBERED = re.compile(r"\s*([0-9]{1,6}[.)])\s+(?!\[.?\]\s)(\S.*)")
+_BULLETED = re.compile(r"(\s*)[-*]\s+(?!\[.?\]\s)(\S.*)")
 
 
 def status_of(word: str) -> Status | None:
     """
     Return the status that the word means, or `None`: never a guess.
     """
-    return _BY_WORD.get(folded(word))
+    box = _BOX.fullmatch(word.strip())
+    return _MARKS[box[1] or " "] if box else _BY_WORD.get(folded(word))
 
 
 def priority_of(word: str) -> Priority | None:
@@ -84,16 +94,35 @@ def is_reference(text: str) -> bool:
     return _REFERENCE.fullmatch(text) is not None
 
 
-def checklist(text: str) -> list[tuple[str, Status]] | None:
+def checklist(text: str) -> list[tuple[str, Status | None]] | None:
     """
-    Return the items of a Markdown checklist; `None` if a line of the text is none.
+    Return the items of a Markdown checklist, or of a list without boxes; `None` if it is neither.
+
+    Every line is an item. A list has two or more, numbered from 1 or bulleted at one depth.
     """
-    found = [_LINE.fullmatch(line) for line in map(str.strip, text.splitlines()) if line]
-    if not found:
-        return None
-    items: list[tuple[str, Status]] = []
-    for line in found:
-        if line is None:
-            return None
-        items.append((line[2], _MARKS.get(line[1], Status.IN_PROGRESS)))
-    return items
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    boxes = _all(_LINE, [line.strip() for line in lines])
+    if boxes:
+        return [(box[2], _MARKS[box[1]]) for box in boxes]
+    found = (_numbered(lines) or _bulleted(lines)) if len(lines) > 1 else []
+    return [(line[2], None) for line in found] or None
+
+
+def _all(pattern: re.Pattern[str], lines: Sequence[str]) -> list[re.Match[str]]:
+    """
+    Return the match of each line; none at all if one of them does not match.
+    """
+    found = [match for line in lines if (match := pattern.fullmatch(line))]
+    return found if len(found) == len(lines) else []
+
+
+def _numbered(lines: Sequence[str]) -> list[re.Match[str]]:
+    found = _all(_NUMBERED, lines)
+    sign = found[0][1][-1] if found else ""
+    in_order = all(line[1] == f"{number}{sign}" for number, line in enumerate(found, 1))
+    return found if in_order else []
+
+
+def _bulleted(lines: Sequence[str]) -> list[re.Match[str]]:
+    found = _all(_BULLETED, lines)
+    return found if len({line[1] for line in found}) == 1 else []

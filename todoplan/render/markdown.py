@@ -4,11 +4,19 @@ import re
 
 from todoplan.core.model import Status
 from todoplan.core.plan import Plan
+from todoplan.render.cleaning import one_line
 from todoplan.render.outline import Line, aside, lines, summary
 
-__all__ = ["to_markdown"]
+__all__ = ["escaped", "to_markdown"]
 
 _MARKUP = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<=\S)\.(?=\S)")
+
+
+def escaped(text: str) -> str:
+    """
+    Return cleaned text in which no character is markup, on one line.
+    """
+    return _MARKUP.sub(r"\\\g<0>", one_line(text))
 
 
 def to_markdown(plan: Plan) -> str:
@@ -25,4 +33,4 @@ def _row(line: Line) -> str:
     box = "[x]" if line.status is Status.COMPLETED else "[ ]"
     apart = line.status in {Status.IN_PROGRESS, Status.CANCELLED}
     notes = (line.words, *line.notes) if apart else line.notes
-    return f"- {box} " + _MARKUP.sub(r"\\\g<0>", f"{line.id} {line.text}{aside(notes)}")
+    return f"- {box} " + escaped(f"{line.id} {line.text}{aside(notes)}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["BadLine", "CallResult", "Compaction", "Item", "PlanningCall"]
+__all__ = ["BadLine", "CallResult", "Compaction", "Item", "OtherCall", "PlanningCall"]
 
 MAIN_LANE = "main"
 
@@ -68,4 +68,16 @@ class Compaction:
     at: datetime | None = None
 
 
-Item = PlanningCall | BadLine | Compaction
+@attrs.frozen
+class OtherCall:
+    """
+    A call of a tool that is no planning tool known here.
+
+    Not each is told of: only the first few tools are, until there is a planning call.
+    """
+
+    tool: str
+    line: int
+
+
+Item = PlanningCall | BadLine | Compaction | OtherCall

@@ -39,17 +39,16 @@ def recognise(
         MissingExtraError: as `detect`.
 
     """
-    quiet = Source(Path(path))
-    candidates = DIALECTS if dialect is None else {dialect: _named(dialect, quiet.path)}
-    for probe in looks(quiet):
-        for reader in candidates.values():
+    source = Source(Path(path))
+    named = None if dialect is None else _named(dialect, source.path)
+    for probe in looks(source):
+        for reader in DIALECTS.values() if named is None else (named,):
             if reader.recognises(probe):
                 return reader, _counted(probe, on_bytes)
-    if dialect is None:
-        known = ", ".join(DIALECTS)
-        msg = f"{path} is no recording in a known dialect ({known})"
+    if named is None:
+        msg = f"{path} is no recording in a known dialect ({', '.join(DIALECTS)})"
         raise ReadError(msg, file=str(path))
-    return candidates[dialect], _counted(next(looks(quiet), Probe(quiet)), on_bytes)
+    return named, _counted(next(looks(source), Probe(source)), on_bytes)
 
 
 def _named(dialect: str, path: Path) -> Reader:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from todoplan.core.policy import Policy
 from todoplan.core.questions import open_tasks
 from todoplan.dialogue.views import one_line
-from todoplan.transcripts.calls import BadLine, Item, PlanningCall
+from todoplan.transcripts.calls import BadLine, Item, OtherCall, PlanningCall
 from todoplan.transcripts.findings import AUDIT, Finding, found
 from todoplan.transcripts.scene import Lane, Scene, Step
 
@@ -21,11 +21,14 @@ _CLIP = 120
 class Fold:
     """
     The replay of one recording: feed it items, then close it.
+
+    `others` names the first tools that are no planning tools known here, until a planning call.
     """
 
     def __init__(self, policy: Policy = AUDIT) -> None:
         self.policy = policy
         self.lanes: dict[str, Lane] = {}
+        self.others: dict[str, None] = {}
 
     def steps(self, items: Iterable[Item]) -> Iterator[Step | Finding]:
         """
@@ -38,6 +41,8 @@ class Fold:
                 yield self.feed(item)
             elif isinstance(item, BadLine):
                 yield found("bad_line", item.line, "", reason=item.reason)
+            elif isinstance(item, OtherCall):
+                self.others[item.tool] = None
         for lane in self.lanes.values():
             yield from _ending(lane)
 

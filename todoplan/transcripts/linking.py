@@ -6,12 +6,13 @@ from hashlib import blake2b
 
 import attrs
 
-from todoplan.transcripts.calls import CallResult, Item, PlanningCall
+from todoplan.transcripts.calls import CallResult, Item, OtherCall, PlanningCall
 
 __all__ = ["Answered", "Linker", "Seen", "Signal"]
 
 WINDOW = 256
 MEMORY = 65_536
+TOLD = 5
 
 
 @attrs.frozen
@@ -52,7 +53,7 @@ class Linker:
     Takes what a reader met, one at a time, and lets go of items in their order.
 
     At most `window` items are held: a call whose answer is later than that is let go without it.
-    At most `memory` of the latest `once` are remembered.
+    At most `memory` of the latest `once` are remembered. Of other tools a few are let through.
     """
 
     def __init__(self, window: int = WINDOW, memory: int = MEMORY) -> None:
@@ -61,6 +62,15 @@ class Linker:
         self._queue: deque[_Slot] = deque()
         self._waiting: dict[str, list[_Slot]] = {}
         self._seen: OrderedDict[bytes, None] = OrderedDict()
+        self._others: set[str] = set()
+        self._planned = False
+
+    @property
+    def curious(self) -> bool:
+        """
+        Whether calls of other tools are worth telling: a few, until there is a planning call.
+        """
+        return not self._planned and len(self._others) < TOLD
 
     def awaits(self, keys: Iterable[bytes]) -> bool:
         """
@@ -82,10 +92,21 @@ class Linker:
     def _take(self, signal: Signal) -> None:
         if isinstance(signal, Answered):
             self._answer(signal)
+        elif isinstance(signal, OtherCall):
+            self._mention(signal)
         elif not isinstance(signal, Seen):
-            self._queue.append(_Slot(signal))
+            self._line_up(_Slot(signal))
         elif not (signal.once and self._is_repeated(signal.once)):
             self._enqueue(signal)
+
+    def _mention(self, call: OtherCall) -> None:
+        if self.curious and call.tool and call.tool not in self._others:
+            self._others.add(call.tool)
+            self._line_up(_Slot(call))
+
+    def _line_up(self, slot: _Slot) -> None:
+        self._planned |= isinstance(slot.item, PlanningCall)
+        self._queue.append(slot)
 
     def _answer(self, answer: Answered) -> None:
         for slot in self._waiting.pop(answer.key, ()):
@@ -95,7 +116,7 @@ class Linker:
 
     def _enqueue(self, seen: Seen) -> None:
         slot = _Slot(seen.item, seen.key)
-        self._queue.append(slot)
+        self._line_up(slot)
         if seen.key:
             same = self._waiting.setdefault(seen.key, [])
             if same and same[0].item.line != seen.item.line:

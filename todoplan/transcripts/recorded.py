@@ -12,17 +12,19 @@ from todoplan.core.commands import WriteTodos
 from todoplan.core.model import Todo
 from todoplan.core.plan import Plan
 from todoplan.dialogue.fields import Field, Kind
+from todoplan.dialogue.tools_lean import LEAN
 from todoplan.dialogue.tools_tasks import tasks
 from todoplan.dialogue.tools_todos import write_tool
 from todoplan.dialogue.toolsets import Query, Request, Tool
 from todoplan.transcripts.calls import CallResult
 
-__all__ = ["OWN_WORDS", "RECORDED", "created_id", "merged"]
+__all__ = ["OWN_WORDS", "RECORDED", "created_id", "created_ids", "merged"]
 
 OWN_WORDS = frozenset({"todo", "done", "not-started", "in-progress", "open", "cancelled"})
 """Status words that are some system's own: reading them is no mend of a model's mistake."""
 
 _CREATED = re.compile(r"(?:#|\(id=)\s*(\d{1,15})")
+_ALL_CREATED = re.compile(r"\A\d[^\n]*?[:;] #(\d{1,15})(?:-#(\d{1,15}))? created")
 
 
 def _reading_if(key: str, word: str) -> Field:
@@ -39,7 +41,7 @@ def _whole(*extra: Field) -> Tool:
     )
 
     def request(values: Mapping[str, Any]) -> Request:
-        reads = any(values.get(field.target) == field.target[6:] for field in extra)
+        reads = any(values.get(one.target) == one.target.removeprefix("reads_") for one in extra)
         if reads or "todos" not in values:
             return Query()
         return base.request(values)
@@ -52,7 +54,7 @@ _MERGES = _whole(Field("merge", "merge", Kind.FLAG, hidden=True))
 _READS = Tool("read_todos", (), lambda _: Query(), read_only=True)
 
 RECORDED: dict[str, Tool] = {
-    **{tool.key: tool for tool in tasks().tools},
+    **{tool.key: tool for tool in (*tasks().tools, *LEAN.tools)},
     "TodoWrite": _MERGES,
     "write_todos": _WRITES,
     "update_plan": _WRITES,
@@ -78,6 +80,18 @@ def created_id(result: CallResult | None) -> str | None:
         return told
     spelled = _CREATED.search(result.text)
     return spelled[1] if spelled else None
+
+
+def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
+    """
+    Return the ids that `lean` says it gave to new tasks, in order; at most so many.
+    """
+    told = _ALL_CREATED.match(result.text) if result else None
+    if told is None:
+        return ()
+    first = int(told[1])
+    last = min(int(told[2] or told[1]), first + most - 1)
+    return tuple(map(str, range(first, last + 1)))
 
 
 def merged(plan: Plan, command: WriteTodos) -> WriteTodos:

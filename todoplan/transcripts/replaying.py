@@ -1,45 +1,108 @@
-"""A whole recording, read and folded: what a program asks for. Streams go through `Fold`."""
+"""A whole recording, read and folded: its steps stream by, and what is counted of them stays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import attrs
 
-from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy, Severity
+from todoplan.errors import ReadError
 from todoplan.transcripts.detect import detect
 from todoplan.transcripts.findings import AUDIT, Finding
 from todoplan.transcripts.folding import Fold
+from todoplan.transcripts.lanes import Lane
 from todoplan.transcripts.reading import read
 from todoplan.transcripts.scene import Step
 
-__all__ = ["LaneResult", "Recording", "replay_file"]
+__all__ = ["KEPT_BAD_LINES", "Replay", "replay_file"]
+
+KEPT_BAD_LINES = 100
+"""So many lines that could not be read are kept of a recording; all of them are counted."""
 
 
-@attrs.frozen
-class LaneResult:
+@attrs.define(eq=False)
+class Replay:
     """
-    How one plan of a recording ended. `largest` is the most tasks it ever held.
-    """
+    A replay, to be listened to once: iterate `steps()`, then look at the rest.
 
-    name: str
-    plan: Plan
-    calls: int
-    refused: int
-    largest: int
-
-
-@attrs.frozen
-class Recording:
-    """
-    A replayed recording: every step, every finding (those of the steps too), the plans at the end.
+    `findings` has those of the steps too. `trouble` says why the reading ended early, if it did.
     """
 
     file: str
     dialect: str
-    steps: tuple[Step, ...]
-    lanes: tuple[LaneResult, ...]
-    findings: tuple[Finding, ...]
+    fold: Fold
+    _told: Iterator[Step | Finding]
+    findings: list[Finding] = attrs.Factory(list)
+    bad_lines: int = 0
+    trouble: str = ""
+    _ahead: Step | None = None
+
+    def steps(self) -> Iterator[Step]:
+        """
+        Give the steps one by one; none of them is kept.
+        """
+        while (step := self._next()) is not None:
+            self.findings += step.findings
+            yield step
+
+    def _next(self) -> Step | None:
+        step, self._ahead = self._ahead, None
+        return step or self._read()
+
+    def _read(self) -> Step | None:
+        """
+        Read on to the next step, and hear what is said between.
+        """
+        try:
+            for said in self._told:
+                if isinstance(said, Step):
+                    return said
+                self._hear(said)
+        except ReadError as error:
+            self.trouble = str(error)
+        return None
+
+    def is_senseless(self) -> bool:
+        """
+        Look for the first step; true if there is none, but lines that could not be read.
+        """
+        self._ahead = self._next()
+        return self._ahead is None and self.bad_lines > 0
+
+    def _hear(self, finding: Finding) -> None:
+        if finding.code == "bad_line":
+            self.bad_lines += 1
+            if self.bad_lines > KEPT_BAD_LINES:
+                return
+        self.findings.append(finding)
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """
+        The plans of the recording, as far as it was read.
+        """
+        return tuple(self.fold.lanes.values())
+
+    @property
+    def calls(self) -> int:
+        """
+        How many planning calls were replayed.
+        """
+        return sum(lane.calls for lane in self.lanes)
+
+    @property
+    def refused(self) -> int:
+        """
+        How many of them were refused when they were made.
+        """
+        return sum(lane.refused for lane in self.lanes)
+
+    @property
+    def other_tools(self) -> tuple[str, ...]:
+        """
+        The first tools that were called, where none is a planning tool known here.
+        """
+        return () if self.fold.lanes else tuple(self.fold.others)
 
     @property
     def has_errors(self) -> bool:
@@ -55,9 +118,9 @@ def replay_file(
     policy: Policy = AUDIT,
     dialect: str | None = None,
     on_bytes: Callable[[int], None] | None = None,
-) -> Recording:
+) -> Replay:
     """
-    Replay a file under a policy; `dialect` is detected unless given.
+    Return the replay of a file under a policy, not yet begun; its dialect is detected unless given.
 
     Raises:
         ReadError: the file is no recording.
@@ -65,16 +128,4 @@ def replay_file(
     """
     dialect = dialect or detect(path)
     fold = Fold(policy)
-    steps: list[Step] = []
-    findings: list[Finding] = []
-    for said in fold.steps(read(path, dialect, on_bytes=on_bytes)):
-        if isinstance(said, Step):
-            steps.append(said)
-            findings.extend(said.findings)
-        else:
-            findings.append(said)
-    lanes = tuple(
-        LaneResult(lane.name, lane.plan, lane.calls, lane.refused, lane.largest)
-        for lane in fold.lanes.values()
-    )
-    return Recording(str(path), dialect, tuple(steps), lanes, tuple(findings))
+    return Replay(str(path), dialect, fold, fold.steps(read(path, dialect, on_bytes=on_bytes)))

@@ -11,16 +11,13 @@ from typing import Any, Literal
 
 import attrs
 
-from todoplan.core.apply import apply
 from todoplan.core.change import Change
-from todoplan.core.commands import Command, CreateTask, DeleteTask, UpdateTask, WriteTodos
+from todoplan.core.commands import Command, WriteTodos
 from todoplan.core.decide import Rejected, decide
-from todoplan.core.events import Event, TaskCreated
-from todoplan.core.model import Task
+from todoplan.core.events import Event
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy, Severity, judge
 from todoplan.core.problems import Problem
-from todoplan.core.slots import LARGEST_GIVEN
 from todoplan.dialogue.complaints import mends_text, sentence
 from todoplan.dialogue.intake import Intake, read
 from todoplan.dialogue.jsonish import InputLimits
@@ -29,8 +26,10 @@ from todoplan.dialogue.toolsets import Query
 from todoplan.dialogue.views import one_line
 from todoplan.transcripts.calls import PlanningCall
 from todoplan.transcripts.findings import Finding, broken, found
-from todoplan.transcripts.recorded import OWN_WORDS, RECORDED, created_id, merged
+from todoplan.transcripts.lanes import Lane
+from todoplan.transcripts.recorded import OWN_WORDS, RECORDED, merged
 from todoplan.transcripts.tools import canonical_tool
+from todoplan.transcripts.translating import Translation
 
 __all__ = ["Lane", "Outcome", "Scene", "Step"]
 
@@ -40,7 +39,6 @@ _LIMITS = InputLimits(chars=16_777_216, items=10_000)
 _ANYTHING_GOES = Policy()
 _CLIP = 120
 _TOLD = 3
-_ELSEWHERE = "(made elsewhere)"
 
 
 @attrs.frozen
@@ -59,22 +57,6 @@ class Step:
     events: tuple[Event, ...]
     findings: tuple[Finding, ...]
     chars: int
-
-
-@attrs.define
-class Lane:
-    """
-    One plan of a recording as far as it has been read.
-    """
-
-    name: str
-    plan: Plan = attrs.field(factory=Plan)
-    calls: int = 0
-    refused: int = 0
-    largest: int = 0
-    last_line: int = 0
-    shown: dict[str, str] = attrs.Factory(dict)
-    written_in: str = ""
 
 
 @attrs.define
@@ -140,61 +122,11 @@ class Scene:
             self._say("repaired_arguments", mends=mends_text(mends))
 
     def _translated(self, command: Command, *, merge: bool) -> Command:
-        """
-        Say the command in the ids of our plan, with what it needs in place.
-        """
-        if isinstance(command, CreateTask):
-            self._make_way(created_id(self.call.result))
-            blocks, blocked_by = self._ids(command.blocks), self._ids(command.blocked_by)
-            return attrs.evolve(command, blocks=blocks, blocked_by=blocked_by)
-        if isinstance(command, UpdateTask):
-            return attrs.evolve(
-                command,
-                task_id=self._id(command.task_id),
-                add_blocks=self._ids(command.add_blocks),
-                add_blocked_by=self._ids(command.add_blocked_by),
-                remove_blocks=self._ids(command.remove_blocks),
-                remove_blocked_by=self._ids(command.remove_blocked_by),
-            )
-        if isinstance(command, DeleteTask):
-            return DeleteTask(self._id(command.task_id))
         if isinstance(command, WriteTodos):
             self._mention_clash()
             return merged(self.lane.plan, command) if merge else command
-        return command
-
-    def _ids(self, recorded: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(map(self._id, recorded))
-
-    def _id(self, recorded: str) -> str:
-        """
-        Return our id for a recorded one; a task made elsewhere gets an entry of its own.
-        """
-        task_id = self.lane.shown.get(recorded, recorded)
-        if task_id in self.lane.plan:
-            return task_id
-        self._say("made_elsewhere", recorded, task=recorded)
-        self._make_way(recorded)
-        task_id = self.lane.shown[recorded] = str(self.lane.plan.next_id)
-        created = TaskCreated(Task(task_id, _ELSEWHERE, created_at=self.call.at))
-        self.lane.plan = apply(self.lane.plan, created)
-        self.found_elsewhere.append(created)
-        return task_id
-
-    def _make_way(self, recorded: str | None) -> None:
-        """
-        Let the plan's next id be the recorded one; an id given out before gets a new number.
-        """
-        plan = self.lane.plan
-        if recorded is None or int(recorded) == plan.next_id:
-            return
-        if plan.next_id < int(recorded) <= LARGEST_GIVEN:
-            self.lane.plan = attrs.evolve(plan, next_id=int(recorded))
-            return
-        shown = str(plan.next_id)
-        if recorded in plan or recorded in self.lane.shown:
-            self._say("reused_id", recorded, task=recorded, shown=shown)
-        self.lane.shown[recorded] = shown
+        translation = Translation(self.lane, self.call, self.findings, self.found_elsewhere)
+        return translation.of(command)
 
     def _mention_clash(self) -> None:
         if self.call.turn and self.lane.written_in == self.call.turn:

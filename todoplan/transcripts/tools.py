@@ -1,8 +1,22 @@
 """The closed set of planning tool names that recordings are searched for, and how to know them."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
-__all__ = ["PLANNING_TOOLS", "canonical_tool", "is_planning_tool", "mentions_tool"]
+from todoplan.dialogue.tools_lean import LEAN
+
+__all__ = [
+    "OWN_TOOL",
+    "PLANNING_TOOLS",
+    "canonical_tool",
+    "is_planning_tool",
+    "may_plan",
+    "mentions_tool",
+]
+
+OWN_TOOL = "plan"
+"""The tool of our set `lean`. Others name a tool so too: its calls are told by their arguments."""
 
 PLANNING_TOOLS = (
     "TodoWrite",
@@ -20,6 +34,7 @@ PLANNING_TOOLS = (
     "SetTodoList",
     "todos",
     "manage_todo_list",
+    OWN_TOOL,
 )
 
 
@@ -31,8 +46,11 @@ _KNOWN = {_bare(name): name for name in PLANNING_TOOLS}
 _KNOWN["todowrite"], _KNOWN["todoread"] = "TodoWrite", "TodoRead"
 
 _PREFIX = re.compile(r"^.*(?:__|[./:])")
-_NAMES = tuple(name.encode() for name in _KNOWN)
+_NAMES = tuple(name.encode() for name in _KNOWN if name != OWN_TOOL)
 _STEMS = (b"todo", b"task", b"plan")
+_OWN_NAME = re.compile(rb"plan\\*[\"'](?!\s*\\*:)|\.\s*plan(?:\s|\\[nrt])*\(")
+_OWN_KEYS = frozenset(field.name for field in LEAN.tools[0].fields if not field.hidden)
+_OWN_KEY = re.compile(rf"[\"'](?:{'|'.join(sorted(_OWN_KEYS))})\\*[\"']\s*:")
 
 
 def canonical_tool(name: str) -> str | None:
@@ -48,9 +66,21 @@ def canonical_tool(name: str) -> str | None:
 
 def is_planning_tool(name: str) -> bool:
     """
-    Whether calls of this tool change or read a plan.
+    Whether calls of this tool change or read a plan; of `plan` only some, see `may_plan`.
     """
     return canonical_tool(name) is not None
+
+
+def may_plan(tool: str, arguments: Mapping[str, Any] | str) -> bool:
+    """
+    Whether this is a planning call: one of `plan` has an argument of `lean`, or none at all.
+    """
+    name = canonical_tool(tool)
+    if name != OWN_TOOL or not arguments:
+        return name is not None
+    if isinstance(arguments, str):
+        return _OWN_KEY.search(arguments) is not None
+    return not _OWN_KEYS.isdisjoint(arguments)
 
 
 def mentions_tool(raw: bytes) -> bool:
@@ -61,4 +91,4 @@ def mentions_tool(raw: bytes) -> bool:
     if not any(stem in lower for stem in _STEMS):
         return False
     bare = lower.replace(b"_", b"")
-    return any(name in bare for name in _NAMES)
+    return any(name in bare for name in _NAMES) or _OWN_NAME.search(lower) is not None

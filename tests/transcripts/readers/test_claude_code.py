@@ -135,19 +135,21 @@ def test_each_old_subagent_has_a_list_of_its_own(tmp_path):
 
 
 def test_progress_lines_are_a_subagents_and_its_tasks_are_the_sessions(tmp_path):
-    """Task tools act on the shared table, a todo list is the subagent's own."""
+    """Tools that go by ids act on the shared plan, a todo list is the subagent's own."""
     path = lines_file(
         tmp_path,
         _line("u0", kind="user"),
         _progress("af9", "assistant", _use("t1", "TaskUpdate", {"taskId": "1"})),
         _progress("af9", "assistant", _use("t2")),
+        _progress("af9", "assistant", _use("t4", "mcp__todoplan__plan", {"done": [1]})),
         _progress(None, "assistant", _use("t3")),
         _progress("af9", "user", _result("t1", "Updated task #1 status")),
         {"type": "progress", "uuid": "x", "sessionId": "s", "data": {"type": "TodoWrite"}},
     )
     found = calls(path)
     assert [(call.lane, call.actor) for call in found] == [
-        ("main", "agent-af9"), ("agent-af9", "agent-af9"), ("sidechain", "sidechain")
+        ("main", "agent-af9"), ("agent-af9", "agent-af9"), ("main", "agent-af9"),
+        ("sidechain", "sidechain"),
     ]  # fmt: skip
     assert found[0].result.text == "Updated task #1 status"
     assert found[0].at.year == 2026

@@ -61,6 +61,15 @@ def test_outputs_of_all_versions_are_read(tmp_path, output, text, refused):
     assert (call.result.text, call.result.is_error) == (text, refused)
 
 
+@pytest.mark.parametrize("output", ["ok, 0/1 completed", "0/1: #1 created; #1 started"])
+@pytest.mark.parametrize("name", ["write_todos", "plan"])
+def test_other_tools_have_more_than_one_good_answer(tmp_path, name, output):
+    """Only `update_plan` says the same each time."""
+    own = _call(name=name, arguments='{"write": ["a"]}')
+    (call,) = calls(lines_file(tmp_path, own, _output(output=output)))
+    assert (call.result.text, call.result.is_error) == (output, False)
+
+
 def test_calls_within_a_script_are_found(tmp_path):
     """In code mode the argument is a literal; both calls of a script share its answer."""
     script = 'tools.shell({a: 1}); tools.update_plan({plan:[{step:"A"}]}); tools.update_plan(p)'

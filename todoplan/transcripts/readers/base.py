@@ -1,7 +1,7 @@
 """What a reader is: how it knows its recordings, and how it gets signals out of them."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
@@ -10,9 +10,10 @@ from todoplan.transcripts.document import document_records
 from todoplan.transcripts.lines import Record, every_line, line_records
 from todoplan.transcripts.linking import Linker, Signal
 from todoplan.transcripts.probe import Probe
+from todoplan.transcripts.sifting import settled, sifted
 from todoplan.transcripts.source import Source
 
-__all__ = ["Reader", "ids_under", "records"]
+__all__ = ["Reader", "each", "ids_under", "records"]
 
 
 @attrs.frozen
@@ -20,7 +21,8 @@ class Reader:
     """
     One dialect: whether a first look at a file shows it, and what the file says, in its order.
 
-    `signals` may ask the linker which ids are awaited, to pass over lines that hold none of them.
+    `signals` has the calls of all tools. It may ask the linker which ids are awaited and whether
+    other tools are of interest, to pass over lines that hold nothing wanted.
     """
 
     name: str
@@ -32,7 +34,7 @@ class Reader:
         Give the items of the recording, each call with its result.
         """
         linker = Linker()
-        return linker.link(self.signals(source, linker))
+        return settled(linker.link(sifted(self.signals(source, linker))))
 
 
 def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
@@ -41,6 +43,19 @@ def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
     """
     pattern = re.compile(rb'"%b"\s*:\s*"((?:[^"\\]|\\.)*)"' % re.escape(field))
     return pattern.findall
+
+
+def each(
+    found: Iterable[Record | BadLine], of_record: Callable[[Record], Iterable[Signal]]
+) -> Iterator[Signal]:
+    """
+    Give the signals of each record; lines that could not be read pass as they are.
+    """
+    for record in found:
+        if isinstance(record, BadLine):
+            yield record
+        else:
+            yield from of_record(record)
 
 
 def records(

@@ -5,16 +5,17 @@ from typing import Any
 
 import attrs
 
-from todoplan.transcripts.calls import MAIN_LANE, BadLine, CallResult, Compaction, PlanningCall
+from todoplan.transcripts.calls import MAIN_LANE, CallResult, Compaction, PlanningCall
 from todoplan.transcripts.lines import Record
 from todoplan.transcripts.linking import Answered, Linker, Seen, Signal
 from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, ids_under, records
+from todoplan.transcripts.readers.base import Reader, each, ids_under, records
 from todoplan.transcripts.readers.shapes import (
     arguments_of,
     content_text,
     data_of,
     id_of,
+    is_refusal,
     mapping,
     mappings,
     string,
@@ -23,12 +24,11 @@ from todoplan.transcripts.readers.shapes import (
 from todoplan.transcripts.readers.sidechains import Sidechains, Voice
 from todoplan.transcripts.source import Source
 from todoplan.transcripts.times import parse_time
-from todoplan.transcripts.tools import canonical_tool, is_planning_tool, mentions_tool
+from todoplan.transcripts.tools import OWN_TOOL, canonical_tool, mentions_tool
 
 __all__ = ["READER"]
 
 _ids = ids_under(b"tool_use_id")
-_REFUSED = "<tool_use_error>"
 
 
 @attrs.frozen
@@ -64,14 +64,11 @@ def _signals(source: Source, linker: Linker) -> Iterator[Signal]:
             or b'"isSidechain":true' in raw
             or b'"isSidechain": true' in raw
             or linker.awaits(_ids(raw))
+            or (linker.curious and b'"tool_use"' in raw)
         )
 
     sidechains = Sidechains()
-    for record in records(source, wanted):
-        if isinstance(record, BadLine):
-            yield record
-        else:
-            yield from _of_record(record, sidechains)
+    return each(records(source, wanted), lambda record: _of_record(record, sidechains))
 
 
 def _of_record(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
@@ -94,7 +91,7 @@ def _of_message(spoken: _Spoken) -> Iterator[Signal]:
     blocks = mappings(spoken.message.get("content"))
     results = sum(block.get("type") == "tool_result" for block in blocks)
     for number, block in enumerate(blocks):
-        if block.get("type") == "tool_use" and is_planning_tool(string(block.get("name"))):
+        if block.get("type") == "tool_use":
             yield _seen(spoken, block, number)
         elif block.get("type") == "tool_result":
             yield _answered(spoken, block, alone=results == 1)
@@ -118,14 +115,15 @@ def _seen(spoken: _Spoken, block: Mapping[str, Any], number: int) -> Seen:
 
 def _lane(name: str, voice: Voice) -> str:
     """
-    Choose the lane: a todo list is its writer's own; the task table belongs to the session.
+    Choose the lane: a todo list is its writer's own; tasks with ids belong to the session.
     """
-    return MAIN_LANE if (canonical_tool(name) or "").startswith("Task") else voice.lane
+    tool = canonical_tool(name) or ""
+    return MAIN_LANE if tool.startswith("Task") or tool == OWN_TOOL else voice.lane
 
 
 def _answered(spoken: _Spoken, block: Mapping[str, Any], *, alone: bool) -> Answered:
     text = content_text(block.get("content"))
-    refused = block.get("is_error") is True or text.startswith(_REFUSED)
+    refused = block.get("is_error") is True or is_refusal(text)
     beside = spoken.fields.get("toolUseResult", spoken.fields.get("tool_use_result"))
     result = CallResult(text, refused, data_of(beside) if alone else None)
     return Answered(id_of(block.get("tool_use_id")), result)

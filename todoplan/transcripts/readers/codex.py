@@ -1,14 +1,15 @@
 """Codex rollouts: `update_plan` as a function call, or within the script of an `exec` call."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
+from todoplan.transcripts.calls import CallResult, Compaction, PlanningCall
 from todoplan.transcripts.javascript import tool_calls
 from todoplan.transcripts.lines import Record
 from todoplan.transcripts.linking import Answered, Linker, Seen, Signal
 from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, ids_under, records
+from todoplan.transcripts.readers.base import Reader, each, ids_under, records
 from todoplan.transcripts.readers.shapes import (
     arguments_of,
     content_text,
@@ -19,14 +20,15 @@ from todoplan.transcripts.readers.shapes import (
 )
 from todoplan.transcripts.source import Source
 from todoplan.transcripts.times import parse_time
-from todoplan.transcripts.tools import is_planning_tool, mentions_tool
+from todoplan.transcripts.tools import canonical_tool, mentions_tool
 
 __all__ = ["READER"]
 
 _ENVELOPES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 _BARE = {"function_call", "function_call_output", "custom_tool_call"}
 _ids = ids_under(b"call_id")
-_DONE = "Plan updated"
+_CALLING = re.compile(rb'"(?:function|custom_tool)_call"')
+_TERSE, _DONE = "update_plan", "Plan updated"
 _FAILED_SCRIPT = ("Script failed", "Script error", "Script terminated")
 
 
@@ -44,38 +46,38 @@ def _signals(source: Source, linker: Linker) -> Iterator[Signal]:
             mentions_tool(raw)
             or b'"compacted"' in raw
             or (b"_output" in raw and linker.awaits(_ids(raw)))
+            or (linker.curious and _CALLING.search(raw) is not None)
         )
 
-    for record in records(source, wanted):
-        if isinstance(record, BadLine):
-            yield record
-        else:
-            yield from _of_record(record)
+    terse: set[str] = set()
+    return each(records(source, wanted), lambda record: _of_record(record, terse))
 
 
-def _of_record(record: Record) -> Iterator[Signal]:
+def _of_record(record: Record, terse: set[str]) -> Iterator[Signal]:
+    """
+    Give a line's signals. `terse` holds the calls of `update_plan`, which say no more than `_DONE`.
+    """
     fields = record.value
     payload = mapping(fields["payload"]) if "payload" in fields else fields
     if fields.get("type") == "compacted":
         yield Compaction(record.line, at=parse_time(fields.get("timestamp")))
     match payload.get("type"):
-        case "function_call" if is_planning_tool(string(payload.get("name"))):
-            arguments = arguments_of(payload.get("arguments"))
-            yield _seen(record, payload, string(payload.get("name")), arguments)
+        case "function_call":
+            name, call_id = string(payload.get("name")), id_of(payload.get("call_id"))
+            terse |= {call_id} if canonical_tool(name) == _TERSE else set()
+            yield _seen(record, payload, name, arguments_of(payload.get("arguments")))
         case "custom_tool_call":
             yield from _of_script(record, payload)
         case "function_call_output":
-            yield _answered(payload, _plain_result(payload.get("output")))
+            is_terse = id_of(payload.get("call_id")) in terse
+            yield _answered(payload, _plain_result(payload.get("output"), terse=is_terse))
         case "custom_tool_call_output":
             text = content_text(payload.get("output"))
             yield _answered(payload, CallResult(text, text.startswith(_FAILED_SCRIPT)))
 
 
 def _of_script(record: Record, payload: Mapping[str, Any]) -> Iterator[Signal]:
-    planning = (
-        call for call in tool_calls(string(payload.get("input"))) if is_planning_tool(call[0])
-    )
-    for number, (name, arguments) in enumerate(planning):
+    for number, (name, arguments) in enumerate(tool_calls(string(payload.get("input")))):
         yield _seen(record, payload, name, arguments, number)
 
 
@@ -102,15 +104,15 @@ def _answered(payload: Mapping[str, Any], result: CallResult) -> Answered:
     return Answered(id_of(payload.get("call_id")), result)
 
 
-def _plain_result(output: Any) -> CallResult:
+def _plain_result(output: Any, *, terse: bool) -> CallResult:
     """
     Give the answer to a function call; older versions wrap its text in JSON once more.
     """
     inner = arguments_of(output) if isinstance(output, str) else output
     wrapped = mapping(inner)
     text = content_text(wrapped.get("output", wrapped.get("content", output)))
-    refused = wrapped.get("success") is False or bool(text and not text.startswith(_DONE))
-    return CallResult(text, refused)
+    unsaid = terse and bool(text) and not text.startswith(_DONE)
+    return CallResult(text, unsaid or wrapped.get("success") is False)
 
 
 READER = Reader("codex", _recognises, _signals)

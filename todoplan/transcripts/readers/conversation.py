@@ -9,8 +9,7 @@ from todoplan.transcripts.calls import BadLine, CallResult, PlanningCall
 from todoplan.transcripts.lines import Record
 from todoplan.transcripts.linking import Answered, Seen, Signal
 from todoplan.transcripts.readers.messages import Message, Reply, Use, message_of
-from todoplan.transcripts.readers.shapes import turn_of
-from todoplan.transcripts.tools import is_planning_tool
+from todoplan.transcripts.readers.shapes import is_refusal, turn_of
 
 __all__ = ["conversation"]
 
@@ -51,16 +50,15 @@ def conversation(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
 
 def _calls(record: Record, message: Message, asked: list[_Asked]) -> Iterator[Seen]:
     for one in asked:
-        if is_planning_tool(one.use.tool):
-            call = PlanningCall(
-                tool=one.use.tool,
-                arguments=one.use.arguments,
-                line=record.line,
-                turn=turn_of(record.line, message.turn),
-                call_id=one.use.call_id,
-                at=message.at,
-            )
-            yield Seen(call, one.key)
+        call = PlanningCall(
+            tool=one.use.tool,
+            arguments=one.use.arguments,
+            line=record.line,
+            turn=turn_of(record.line, message.turn),
+            call_id=one.use.call_id,
+            at=message.at,
+        )
+        yield Seen(call, one.key)
 
 
 def _heard(asked: list[_Asked], reply: Reply) -> Iterator[Answered]:
@@ -100,5 +98,4 @@ def _part_merged(asked: list[_Asked]) -> None:
 
 def _share(group: list[_Asked], reply: Reply) -> None:
     for one, text in zip(group, reply.texts, strict=True):
-        refused = text.startswith("<tool_use_error>")
-        one.reply = attrs.evolve(reply, result=CallResult(text, refused))
+        one.reply = attrs.evolve(reply, result=CallResult(text, is_refusal(text)))

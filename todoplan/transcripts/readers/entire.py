@@ -3,22 +3,23 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import BadLine, CallResult, PlanningCall
+from todoplan.transcripts.calls import CallResult, PlanningCall
 from todoplan.transcripts.lines import Record
 from todoplan.transcripts.linking import Linker, Seen, Signal
 from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, records
+from todoplan.transcripts.readers.base import Reader, each, records
 from todoplan.transcripts.readers.shapes import (
     arguments_of,
     content_text,
     id_of,
+    is_refusal,
     mappings,
     string,
     turn_of,
 )
 from todoplan.transcripts.source import Source
 from todoplan.transcripts.times import parse_time
-from todoplan.transcripts.tools import is_planning_tool, mentions_tool
+from todoplan.transcripts.tools import mentions_tool
 
 __all__ = ["READER"]
 
@@ -27,17 +28,16 @@ def _recognises(probe: Probe) -> bool:
     return any("v" in record and "agent" in record and "ts" in record for record in probe.records)
 
 
-def _signals(source: Source, _linker: Linker) -> Iterator[Signal]:
-    for record in records(source, mentions_tool):
-        if isinstance(record, BadLine):
-            yield record
-        else:
-            yield from _of_record(record)
+def _signals(source: Source, linker: Linker) -> Iterator[Signal]:
+    def wanted(raw: bytes) -> bool:
+        return mentions_tool(raw) or (linker.curious and b'"tool_use"' in raw)
+
+    return each(records(source, wanted), _of_record)
 
 
 def _of_record(record: Record) -> Iterator[Seen]:
     for block in mappings(record.value.get("content")):
-        if block.get("type") == "tool_use" and is_planning_tool(string(block.get("name"))):
+        if block.get("type") == "tool_use":
             yield _seen(record, block)
 
 
@@ -59,8 +59,7 @@ def _result(value: Any) -> CallResult | None:
     if not isinstance(value, dict):
         return None
     text = content_text(value.get("output"))
-    refused = value.get("status") == "error" or text.startswith("<tool_use_error>")
-    return CallResult(text, refused)
+    return CallResult(text, value.get("status") == "error" or is_refusal(text))
 
 
 READER = Reader("entire", _recognises, _signals)

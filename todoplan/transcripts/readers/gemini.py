@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import BadLine, PlanningCall
+from todoplan.transcripts.calls import PlanningCall
 from todoplan.transcripts.lines import Record
 from todoplan.transcripts.linking import Linker, Seen, Signal
 from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, records
+from todoplan.transcripts.readers.base import Reader, each, records
 from todoplan.transcripts.readers.gemini_markdown import markdown_signals, recognises_markdown
 from todoplan.transcripts.readers.gemini_pairs import Pairs, response_result
 from todoplan.transcripts.readers.shapes import (
@@ -20,7 +20,6 @@ from todoplan.transcripts.readers.shapes import (
 )
 from todoplan.transcripts.source import Source
 from todoplan.transcripts.times import parse_time
-from todoplan.transcripts.tools import is_planning_tool
 
 __all__ = ["READER"]
 
@@ -41,15 +40,14 @@ def _signals(source: Source, _linker: Linker) -> Iterator[Signal]:
 
 def _of_messages(source: Source) -> Iterator[Signal]:
     pairs = Pairs()
-    for record in records(source):
-        if isinstance(record, BadLine):
-            yield record
-            continue
-        for call in mappings(record.value.get("toolCalls")):
-            if is_planning_tool(string(call.get("name"))):
-                yield _of_session(record, call)
-        for part in mappings(record.value.get("parts")):
-            yield from pairs.of_part(record, part)
+    return each(records(source), lambda record: _of_message(record, pairs))
+
+
+def _of_message(record: Record, pairs: Pairs) -> Iterator[Signal]:
+    for call in mappings(record.value.get("toolCalls")):
+        yield _of_session(record, call)
+    for part in mappings(record.value.get("parts")):
+        yield from pairs.of_part(record, part)
 
 
 def _of_session(record: Record, call: Mapping[str, Any]) -> Seen:

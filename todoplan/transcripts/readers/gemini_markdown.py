@@ -12,7 +12,6 @@ from todoplan.transcripts.readers.gemini_pairs import Pairs
 from todoplan.transcripts.readers.markdown import Block, blocks
 from todoplan.transcripts.readers.shapes import arguments_of, mapping
 from todoplan.transcripts.source import Source
-from todoplan.transcripts.tools import is_planning_tool
 
 __all__ = ["markdown_signals", "recognises_markdown"]
 
@@ -45,7 +44,7 @@ class _State:
 
 def markdown_signals(source: Source) -> Iterator[Signal]:
     """
-    Give the log's planning calls, a response each where there is one.
+    Give the log's calls, a response each where there is one.
     """
     state = _State()
     for block in blocks(source, lambda line: _label(state, line), _wanted):
@@ -70,7 +69,7 @@ def _label(state: _State, line: str) -> str | None:
 def _open_details(state: _State, tool: str) -> None:
     state.number += 1
     state.unity_key = ""
-    state.unity_tool = tool if is_planning_tool(tool) else _OTHER
+    state.unity_tool = tool
 
 
 def _label_of(state: _State, line: str) -> str | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
-from todoplan.transcripts.calls import CallResult, PlanningCall
+from todoplan.transcripts.calls import CallResult, OtherCall, PlanningCall
 from todoplan.transcripts.lines import Record
-from todoplan.transcripts.linking import Answered, Seen
+from todoplan.transcripts.linking import Answered, Seen, Signal
 from todoplan.transcripts.readers.shapes import (
     arguments_of,
     content_text,
@@ -36,22 +36,25 @@ class Pairs:
         self._open: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
         self._numbers = count(1)
 
-    def of_part(self, record: Record, part: Mapping[str, Any]) -> Iterator[Seen | Answered]:
+    def of_part(self, record: Record, part: Mapping[str, Any]) -> Iterator[Signal]:
         """
-        Give what a part of an API content says.
+        Give what a part of an API content says, in the spelling of JSON or of Python.
         """
-        if call := mapping(part.get("functionCall")):
+        if call := mapping(part.get("functionCall", part.get("function_call"))):
             at = record.value.get("timestamp")
             yield from self.sent(call, record.line, turn_of(record.line), at)
-        if response := mapping(part.get("functionResponse")):
+        if response := mapping(part.get("functionResponse", part.get("function_response"))):
             yield from self.answered(response)
 
-    def sent(self, call: Mapping[str, Any], line: int, turn: str, at: Any = None) -> Iterator[Seen]:
+    def sent(
+        self, call: Mapping[str, Any], line: int, turn: str, at: Any = None
+    ) -> Iterator[Signal]:
         """
-        Take a call `{name, args, id?}`, if it is a planning tool's. An id may tell the time.
+        Take a call `{name, args, id?}`. An id may tell the time.
         """
         name = string(call.get("name"))
         if not is_planning_tool(name):
+            yield OtherCall(name, line)
             return
         call_id = id_of(call.get("id"))
         key = call_id or f" {next(self._numbers)}"

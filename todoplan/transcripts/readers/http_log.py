@@ -7,10 +7,11 @@ from typing import Any
 
 import attrs
 
-from todoplan.transcripts.calls import MAIN_LANE, BadLine, PlanningCall
+from todoplan.transcripts.calls import MAIN_LANE, BadLine, OtherCall, PlanningCall
 from todoplan.transcripts.jsontext import NotJsonError, parse_json
 from todoplan.transcripts.lines import Record
 from todoplan.transcripts.linking import Answered, Seen, Signal
+from todoplan.transcripts.readers.base import each
 from todoplan.transcripts.readers.messages import Use, message_of
 from todoplan.transcripts.readers.shapes import (
     arguments_of,
@@ -22,7 +23,7 @@ from todoplan.transcripts.readers.shapes import (
     turn_of,
 )
 from todoplan.transcripts.times import parse_time
-from todoplan.transcripts.tools import is_planning_tool
+from todoplan.transcripts.tools import may_plan
 
 __all__ = ["exchanges"]
 
@@ -59,11 +60,7 @@ def exchanges(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
     Give the signals of requests and their answers: a call when it is first met, a result likewise.
     """
     lanes = _Lanes()
-    for record in records:
-        if isinstance(record, BadLine):
-            yield record
-        else:
-            yield from _exchange(record, lanes)
+    return each(records, lambda record: _exchange(record, lanes))
 
 
 def _exchange(record: Record, lanes: _Lanes) -> Iterator[Signal]:
@@ -73,13 +70,18 @@ def _exchange(record: Record, lanes: _Lanes) -> Iterator[Signal]:
     answer, turn = _answer(response)
     met = [(use, f"#{record.line}.{at}") for at, one in enumerate(history) for use in one.uses]
     met += [(use, turn_of(record.line, turn)) for use in answer]
-    planning = [(use, turn) for use, turn in met if use.call_id and is_planning_tool(use.tool)]
+    planning = [(use, turn) for use, turn in met if use.call_id and _may_plan(use)]
+    yield from (OtherCall(use.tool, record.line) for use, _ in met if not _may_plan(use))
     if planning:
         at = parse_time(request.get("timestamp"))
         place = _Place(record.line, lanes.lane(body.get("system")), at)
         yield from (_seen(place, use, turn) for use, turn in planning)
     for reply in (reply for one in history for reply in one.replies):
         yield Answered(reply.call_id, reply.result)
+
+
+def _may_plan(use: Use) -> bool:
+    return may_plan(use.tool, use.arguments)
 
 
 def _seen(place: _Place, use: Use, turn: str) -> Seen:

@@ -11,6 +11,7 @@ from todoplan.transcripts.readers.shapes import (
     arguments_of,
     content_text,
     id_of,
+    is_refusal,
     mapping,
     mappings,
     string,
@@ -22,7 +23,7 @@ __all__ = ["Message", "Reply", "Use", "message_of", "unwrapped"]
 _USES = {"tool_use", "tool_call", "tool-call", "toolCall"}
 _RESULTS = {"tool_result", "tool-result", "toolResult"}
 _ANSWERING = {"tool", "function", "ToolMessage", "ToolMessageChunk"}
-_REFUSALS = ("<tool_use_error>", "Error:", "ERROR:", "Error invoking tool")
+_REFUSALS = ("Error:", "ERROR:", "Error invoking tool")
 
 
 @attrs.frozen
@@ -138,4 +139,4 @@ def _in_block(block: Mapping[str, Any]) -> Reply:
 def _result(fields: Mapping[str, Any], content: Any) -> CallResult:
     text = content_text(content)
     marked = fields.get("is_error") is True or fields.get("status") == "error"
-    return CallResult(text, marked or text.startswith(_REFUSALS))
+    return CallResult(text, marked or is_refusal(text) or text.startswith(_REFUSALS))

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
+from todoplan.transcripts.calls import CallResult, Compaction, PlanningCall
 from todoplan.transcripts.lines import Record
 from todoplan.transcripts.linking import Linker, Signal
 from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, records
+from todoplan.transcripts.readers.base import Reader, each, records
 from todoplan.transcripts.readers.shapes import (
     arguments_of,
     content_text,
@@ -20,7 +20,6 @@ from todoplan.transcripts.readers.shapes import (
 )
 from todoplan.transcripts.source import Source
 from todoplan.transcripts.times import parse_time
-from todoplan.transcripts.tools import is_planning_tool
 
 __all__ = ["READER"]
 
@@ -33,18 +32,18 @@ def _recognises(probe: Probe) -> bool:
 
 
 def _signals(source: Source, _linker: Linker) -> Iterator[Signal]:
-    for record in records(source):
-        if isinstance(record, BadLine):
-            yield record
-        else:
-            for part in mappings(record.value.get("parts")):
-                yield from _of_part(record, part)
+    return each(records(source), _of_record)
+
+
+def _of_record(record: Record) -> Iterator[Signal]:
+    for part in mappings(record.value.get("parts")):
+        yield from _of_part(record, part)
 
 
 def _of_part(record: Record, part: Mapping[str, Any]) -> Iterator[Signal]:
     if part.get("type") == "compaction":
         yield Compaction(record.line, at=_time(record, part))
-    elif part.get("type") == "tool" and is_planning_tool(string(part.get("tool"))):
+    elif part.get("type") == "tool":
         state = mapping(part.get("state"))
         yield PlanningCall(
             tool=string(part.get("tool")),

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import BadLine, CallResult, PlanningCall
+from todoplan.transcripts.calls import CallResult, PlanningCall
 from todoplan.transcripts.lines import Record
 from todoplan.transcripts.linking import Answered, Linker, Seen, Signal
 from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, records
+from todoplan.transcripts.readers.base import Reader, each, records
 from todoplan.transcripts.readers.openhands_markdown import markdown_signals, recognises_markdown
 from todoplan.transcripts.readers.shapes import (
     arguments_of,
@@ -20,7 +20,7 @@ from todoplan.transcripts.readers.shapes import (
 )
 from todoplan.transcripts.source import Source
 from todoplan.transcripts.times import parse_time
-from todoplan.transcripts.tools import is_planning_tool, mentions_tool
+from todoplan.transcripts.tools import mentions_tool
 
 __all__ = ["READER"]
 
@@ -32,16 +32,13 @@ def _recognises(probe: Probe) -> bool:
     )
 
 
-def _signals(source: Source, _linker: Linker) -> Iterator[Signal]:
-    return markdown_signals(source) if source.form == "text" else _of_events(source)
+def _signals(source: Source, linker: Linker) -> Iterator[Signal]:
+    def wanted(raw: bytes) -> bool:
+        return mentions_tool(raw) or (linker.curious and b'"ActionEvent"' in raw)
 
-
-def _of_events(source: Source) -> Iterator[Signal]:
-    for record in records(source, mentions_tool):
-        if isinstance(record, BadLine):
-            yield record
-        elif is_planning_tool(string(record.value.get("tool_name"))):
-            yield from _of_event(record)
+    if source.form == "text":
+        return markdown_signals(source)
+    return each(records(source, wanted), _of_event)
 
 
 def _of_event(record: Record) -> Iterator[Signal]:

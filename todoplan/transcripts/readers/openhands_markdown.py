@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from todoplan.transcripts.calls import BadLine, CallResult, PlanningCall
+from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PlanningCall
 from todoplan.transcripts.jsontext import NotJsonError, parse_json
 from todoplan.transcripts.linking import Answered, Seen, Signal
 from todoplan.transcripts.readers.markdown import Block, blocks
@@ -30,13 +30,15 @@ def recognises_markdown(text: str) -> bool:
 
 def markdown_signals(source: Source) -> Iterator[Signal]:
     """
-    Give the log's planning calls; a result goes to the oldest call of its tool that has none.
+    Give the log's calls; a result goes to the oldest planning call that has none.
     """
     sent = answered = 0
     for block in blocks(source, _label, _wanted):
         if isinstance(block, BadLine):
             yield block
-        elif (heading := _HEADING.match(block.label)) and heading["what"] == "CALL":
+        elif (heading := _HEADING.match(block.label)) and not is_planning_tool(heading["tool"]):
+            yield OtherCall(heading["tool"], block.line)
+        elif heading and heading["what"] == "CALL":
             sent += 1
             yield Seen(_call(block, heading), f" {sent}")
         elif heading and answered < sent:
@@ -50,7 +52,7 @@ def _label(line: str) -> str | None:
 
 def _wanted(label: str) -> bool:
     heading = _HEADING.match(label)
-    return heading is not None and is_planning_tool(heading["tool"])
+    return heading is not None and (heading["what"] == "CALL" or is_planning_tool(heading["tool"]))
 
 
 def _call(block: Block, heading: re.Match[str]) -> PlanningCall:

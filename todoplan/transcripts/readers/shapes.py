@@ -11,6 +11,7 @@ __all__ = [
     "content_text",
     "data_of",
     "id_of",
+    "is_refusal",
     "mapping",
     "mappings",
     "string",
@@ -21,6 +22,7 @@ _DEEPEST = 100
 _TOO_DEEP = f"(left out: nested more than {_DEEPEST} levels deep)"
 _REDACTED = "REDACTED"
 _NOTHING: Mapping[str, Any] = {}
+_REFUSAL = "<tool_use_error>"
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -77,6 +79,13 @@ def _block_text(block: Any) -> str:
     fields = mapping(block)
     named = (fields.get(key) for key in ("text", "content", "output", "value"))
     return next((one for one in named if isinstance(one, str)), "") or _dumped(block)
+
+
+def is_refusal(text: str) -> bool:
+    """
+    Whether this answer is Claude Code's for a call that it did not carry out.
+    """
+    return text.startswith(_REFUSAL)
 
 
 def arguments_of(value: Any) -> Mapping[str, Any] | str:

@@ -1,0 +1,45 @@
+"""Recordings of our own: loops over a scripted model, kept as the conversation that they made."""
+
+import json
+
+from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, numbered
+
+from todoplan.core.plan import Plan
+from todoplan.dialogue.toolbox import Reply
+
+SAID = {
+    CHAT.name: lambda response: [response["choices"][0]["message"]],
+    RESPONSES.name: lambda response: response["output"],
+    MESSAGES.name: lambda response: [{"role": "assistant", "content": response["content"]}],
+    GEMINI.name: lambda response: [response["candidates"][0]["content"]],
+}
+"""What an application keeps of a response, by wire shape."""
+
+DIALECTS = {
+    CHAT.name: "chat",
+    RESPONSES.name: "codex",
+    MESSAGES.name: "anthropic",
+    GEMINI.name: "gemini",
+}
+"""The dialect that a conversation of that shape is read in."""
+
+
+def own_recording(folder, wire, toolbox, *turns, plan=None):
+    """
+    Answer the turns of a scripted model, (name, arguments) each call; return the file and the plan.
+    """
+    plan = Plan() if plan is None else plan
+    kept = [] if wire is RESPONSES else [{"role": "user", "content": "Ship it"}]
+    for number, calls in enumerate(turns):
+        sent = [one._replace(call_id=f"{one.call_id}_{number}") for one in numbered(calls)]
+        response = wire.plain(sent)
+        answered = wire.module.answer(toolbox, plan, response)
+        others = [
+            Reply(answered.plan, "nothing", name=call.name, call_id=call.call_id)
+            for call in answered.others
+        ]
+        kept += [*SAID[wire.name](response), *wire.module.results_of([*answered.replies, *others])]
+        plan = answered.plan
+    path = folder / f"{wire.name}.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in kept), encoding="utf-8")
+    return path, plan

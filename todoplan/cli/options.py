@@ -1,0 +1,172 @@
+"""The options of the commands, as typer reads them from annotations."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from todoplan.cli.mcp_command import TOKEN
+from todoplan.cli.schema_command import FORMS, TOOLSETS
+from todoplan.cli.show_command import PRINTERS
+from todoplan.core.presets import PRESETS
+from todoplan.transcripts.findings import POLICIES
+from todoplan.transcripts.reading import DIALECTS
+
+__all__ = [
+    "AsJson",
+    "AsMarkdown",
+    "Dialect",
+    "Document",
+    "Folders",
+    "Host",
+    "Hosts",
+    "Judging",
+    "OverHttp",
+    "PlanFile",
+    "PlanForm",
+    "PlanId",
+    "PlanName",
+    "Port",
+    "Recordings",
+    "Rules",
+    "Sample",
+    "SchemaForm",
+    "TextOnly",
+    "ToolSetArgument",
+    "ToolSetOption",
+]
+
+
+def _one_of(names: Iterable[str]) -> Callable[[str | None], str | None]:
+    known = tuple(names)
+
+    def check(name: str | None) -> str | None:
+        if name is not None and name not in known:
+            msg = f"{name!r} is none of {', '.join(known)}"
+            raise typer.BadParameter(msg)
+        return name
+
+    return check
+
+
+Recordings = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="FILE|DIR",
+        help="Recordings. A directory stands for the *.jsonl, *.json and *.md files below it; "
+        "files in it that hold no recording are skipped and listed.",
+        show_default=False,
+    ),
+]
+Folders = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DIR|FILE",
+        help="Directories of recordings; files too. The same files count as in replay.",
+    ),
+]
+Judging = Annotated[
+    str,
+    typer.Option(
+        metavar="PRESET",
+        help=f"The rules to judge by: {', '.join(POLICIES)}.",
+        callback=_one_of(POLICIES),
+    ),
+]
+Dialect = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIALECT",
+        help=f"Read as this dialect instead of finding out: {', '.join(DIALECTS)}.",
+        callback=_one_of(DIALECTS),
+        show_default=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.")]
+AsMarkdown = Annotated[
+    bool, typer.Option("--markdown", help="Print Markdown, to be pasted into an issue.")
+]
+Sample = Annotated[
+    bool, typer.Option("--sample", help="Replay the small recording that comes along.")
+]
+Document = Annotated[
+    Path, typer.Argument(metavar="PLAN.json", help="A plan document, or a file of plans.")
+]
+PlanForm = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"The form: text, {', '.join(PRINTERS)}.",
+        callback=_one_of(("text", *PRINTERS)),
+    ),
+]
+PlanName = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="NAME",
+        help="Which plan, of a file that keeps several, as `todoplan mcp --file` does.",
+        show_default=False,
+    ),
+]
+ToolSetArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TOOLSET",
+        help=f"The tool set: {', '.join(TOOLSETS)}.",
+        callback=_one_of(TOOLSETS),
+    ),
+]
+SchemaForm = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"The shape: {', '.join(FORMS)}. plain is a JSON Schema by tool name, "
+        "strict is OpenAI's strict mode.",
+        callback=_one_of(FORMS),
+    ),
+]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The JSON file that keeps the plan. Without one it ends with the server.",
+        show_default=False,
+    ),
+]
+PlanId = Annotated[str, typer.Option(metavar="ID", help="The plan in that file.")]
+ToolSetOption = Annotated[
+    str,
+    typer.Option(
+        metavar="TOOLSET",
+        help=f"What the model gets: {', '.join(TOOLSETS)}.",
+        callback=_one_of(TOOLSETS),
+    ),
+]
+Rules = Annotated[
+    str,
+    typer.Option(
+        metavar="PRESET",
+        help=f"The rules of the plan: {', '.join(PRESETS)}.",
+        callback=_one_of(PRESETS),
+    ),
+]
+TextOnly = Annotated[
+    bool, typer.Option("--text-only", help="Answer with texts alone, not with data beside them.")
+]
+OverHttp = Annotated[bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, not stdio.")]
+Host = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help=f"The address to bind. One that is not loopback needs a token in {TOKEN}.",
+    ),
+]
+Port = Annotated[int, typer.Option(metavar="PORT", help="The port; 0 is any that is free.")]
+Hosts = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A name under which clients reach the server; repeatable."),
+]
