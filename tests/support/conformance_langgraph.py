@@ -6,11 +6,12 @@ from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from todoplan.adapters.langgraph import Options, PlanMiddleware, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
-from todoplan.testing.adapters import Ran, Seen
+from todoplan.testing.adapters import Definition, Ran, Seen
 
 _ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
 
@@ -21,21 +22,27 @@ class Scripted(BaseChatModel):
     """
 
     scripts: Any
+    offered: Any = ()
 
     @property
     def _llm_type(self):
         return "scripted"
 
     def bind_tools(self, tools, **kwargs):
-        return self
+        return self.model_copy(update={"offered": [_offered(tool) for tool in tools]})
 
     def _generate(self, messages, stop=None, run_manager=None, **kwargs):
         script = self.scripts[run_manager.metadata["thread_id"]]
-        return _said(script.reply(map(seen, messages)))
+        return _said(script.reply(map(seen, messages), self.offered))
 
     async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
         script = self.scripts[run_manager.metadata["thread_id"]]
-        return _said(await script.areply(map(seen, messages)))
+        return _said(await script.areply(map(seen, messages), self.offered))
+
+
+def _offered(tool):
+    told = convert_to_openai_tool(tool)["function"]
+    return Definition(told["name"], told["description"], told["parameters"])
 
 
 def _said(turn):
@@ -64,7 +71,7 @@ class LangGraph:
         planning = PlanMiddleware(
             toolset=setup.toolbox.toolset,
             policy=setup.toolbox.policy,
-            guidance=setup.settings,
+            settings=setup.settings,
             options=Options(clock=setup.clock, emit_events=True),
         )
         self.graph = create_agent(

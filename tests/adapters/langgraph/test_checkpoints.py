@@ -63,7 +63,7 @@ def thread(name="t"):
 
 
 def agent(script, saver):
-    planner = PlanMiddleware(toolset=tasks(), guidance=Settings(unfinished=0))
+    planner = PlanMiddleware(toolset=tasks(), settings=Settings(unfinished=0))
     return create_agent(Scripted(script=script), middleware=[planner], checkpointer=saver)
 
 
@@ -283,7 +283,7 @@ def test_an_agent_in_a_graph_survives_an_interruption():
     """
     A person is asked inside the subgraph; the plan that was there before is there after.
     """
-    planner = PlanMiddleware(toolset=tasks(), guidance=Settings(unfinished=0))
+    planner = PlanMiddleware(toolset=tasks(), settings=Settings(unfinished=0))
     asking = HumanInTheLoopMiddleware(interrupt_on={"TaskUpdate": True})
     script = [TURN_WITHOUT_UPDATE, FINISH, says("done")]
     made = create_agent(Scripted(script=script), middleware=[planner, asking])

@@ -4,6 +4,8 @@ import sys
 
 import pytest
 from deepagents import HarnessProfile, create_deep_agent, register_harness_profile
+from deepagents.backends import FilesystemBackend
+from deepagents.profiles import GeneralPurposeSubagentProfile
 from langchain.agents import create_agent
 from langchain.agents.middleware import TodoListMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
@@ -122,6 +124,59 @@ def test_a_planner_of_your_own_and_other_middleware():
     assert isinstance(planner.guidance.toolset, ToolSet)
     assert planner.tools[0].name == "TaskCreate"
     assert "middleware" not in own
+
+
+class Without(Scripted):
+    """
+    A model whose profile disables the general-purpose subagent.
+    """
+
+    def _get_ls_params(self, stop=None, **kwargs):
+        return {**super()._get_ls_params(stop, **kwargs), "ls_provider": "without"}
+
+
+@pytest.mark.parametrize(("chosen", "offered"), [(True, True), (False, False)])
+def test_the_general_purpose_subagent_can_be_left_to_deepagents(chosen, offered):
+    """
+    With `False` nothing is declared, and a profile that disables it has its way.
+    """
+    disabled = GeneralPurposeSubagentProfile(enabled=False)
+    register_harness_profile("without", HarnessProfile(general_purpose_subagent=disabled))
+    model = Without(script=[says("done")])
+    create_deep_agent(model=model, **deep_planning(general_purpose=chosen)).invoke(HELLO)
+    assert ("task" in names_of(model)[0]) is offered
+    assert "write_todos" in names_of(model)[0]
+
+
+def test_the_general_purpose_subagent_left_to_deepagents_works_without_a_plan():
+    """
+    It is deepagents' own, with its tools, its words and no planner.
+    """
+    model = Scripted(script=[delegated("general-purpose"), says("found it"), says("done")])
+    agent = create_deep_agent(model=model, **deep_planning(general_purpose=False))
+    assert agent.invoke(HELLO)["messages"][-1].text == "done"
+    assert ["write_todos" in bound for bound in names_of(model)] == [True, False, True]
+
+
+def test_the_general_purpose_subagent_takes_skills_and_words(tmp_path):
+    """
+    What a mapping says is added to what is declared, and it plans all the same.
+    """
+    skill = tmp_path / "skills" / "zebra"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: zebra\ndescription: stripes\n---\nbody")
+    model = Scripted(script=[delegated("general-purpose"), says("found it"), says("done")])
+    words = {"skills": ["/skills/"], "description": "Does anything."}
+    agent = create_deep_agent(
+        model=model,
+        backend=FilesystemBackend(root_dir=str(tmp_path), virtual_mode=True),
+        **deep_planning(general_purpose=words),
+    )
+    agent.invoke(HELLO)
+    assert "stripes" in str(model.requests[1][0].content)
+    assert all("write_todos" in bound for bound in names_of(model))
+    (task,) = [tool for tool in model._bound[0] if tool.name == "task"]
+    assert "Does anything." in task.description
 
 
 def test_without_deepagents_the_message_says_what_to_install(monkeypatch):

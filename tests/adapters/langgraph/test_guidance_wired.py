@@ -46,7 +46,7 @@ def thread(name="1"):
 
 def agent(script, *middleware, settings=None, **kwargs):
     model = Scripted(script=script)
-    stack = middleware or (PlanMiddleware(guidance=settings),)
+    stack = middleware or (PlanMiddleware(settings=settings),)
     made = create_agent(
         model, tools=[search], middleware=stack, checkpointer=InMemorySaver(), **kwargs
     )
@@ -389,7 +389,7 @@ def test_a_call_stopped_in_its_wrapper_is_not_carried_out_by_its_siblings():
     turn = calls(("TaskCreate", {"subject": "a"}, "1"), ("TaskCreate", {"subject": "b"}, "2"))
     settings = Settings(unfinished=0)
     model = Scripted(script=[turn, says("done")])
-    planner = PlanMiddleware(toolset=tasks(), guidance=settings)
+    planner = PlanMiddleware(toolset=tasks(), settings=settings)
     made = create_agent(model, middleware=[planner, stopping], checkpointer=InMemorySaver())
     done = made.invoke(HELLO, thread())
     assert [t.subject for t in plan_of_state(made.get_state(thread()))] == ["b"]

@@ -35,7 +35,7 @@ def search(query: str) -> str:
 
 def agent(script, middleware=None, **kwargs):
     model = Scripted(script=script)
-    chosen = [middleware or PlanMiddleware(guidance=QUIET)]
+    chosen = [middleware or PlanMiddleware(settings=QUIET)]
     kwargs.setdefault("checkpointer", InMemorySaver())
     return model, create_agent(model, tools=[search], middleware=chosen, **kwargs)
 
@@ -71,7 +71,7 @@ def test_in_the_place_of_the_original(prompt):
     With the same two arguments an agent looks the same from outside, whatever its system prompt.
     """
     words = {"system_prompt": "Plan well.", "tool_description": "Write todos."}
-    ours = same_with(PlanMiddleware(**words, guidance=QUIET), prompt)
+    ours = same_with(PlanMiddleware(**words, settings=QUIET), prompt)
     assert ours == same_with(TodoListMiddleware(**words), prompt)
     assert ours == same_with(langchain_like(**words), prompt)
 
@@ -82,7 +82,7 @@ def test_the_texts_are_the_tool_sets_own_unless_given():
     """
     model, _ = run(PLANNED)
     assert model.requests[0][0].content[-1]["text"] == TODOS.system_prompt()
-    model, _ = run(PLANNED, PlanMiddleware(system_prompt="", guidance=QUIET), system_prompt="Me.")
+    model, _ = run(PLANNED, PlanMiddleware(system_prompt="", settings=QUIET), system_prompt="Me.")
     assert model.requests[0][0].content == "Me."
 
 
@@ -124,7 +124,7 @@ def test_any_tool_set_under_any_name_and_policy():
         calls(("new_task", {"subject": "a"}, "2")),
         says("done"),
     ]
-    chosen = PlanMiddleware(toolset=renamed, policy=STRICT, guidance=QUIET)
+    chosen = PlanMiddleware(toolset=renamed, policy=STRICT, settings=QUIET)
     model, done = run(script, chosen)
     assert model.tool_names == ["new_task", "TaskGet", "TaskList", "TaskUpdate", "search"]
     assert "`new_task`" in model.requests[0][0].content[0]["text"]
@@ -142,7 +142,7 @@ def test_the_lean_tool_set():
         calls(("plan", {"done": [1]}, "2")),
         says("done"),
     ]
-    _, done = run(script, PlanMiddleware(toolset=LEAN, guidance=QUIET))
+    _, done = run(script, PlanMiddleware(toolset=LEAN, settings=QUIET))
     assert done["todos"] == [
         {"content": "a", "status": "completed"},
         {"content": "b", "status": "in_progress"},
@@ -181,7 +181,7 @@ def test_parallel_granular_calls_all_count():
         ("TaskCreate", {"subject": "b"}, "2"),
         ("TaskCreate", {"subject": "c", "blockedBy": ["1", "2"]}, "3"),
     )
-    _, made = agent([turn, says("done")], PlanMiddleware(toolset=tasks(), guidance=QUIET))
+    _, made = agent([turn, says("done")], PlanMiddleware(toolset=tasks(), settings=QUIET))
     done = made.invoke(HELLO, THREAD)
     plan = plan_of_state(made.get_state(THREAD))
     assert [(t.id, t.subject, t.blocked_by) for t in plan] == [
@@ -198,7 +198,7 @@ def test_a_call_that_a_limit_stops_is_not_carried_out():
     """
     turn = calls(*((("TaskCreate", {"subject": s}, s)) for s in "abc"))
     model = Scripted(script=[turn, says("done")])
-    planner = PlanMiddleware(toolset=tasks(), guidance=QUIET)
+    planner = PlanMiddleware(toolset=tasks(), settings=QUIET)
     limit = ToolCallLimitMiddleware(tool_name="TaskCreate", run_limit=2)
     made = create_agent(model, middleware=[planner, limit], checkpointer=InMemorySaver())
     made.invoke(HELLO, THREAD)
@@ -221,7 +221,7 @@ def test_a_person_approves_edits_or_rejects_a_write(asynchronous):
     hitl = HumanInTheLoopMiddleware(interrupt_on={"write_todos": True})
     made = create_agent(
         model,
-        middleware=[PlanMiddleware(guidance=QUIET), hitl],
+        middleware=[PlanMiddleware(settings=QUIET), hitl],
         checkpointer=InMemorySaver(),
     )
     edited = {"name": "write_todos", "args": {"todos": [{"content": "mine", "status": "pending"}]}}
@@ -239,7 +239,7 @@ def test_the_streams_carry_the_plan():
     """
     `updates` and `values` show the list as it changes, `custom` each event that is asked for.
     """
-    chosen = PlanMiddleware(guidance=QUIET, options=Options(emit_events=True))
+    chosen = PlanMiddleware(settings=QUIET, options=Options(emit_events=True))
     _, made = agent(PLANNED, chosen)
     told = {"updates": [], "values": [], "custom": []}
     for mode, chunk in made.stream(HELLO, THREAD, stream_mode=list(told)):

@@ -60,7 +60,7 @@ def test_an_empty_state_holds_the_empty_plan():
     No key, an empty value and an object without the attribute are all no plan yet.
     """
     assert plan_of_state({}) == plan_of_state({"todoplan": {}}) == plan_of_state([]) == Plan()
-    assert not is_models_own({"messages": []})
+    assert not is_models_own({"messages": []}, Plan())
     assert messages_in({}) == ()
     assert messages_in([1]) == [1]
 
@@ -247,9 +247,9 @@ def test_what_is_written_is_plain_for_every_checkpointer():
 
 def test_a_published_list_is_the_readers_own():
     """
-    Whoever changes it changes neither the plan nor the list that is published next.
+    Whoever changes it in a run changes neither the plan nor the list that is published next.
     """
-    state = plan_update(plan_of([Task("1", "a")]))
+    state = {**plan_update(plan_of([Task("1", "a")])), "todoplan_run": True}
     state["todos"][0]["content"] = "changed"
     assert todos_of(plan_of_state(state)) == [{"content": "a", "status": "pending"}]
     _, update = command_update(state, commands.UpdateTask("1", status="completed"))

@@ -1,4 +1,14 @@
-"""Planning for every agent of `create_deep_agent`: the main one and its subagents, each its own."""
+"""
+Planning for every agent of `create_deep_agent`: the main one and its subagents, each its own.
+
+Subagents that are compiled or remote stay as they are. A `TodoListMiddleware` that a profile brings
+is replaced in place.
+
+The general-purpose subagent is declared, if it is not among yours, since deepagents gives its own
+none of the agent's middleware. A declared one is not given the agent's `skills`, nor what a profile
+says of it: a mapping as `general_purpose` adds to it or changes it, such as `{"skills": [...]}`.
+`False` leaves it to deepagents, without a planner, unless a profile brings one.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,25 +24,22 @@ def deep_planning(
     subagents: Sequence[Mapping[str, Any]] = (),
     middleware: Sequence[Any] = (),
     make: Callable[[], PlanMiddleware] = PlanMiddleware,
+    general_purpose: bool | Mapping[str, Any] = True,
 ) -> dict[str, Any]:
     """
     Return the arguments `middleware` and `subagents` of `create_deep_agent`, with planning in each.
 
         create_deep_agent(model=model, **deep_planning(subagents=[...]))
 
-    The general-purpose subagent is declared, if it is not among yours. Subagents that are compiled
-    or remote stay as they are. A `TodoListMiddleware` that a profile brings is replaced in place.
-
     Raises:
         MissingExtraError: deepagents is not installed.
     """
     named = [*subagents]
-    if not any(spec["name"] == "general-purpose" for spec in named):
-        named.insert(0, _general_purpose())
-    return {
-        "middleware": [*middleware, make()],
-        "subagents": [_planning(spec, make) for spec in named],
-    }
+    if general_purpose is not False and not any(s["name"] == "general-purpose" for s in named):
+        changes = general_purpose if isinstance(general_purpose, Mapping) else {}
+        named.insert(0, {**_general_purpose(), **changes})
+    chosen = [_planning(spec, make) for spec in named]
+    return {"middleware": [*middleware, make()], "subagents": chosen}
 
 
 def _general_purpose() -> Mapping[str, Any]:

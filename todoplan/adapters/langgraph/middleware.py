@@ -18,11 +18,14 @@ from langgraph.types import Command
 
 from todoplan.adapters.langgraph.conversation import neutral, protected
 from todoplan.adapters.langgraph.state import (
-    TODOS,
+    RUN,
     is_models_own,
     plan_in,
-    todos_of,
+    plan_update,
+    stored_plan,
+    value_in,
 )
+from todoplan.adapters.langgraph.todos import TODOS, publishing, todos_of
 from todoplan.adapters.langgraph.tools import make_tools
 from todoplan.codec.branches import merge_plans
 from todoplan.core.plan import Plan
@@ -39,11 +42,11 @@ from todoplan.dialogue.toolsets import ToolSet
 __all__ = ["Options", "PlanAgentState", "PlanMiddleware"]
 
 MEMORY = "todoplan_memory"
-RUN = "todoplan_run"
 
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
 _Steps = Generator[_Request, _Response, ExtendedModelResponse[Any]]
+_Guided = Generator[_Request, _Response, tuple[_Response, Advice]]
 
 
 def later(_: Any, update: Any) -> Any:
@@ -55,12 +58,14 @@ def later(_: Any, update: Any) -> Any:
 
 class PlanAgentState(AgentState[Any]):
     """
-    What the middleware adds to the agent's state: the plan, the list that others read, and what
-    guidance remembers of the thread. Caps belong to a run, and `todoplan_run` marks its requests.
+    What the middleware adds to the agent's state: the plan, the list that others read, the sum by
+    which ours is known, and what guidance remembers of the thread. Caps belong to a run, and
+    `todoplan_run` marks its requests.
     """
 
     todoplan: Annotated[NotRequired[dict[str, Any]], PrivateStateAttr, merge_plans]
     todos: Annotated[NotRequired[list[dict[str, Any]] | None], OmitFromInput, later]
+    todoplan_todos: Annotated[NotRequired[int | None], PrivateStateAttr, later]
     todoplan_memory: Annotated[NotRequired[dict[str, int]], PrivateStateAttr]
     todoplan_run: Annotated[NotRequired[bool], UntrackedValue, PrivateStateAttr]
 
@@ -99,7 +104,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         tool_description: str | None = None,
         toolset: ToolSet = WRITE_TODOS,
         policy: Policy = DEFAULT,
-        guidance: Settings | None = None,
+        settings: Settings | None = None,
         options: Options | None = None,
     ) -> None:
         super().__init__()
@@ -110,7 +115,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         for tool in self.tools:
             if tool_description is not None and tool.name == toolset.shown(toolset.writer):
                 tool.description = tool_description
-        self.guidance = Guidance(toolset, guidance or Settings())
+        self.guidance = Guidance(toolset, settings or Settings())
         self._names = chosen.reminder_names
 
     @property
@@ -150,9 +155,21 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
                 return _result(stop)
 
     def _steps(self, request: _Request) -> _Steps:
-        plan, guidance = plan_in(request.state), self.guidance
-        told = Conversation(request.messages, neutral)
-        advice = guidance.before_model(plan, told, _memory(request.state, plan))
+        plan = plan_in(request.state)
+        memory = _memory(request.state, plan)
+        if self._is_offered(request):
+            response, advice = yield from self._guided(request, plan, memory)
+        else:
+            response, advice = (yield request), Advice(memory)
+        return ExtendedModelResponse(response, Command(update=_update(request.state, plan, advice)))
+
+    def _is_offered(self, request: _Request) -> bool:
+        names = self.guidance.toolset.tool_names
+        return any(_name(tool) in names for tool in request.tools)
+
+    def _guided(self, request: _Request, plan: Plan, memory: Memory) -> _Guided:
+        guidance = self.guidance
+        advice = guidance.before_model(plan, Conversation(request.messages, neutral), memory)
         asked, stands = self._prompted(request), list[AnyMessage]()
         response = yield self._reminded(asked, advice)
         structured = request.response_format is not None
@@ -169,7 +186,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
             raise ignored(plan)
         if stands and is_final_answer(said):
             response = ModelResponse([*stands, *response.result], response.structured_response)
-        return ExtendedModelResponse(response, Command(update=_update(request.state, plan, advice)))
+        return response, advice
 
     def _prompted(self, request: _Request) -> _Request:
         """
@@ -197,13 +214,21 @@ def _memory(state: Any, plan: Plan) -> Memory:
     if not state.get(RUN):
         memory = memory.new_run(plan)
     changed = plan.revision != memory.revision
-    return memory.saw(plan) if changed and is_models_own(state) else memory
+    return memory.saw(plan) if changed and is_models_own(state, plan) else memory
 
 
 def _update(state: Any, plan: Plan, advice: Advice) -> dict[str, Any]:
-    todos = todos_of(plan)
-    published = {} if (state.get(TODOS) or []) == todos else {TODOS: todos}
-    return {MEMORY: advice.memory.to_data(), RUN: True, **published}
+    update = {MEMORY: advice.memory.to_data(), RUN: True}
+    if plan.revision != stored_plan(state).revision:
+        return {**update, **plan_update(plan)}
+    same = not value_in(state) or (state.get(TODOS) or []) == todos_of(plan)
+    return update if same else {**update, **publishing(plan)}
+
+
+def _name(tool: Any) -> Any:
+    if isinstance(tool, Mapping):
+        return tool.get("name") or tool.get("function", {}).get("name")
+    return tool.name
 
 
 def _result(stop: StopIteration) -> ExtendedModelResponse[Any]:

@@ -19,7 +19,7 @@ def langchain_like(**changes: Any) -> PlanMiddleware:
     nobody is reminded.
     """
     silent = Settings(plan_lost=False, unfinished=0)
-    wanted = {"policy": LANGCHAIN, "guidance": silent, "options": Options(show_list=True)}
+    wanted = {"policy": LANGCHAIN, "settings": silent, "options": Options(show_list=True)}
     return PlanMiddleware(**{**wanted, **changes})
 
 
@@ -47,7 +47,7 @@ def claude_like(
     return PlanMiddleware(
         toolset=WRITE_TODOS.renamed(write_todos=tool),
         policy=policy,
-        guidance=asks,
+        settings=asks,
         options=Options(show_list=show_list, say_done=True),
     )
 
@@ -58,5 +58,5 @@ def deerflow_like(**changes: Any) -> PlanMiddleware:
     whose names an interface can hide.
     """
     names = {"plan_lost": "todo_reminder", "unfinished": "todo_completion_reminder"}
-    wanted = {"guidance": Settings(unfinished=2), "options": Options(reminder_names=names)}
+    wanted = {"settings": Settings(unfinished=2), "options": Options(reminder_names=names)}
     return PlanMiddleware(**{**wanted, **changes})

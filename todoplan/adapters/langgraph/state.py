@@ -1,7 +1,7 @@
 """
 The plan in a graph's state: one private key with plain JSON in it, and the list that others read.
 
-`todoplan.codec.branches` says what stands there.
+`todoplan.codec.branches` says what stands there. Where there is no plan yet, the list is the plan.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,20 @@ from uuid import uuid4
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.graph import MessagesState
 
-from todoplan.codec import to_langchain
+from todoplan.adapters.langgraph.todos import (
+    SUM,
+    TODOS,
+    is_published,
+    publishing,
+    rewritten,
+    todos_of,
+)
 from todoplan.codec.branches import Step, head_of, merge_plans, plan_in_value, whole
 from todoplan.core.plan import Plan
 
 __all__ = [
     "PLAN",
-    "TODOS",
+    "RUN",
     "PlanState",
     "answered_calls",
     "is_models_own",
@@ -27,12 +34,13 @@ __all__ = [
     "plan_of_state",
     "plan_update",
     "step_update",
+    "stored_plan",
     "todos_of",
     "value_in",
 ]
 
 PLAN = "todoplan"
-TODOS = "todos"
+RUN = "todoplan_run"
 
 
 class PlanState(MessagesState):
@@ -50,14 +58,31 @@ def value_in(state: Any, key: str = PLAN) -> Any:
     return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
 
 
-def plan_in(state: Any) -> Plan:
+def stored_plan(state: Any) -> Plan:
     """
-    Return the plan that a state holds; the empty plan if none was written yet.
+    Return the plan that was written last; the empty plan if none was written yet.
 
     Raises:
         CodecError: what stands there is no plan.
     """
     return plan_in_value(value_in(state))
+
+
+def plan_in(state: Any) -> Plan:
+    """
+    Return the plan that a state holds: the one written last, and what others made of the list.
+
+    In the middle of a run the list is ours; whoever changes a streamed one in place means nothing.
+    What is no list at all says nothing.
+
+    Raises:
+        CodecError: what stands there is no plan.
+    """
+    plan, todos = stored_plan(state), value_in(state, TODOS)
+    if not isinstance(todos, list | tuple):
+        return plan
+    ours = value_in(state, RUN) or is_published(todos, value_in(state, SUM))
+    return plan if value_in(state) and ours else rewritten(plan, todos)
 
 
 def messages_in(state: Any) -> Sequence[BaseMessage]:
@@ -80,17 +105,23 @@ def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, s
     return None, answered
 
 
-def is_models_own(state: Any) -> bool:
+def is_models_own(state: Any, plan: Plan) -> bool:
     """
-    Say whether the plan's last write is a call that the model's last message made.
+    Say whether a plan's last write is a call that the model's last message made.
     """
-    call_id = head_of(value_in(state)).partition(":")[2]
-    return bool(call_id) and call_id in answered_calls(messages_in(state))[1]
+    revision, _, name = head_of(value_in(state)).partition(":")
+    if revision != str(plan.revision):
+        return False
+    call_ids = {name, name.partition(":")[2]}
+    return not call_ids.isdisjoint(answered_calls(messages_in(state))[1])
 
 
 def plan_of_state(state: Any) -> Plan:
     """
     Return the plan of a state, or of what `get_state(config)` returned.
+
+    What others wrote under `todos` counts: while there is no plan yet, and whenever it is not what
+    was published there.
 
     Raises:
         CodecError: what stands there is no plan.
@@ -104,7 +135,7 @@ def plan_update(plan: Plan) -> dict[str, Any]:
 
     Steps that tools take beside it, in the same superstep, are applied to it and not lost.
     """
-    return {PLAN: whole(plan, own_name()), TODOS: todos_of(plan)}
+    return {PLAN: whole(plan, own_name()), **publishing(plan)}
 
 
 def own_name() -> str:
@@ -119,11 +150,4 @@ def step_update(step: Step, state: Any) -> dict[str, Any]:
     Return the update of the state upon which a step was decided.
     """
     value = step.value(value_in(state))
-    return {PLAN: value, TODOS: to_langchain(value["plan"].order)}
-
-
-def todos_of(plan: Plan) -> list[dict[str, str]]:
-    """
-    Return the plan as user interfaces read it: `content` and `status`, cancelled tasks left out.
-    """
-    return to_langchain(plan)
+    return {PLAN: value, **publishing(value["plan"].order)}

@@ -1,0 +1,243 @@
+"""The list `todos`: where there is no plan it is the plan, damaged or not; its sum."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware, TodoListMiddleware
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.types import Command
+from support.scripted import Scripted, calls, says, wrote
+
+from todoplan import Plan, commands, plan_of
+from todoplan.adapters.langgraph import (
+    PlanMiddleware,
+    PlanState,
+    command_update,
+    edit_plan,
+    make_tools,
+    plan_of_state,
+    plan_update,
+)
+from todoplan.adapters.langgraph.todos import (
+    SUM,
+    is_published,
+    publishing,
+    rewritten,
+    todos_of,
+)
+from todoplan.codec import from_langchain
+from todoplan.core.assembly import faults
+from todoplan.core.model import Task
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.tools_tasks import tasks
+
+HELLO = {"messages": [("user", "hello")]}
+THREAD = {"configurable": {"thread_id": "1"}}
+QUIET = Settings(plan_lost=False, unfinished=0)
+TOLD = Settings(plan_lost=False, unfinished=0, changed=True)
+THREE = wrote(("a", "completed"), ("b", "in_progress"), ("c", "pending"))
+
+
+def ours(settings=QUIET):
+    return PlanMiddleware(toolset=tasks(), settings=settings)
+
+
+def agent(saver, planner, *script):
+    model = Scripted(script=[*script])
+    return model, create_agent(model, middleware=[planner], checkpointer=saver)
+
+
+def run(saver, planner, *script):
+    model, made = agent(saver, planner, *script)
+    return model, made, made.invoke(HELLO, THREAD)
+
+
+def lines(made):
+    plan = plan_of_state(made.get_state(THREAD))
+    return [(task.id, task.subject, task.status.value) for task in plan]
+
+
+def entries(*pairs):
+    return [{"content": content, "status": status} for content, status in pairs]
+
+
+TAKEN = [("1", "a", "completed"), ("2", "b", "in_progress"), ("3", "c", "pending")]
+
+
+def test_a_thread_of_langchains_own_goes_on():
+    """
+    Its list is the plan, and stays in the state; the model goes on with it, and is asked to.
+    """
+    saver = InMemorySaver()
+    _, _, before = run(saver, TodoListMiddleware(), THREE, says("so far"))
+    turn = calls(("TaskUpdate", {"taskId": "2", "status": "completed"}, "u"))
+    model, made = agent(saver, ours(Settings(unfinished=1)), says("early"), turn, *map(says, "12"))
+    assert lines(made) == TAKEN
+    done = made.invoke(HELLO, THREAD)
+    assert "[in_progress] b" in model.requests[1][-1].text
+    assert lines(made) == [TAKEN[0], ("2", "b", "completed"), TAKEN[2]]
+    assert [t["content"] for t in done["todos"]] == [t["content"] for t in before["todos"]]
+
+
+def test_nothing_happens_to_a_list_that_nobody_changes():
+    """
+    A run without a planning call leaves it as it was, and keeps the plan that it is.
+    """
+    saver = InMemorySaver()
+    _, _, before = run(saver, TodoListMiddleware(), THREE, says("so far"))
+    for _ in range(2):
+        _, made, done = run(saver, ours(), says("hello"))
+        assert (done["todos"], lines(made)) == (before["todos"], TAKEN)
+    assert made.get_state(THREAD).values["todoplan"]["plan"]["next_id"] == 4
+
+
+def test_the_application_may_be_first():
+    """
+    `edit_plan` before any run of ours goes on with the list.
+    """
+    saver = InMemorySaver()
+    run(saver, TodoListMiddleware(), THREE, says("so far"))
+    _, made = agent(saver, ours())
+    edit_plan(made, THREAD, commands.UpdateTask("3", owner="ann"))
+    assert lines(made) == TAKEN
+    assert plan_of_state(made.get_state(THREAD))["3"].owner == "ann"
+
+
+def test_a_write_that_waits_for_a_person_survives_the_change():
+    """
+    The thread was stopped under LangChain's own; its call is carried out upon its list.
+    """
+    saver, gate = InMemorySaver(), HumanInTheLoopMiddleware({"write_todos": True})
+    again = wrote(("a", "completed"), ("b", "completed"), call_id="2")
+    script = [THREE, again, says("done")]
+    first = create_agent(
+        Scripted(script=script), middleware=[TodoListMiddleware(), gate], checkpointer=saver
+    )
+    approve = Command(resume={"decisions": [{"type": "approve"}]})
+    first.invoke(HELLO, THREAD)
+    first.invoke(approve, THREAD)
+    second = create_agent(
+        Scripted(script=script[2:]),
+        middleware=[PlanMiddleware(settings=QUIET), gate],
+        checkpointer=saver,
+    )
+    done = second.invoke(approve, THREAD)
+    assert done["todos"] == entries(("a", "completed"), ("b", "completed"))
+    assert lines(second) == [("1", "a", "completed"), ("2", "b", "completed")]
+
+
+class Listed(PlanState):
+    """
+    A graph by hand that had a list before it had a plan.
+    """
+
+    todos: list
+
+
+def test_tools_and_nodes_of_a_graph_by_hand_take_the_list_over():
+    """
+    The first planning call, or command, goes on with it.
+    """
+    builder = StateGraph(Listed)
+    builder.add_node("tools", ToolNode(make_tools()))
+    builder.add_edge(START, "tools")
+    builder.add_edge("tools", END)
+    state = {"todos": entries(("a", "completed"), ("b", "pending"))}
+    turn = wrote(("a", "completed"), ("b", "completed"), ("c", "pending"))
+    done = builder.compile().invoke({**state, "messages": [turn]})
+    assert [(t.id, t.subject) for t in plan_of_state(done)] == [("1", "a"), ("2", "b"), ("3", "c")]
+    assert done["todos"] == todos_of(plan_of_state(done))
+    _, update = command_update(state, commands.CreateTask("c"))
+    assert [t.subject for t in plan_of_state(update)] == ["a", "b", "c"]
+
+
+DAMAGED = [
+    "buy milk",
+    {"content": "done", "status": "done"},
+    {"content": "odd", "status": "paused"},
+    {"title": "titled", "id": "7", "colour": "red"},
+    {"status": "pending", "when": {1, 2}},
+    {"content": "größe", "status": 3},
+    None,
+    {},
+    17,
+]
+
+
+def test_a_damaged_list_is_taken_over_entry_by_entry():
+    """
+    What can be read is, what cannot becomes a task with its own text; the agent goes on.
+    """
+    saver = InMemorySaver()
+    _, made = agent(saver, TodoListMiddleware())
+    made.update_state(THREAD, {"todos": DAMAGED}, as_node="model")
+    _, made, done = run(saver, ours(), says("hello"))
+    assert [line[1:] for line in lines(made)] == [
+        ("buy milk", "pending"),
+        ("done", "completed"),
+        ('{"content": "odd", "status": "paused"}', "pending"),
+        ("titled", "pending"),
+        ('{"status": "pending", "when": "{1, 2}"}', "pending"),
+        ('{"content": "größe", "status": 3}', "pending"),
+        ("17", "pending"),
+    ]
+    assert done["todos"] == todos_of(plan_of_state(made.get_state(THREAD)))
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["content", "status", "id", "x"]) | st.text(), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("other", ["text", {"content": "a"}, 7])
+def test_what_is_no_list_is_left_alone(other):
+    """
+    It makes no plan, changes none, and stays until there is something to publish.
+    """
+    saver = InMemorySaver()
+    _, made = agent(
+        saver, ours(), says("1"), calls(("TaskCreate", {"subject": "a"}, "c")), says("2")
+    )
+    made.update_state(THREAD, {"todos": other}, as_node="model")
+    assert lines(made) == []
+    assert made.invoke(HELLO, THREAD)["todos"] == other
+    assert made.invoke(HELLO, THREAD)["todos"] == entries(("a", "pending"))
+    made.update_state(THREAD, {"todos": other})
+    assert lines(made) == [("1", "a", "pending")]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(JUNK, max_size=3))
+def test_any_list_makes_a_plan(junk):
+    """
+    Whatever stands there, nothing is raised, and what comes out can be kept and published.
+    """
+    for before in (Plan(), plan_of([Task("4", "kept", status="cancelled"), Task("5", "b")])):
+        plan = rewritten(before, junk)
+        assert not [*faults(tuple(plan))]
+        assert plan_of_state(plan_update(plan)) == plan
+        assert all(task.id in plan for task in before if task.status == "cancelled")
+
+
+def test_the_sum_knows_a_list_by_text_and_status():
+    """
+    Any JSON round trip is the same list; another text, status or order is not.
+    """
+    update = publishing(plan_of([Task("1", "a"), Task("2", "b", status="completed")]))
+    todos, published = json.loads(json.dumps(update["todos"])), update[SUM]
+    assert is_published(todos, published)
+    assert is_published([{**todo, "id": 1} for todo in todos], published)
+    assert is_published(None, None)
+    for other in ([], todos[::-1], todos[:1], "text", [None], [{}], [{"content": 1, "status": 2}]):
+        assert not is_published(other, published)
+    assert from_langchain(todos)
