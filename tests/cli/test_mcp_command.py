@@ -14,6 +14,7 @@ from mcp.client.stdio import stdio_client
 from support.mcp_client import connected, over_http
 from support.mcp_server import environment
 
+from todoplan import STRICT
 from todoplan.cli import mcp_command
 from todoplan.cli.mcp_command import TOKEN, Address, Served, serve
 from todoplan.stores.file import FileStore
@@ -92,6 +93,7 @@ def test_ctrl_c_ends_a_server_on_stdio(tmp_path):
         (("--policy", "lax"), "'lax' is none of default"),
         (("--http", "--host", "0.0.0.0"), f"set {TOKEN} to"),  # noqa: S104 - refused
         (("--http", "--host", "192.0.2.1", "--port", "1"), "set TODOPLAN_MCP_TOKEN"),
+        (("--http", "--port", "99999"), "65535"),
         (("--file", "missing/plans.json"), "missing/plans.json cannot be read: No such file"),
         (("--file", "corrupt.json"), "corrupt.json holds no plans that can be trusted"),
     ],
@@ -128,6 +130,17 @@ def test_a_missing_extra_is_exit_2(invoke, monkeypatch):
     assert (result.exit_code, "pip install 'todoplan[mcp]'" in result.stderr) == (2, True)
 
 
+def test_rules_that_a_tool_set_cannot_keep_are_off_and_told(screen, complaints):
+    """Any tool set goes with any policy: a server's user cannot change the rules one by one."""
+    box = mcp_command._toolbox(Served(toolset="lean", policy="strict"), screen)
+    assert box.policy == STRICT.but(active_form_required="off", priority_required="off")
+    assert "lean cannot keep active_form_required, priority_required: off here" in complaints(
+        screen
+    )
+    assert mcp_command._toolbox(Served(toolset="tasks", policy="strict"), screen).policy == STRICT
+    assert complaints(screen).count("\n") == 1
+
+
 def test_both_ways_run_to_their_end(screen, monkeypatch, tmp_path):
     """A server that ends by itself is exit 0; the adapter is asked for what the options say."""
     from todoplan.adapters import mcp  # noqa: PLC0415 - as the command does
@@ -147,6 +160,8 @@ def test_both_ways_run_to_their_end(screen, monkeypatch, tmp_path):
     assert serve(served, None, screen) == serve(served, Address(), screen) == 0
     signal.signal(signal.SIGINT, before)
     assert ran == [[], ["sockets"]]
-    planner = mcp_command._planners(served, FileStore(served.file))("a")
+    planner = mcp_command._planners(mcp_command._toolbox(served, screen), FileStore(served.file))(
+        "a"
+    )
     assert planner.toolbox.toolset.name == "lean"
     assert [*tmp_path.iterdir()] == []

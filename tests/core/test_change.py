@@ -7,6 +7,7 @@ from todoplan.core.commands import (
     ClearPlan,
     CreateTask,
     DeleteTask,
+    RestorePlan,
     StartNext,
     UpdateTask,
     WriteTodos,
@@ -45,6 +46,26 @@ def test_written_are_created_and_edited_tasks_once_each_if_they_still_exist():
         UpdateTask("2", status="completed"),
     )
     assert [(task.id, task.owner) for task in seen.written()] == [("1", "y"), ("3", None)]
+
+
+def test_written_are_tasks_that_were_brought_back_as_well():
+    """A restored plan is written anew; what is deleted after that is not told."""
+    tasks = Task("2", "x"), Task("7", "y"), Task("8", "z")
+    seen = change(UpdateTask("1", owner="x"), RestorePlan(tasks), DeleteTask("8"))
+    assert [task.id for task in seen.written()] == ["2", "7"]
+
+
+def test_edited_are_tasks_as_they_were_and_are():
+    """One pair a task that was edited and was there all along."""
+    seen = change(
+        UpdateTask("1", owner="x"),
+        UpdateTask("1", owner="y"),
+        CreateTask("c"),
+        UpdateTask("3", owner="z"),
+        UpdateTask("2", owner="z"),
+        DeleteTask("2"),
+    )
+    assert [(was.owner, now.owner) for was, now in seen.edited()] == [(None, "y")]
 
 
 def test_removed_are_tasks_that_were_there_and_are_gone():

@@ -5,8 +5,20 @@ import pytest
 from hypothesis import given
 from support import strategies as some
 
-from todoplan.core.commands import UNSET, CreateTask, UpdateTask
-from todoplan.core.model import Priority, Status
+from todoplan.core.commands import (
+    UNSET,
+    Batch,
+    CreateTask,
+    CreateTasks,
+    DeleteTask,
+    RestorePlan,
+    StartNext,
+    UpdateTask,
+    WriteTodos,
+)
+from todoplan.core.frozen import LEVELS, FrozenDict
+from todoplan.core.model import Priority, Status, Task, Todo
+from todoplan.errors import PlanError
 
 
 @given(some.commands)
@@ -32,3 +44,101 @@ def test_words_become_members():
     assert CreateTask("a", status="cancelled").status is Status.CANCELLED
     with pytest.raises(ValueError, match="blocked"):
         UpdateTask("1", status="blocked")
+
+
+TUPLES = [
+    (WriteTodos, "todos", Todo("a")),
+    (CreateTasks, "items", CreateTask("a")),
+    (RestorePlan, "tasks", Task("1", "a")),
+    (Batch, "commands", StartNext()),
+]
+ENDS = [
+    *((CreateTask, name) for name in ("blocks", "blocked_by")),
+    *(
+        (UpdateTask, name)
+        for name in ("add_blocks", "add_blocked_by", "remove_blocks", "remove_blocked_by")
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "item"), TUPLES)
+def test_any_iterable_of_items_is_kept_as_a_tuple(kind, name, item):
+    """A list, a tuple or a generator, which can be walked only once, give equal commands."""
+    made = kind((item, item)), kind([item, item]), kind(each for each in (item, item))
+    assert {getattr(command, name) for command in made} == {(item, item)}
+    assert kind(()) == kind([])
+
+
+@pytest.mark.parametrize(("kind", "name", "item"), TUPLES)
+@pytest.mark.parametrize("wrong", ["ab", b"ab", None, 5, ["a"], [None], {"a": 1}])
+def test_what_is_no_list_of_such_items_is_refused(kind, name, item, wrong):
+    """A text, a single value, or items of another kind: refused with what is allowed."""
+    with pytest.raises(PlanError, match="was given; give a tuple of "):
+        kind(wrong)
+    with pytest.raises(PlanError, match="was given; give a tuple of "):
+        kind(item)
+
+
+@pytest.mark.parametrize(("kind", "name"), ENDS)
+def test_ends_of_edges_are_ids_and_not_letters(kind, name):
+    """The text "12" means neither the tasks 1 and 2 nor the task 12; a list of it means 12."""
+    assert getattr(kind("1", **{name: ["12"]}), name) == ("12",)
+    assert getattr(kind("1", **{name: (i for i in "12")}), name) == ("1", "2")
+    for wrong in ("12", 12, (1, 2)):
+        with pytest.raises(PlanError, match="was given; give a tuple of ids, which are texts"):
+            kind("1", **{name: wrong})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: CreateTask(None),
+        lambda: CreateTask("a", None),
+        lambda: CreateTask("a", owner=5),
+        lambda: CreateTask("a", active_form=5),
+        lambda: CreateTask("a", metadata=None),
+        lambda: UpdateTask("1", subject=None),
+        lambda: UpdateTask("1", description=None),
+        lambda: UpdateTask("1", owner=5),
+        lambda: UpdateTask("1", active_form=5),
+        lambda: UpdateTask("1", metadata=[]),
+        lambda: UpdateTask(3),
+        lambda: DeleteTask(3),
+        lambda: Todo(None),
+        lambda: Todo("a", id=1),
+    ],
+)
+def test_a_value_of_another_type_is_refused_where_it_is_given(make):
+    """The developer's line is in the traceback, and the message says what to give."""
+    with pytest.raises(PlanError, match="was given; give a"):
+        make()
+
+
+@pytest.mark.parametrize("kind", [CreateTask, UpdateTask])
+def test_metadata_of_a_command_is_frozen(kind):
+    """A command is a value: what happens to the dict that was given does not reach it."""
+    given = {"k": [1]}
+    command = kind("1", metadata=given)
+    twin = kind("1", metadata={"k": [1]})
+    given["k"].append(2)
+    assert command == twin
+    assert hash(command) == hash(twin)
+    assert command.metadata == FrozenDict({"k": [1]})
+
+
+def nested(levels):
+    """
+    Return batches in batches, so many levels in all.
+    """
+    batch = Batch((StartNext(),))
+    for _ in range(levels - 1):
+        batch = Batch((StartNext(), batch))
+    return batch
+
+
+def test_batches_lie_in_each_other_so_deep_and_no_deeper():
+    """The limit is told by an error, not by the interpreter's stack."""
+    assert pickle.loads(pickle.dumps(nested(LEVELS))) == nested(LEVELS)  # noqa: S301 - our own
+    with pytest.raises(PlanError, match=f"over {LEVELS} deep; put their commands into one") as told:
+        nested(LEVELS + 1)
+    assert told.value.data == {"limit": LEVELS}

@@ -1,7 +1,8 @@
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 import pytest
 
+from todoplan.codec import dump_plan, load_plan
 from todoplan.core.assembly import plan_of
 from todoplan.core.commands import (
     Batch,
@@ -16,6 +17,7 @@ from todoplan.core.decide import Accepted, Rejected, decide
 from todoplan.core.model import Task
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
+from todoplan.core.twin import named_maker
 from todoplan.errors import PlanError
 
 PAIR = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))])
@@ -29,11 +31,26 @@ def test_a_time_without_a_zone_is_the_developers_mistake():
     assert caught.value.data == {"at": naive}
 
 
-@pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=9))])
-def test_an_aware_time_is_stamped(zone):
-    """The time that is given with a command stands on what it made."""
-    at = datetime(2026, 1, 2, tzinfo=zone)
-    assert decide(Plan(), CreateTask("a"), at=at).plan["1"].created_at == at
+class Autumn(tzinfo):
+    """A zone whose clock shows every hour twice: 4 hours behind UTC, then 5."""
+
+    def utcoffset(self, dt):
+        return timedelta(hours=-5 if dt.fold else -4)
+
+    def dst(self, dt):
+        return timedelta()
+
+
+@pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=9)), Autumn()])
+@pytest.mark.parametrize("fold", [0, 1])
+def test_an_aware_time_is_stamped_in_utc(zone, fold):
+    """The moment that is given stands on what was made, in UTC; none is given, none stands."""
+    at = datetime(2026, 11, 1, 1, 30, tzinfo=zone, fold=fold)
+    plan = decide(Plan(), CreateTask("a"), at=at).plan
+    made = plan["1"].created_at
+    assert made.tzinfo is UTC
+    assert made.replace(tzinfo=None) == at.replace(tzinfo=None) - at.utcoffset()
+    assert load_plan(dump_plan(plan)) == plan
     assert decide(Plan(), CreateTask("a")).plan["1"].created_at is None
 
 
@@ -95,3 +112,29 @@ def test_restore_refuses_what_is_no_plan():
     """The faults of ready-made tasks are problems like others."""
     answer = decide(Plan(), RestorePlan((Task("1", " ", blocks=("7",)),)))
     assert {problem.code for problem in answer.problems} == {"empty_text", "unknown_task"}
+
+
+@pytest.mark.parametrize("next_id", [10**15 + 1, 10**16, 10**18 + 5])
+def test_restore_leaves_room_to_count_on(next_id):
+    """A next id that no document could hold is refused, as `plan_of` refuses it."""
+    answer = decide(Plan(), RestorePlan((Task("5", "x"),), next_id), Policy())
+    assert [problem.code for problem in answer.problems] == ["bad_id"]
+    highest = decide(Plan(), RestorePlan((Task("5", "x"),), 10**15), Policy()).plan
+    assert load_plan(dump_plan(highest)) == highest
+    assert str(10**15) in decide(highest, CreateTask("y")).plan
+
+
+@pytest.mark.parametrize(
+    "command", ["complete 1", None, Task("1", "a"), CreateTask, (ClearPlan(),)]
+)
+def test_what_is_no_command_is_refused(command):
+    """The error shows it, and names a command."""
+    with pytest.raises(PlanError, match=r"is no command; give one, such as commands\.CreateTask"):
+        decide(Plan(), command)
+
+
+def test_a_command_about_a_number_is_refused():
+    """Also where the constructor was passed by, the number 1 names no task."""
+    for made in (named_maker(DeleteTask), named_maker(UpdateTask)):
+        with pytest.raises(PlanError, match=r"1 \(int\) was given; give an id"):
+            decide(PAIR, made(task_id=1))

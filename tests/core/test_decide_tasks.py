@@ -3,9 +3,11 @@ import pytest
 from todoplan.core.assembly import plan_of
 from todoplan.core.commands import CreateTask, CreateTasks, DeleteTask, StartNext, UpdateTask
 from todoplan.core.decide import Rejected, decide
+from todoplan.core.frozen import LEVELS
 from todoplan.core.model import Task
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
+from todoplan.core.twin import named_maker
 
 CHAIN = plan_of(
     [
@@ -117,6 +119,22 @@ def test_metadata_is_merged_and_none_deletes_only_what_it_names():
         "k": None,
         "l": 1,
     }
+
+
+def test_metadata_of_too_many_levels_is_a_problem():
+    """Where a tool's arguments come unconverted it is refused with its place, not raised."""
+    deep = {}
+    for _ in range(5_000):
+        deep = {"k": deep}
+    create, update = named_maker(CreateTask), named_maker(UpdateTask)
+    new = create(subject="x", metadata=deep)
+    assert problems(CHAIN, new) == [("too_deep", (), "metadata")]
+    assert problems(CHAIN, CreateTasks((CreateTask("x"), new))) == [
+        ("too_deep", (), "tasks[1].metadata")
+    ]
+    changed = update(task_id="1", metadata=deep)
+    assert problems(CHAIN, changed) == [("too_deep", (), "metadata")]
+    assert decide(CHAIN, changed).problems[0].legal == str(LEVELS)
 
 
 def test_none_clears_and_unset_leaves():

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from support import strategies as some
 
-from todoplan.core.frozen import EMPTY, FrozenDict, freeze, thaw
+from todoplan.core.frozen import EMPTY, LEVELS, FrozenDict, freeze, thaw
+from todoplan.errors import PlanError
 
 
 @given(some.metadata)
@@ -46,3 +47,44 @@ def test_frozen_dict_cannot_change():
         frozen["a"] = 1
     with pytest.raises(AttributeError, match="cannot change"):
         frozen._items = {}
+
+
+def nested(levels, wrap):
+    """
+    Return a value in so many wrappings.
+    """
+    value = 1
+    for _ in range(levels):
+        value = wrap(value)
+    return value
+
+
+WRAPS = [
+    lambda value: {"a": value},
+    lambda value: [value],
+    lambda value: (value,),
+    lambda value: [{"a": value}][0],
+    lambda value: FrozenDict({"a": value}),
+]
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_values_are_frozen_so_deep_and_no_deeper(wrap):
+    """The limit counts objects and arrays alike, also frozen ones that are wrapped again."""
+    assert thaw(freeze(nested(LEVELS, wrap))) == thaw(nested(LEVELS, wrap))
+    with pytest.raises(PlanError, match=f"over {LEVELS} deep; give a flatter value") as caught:
+        freeze({"more": [nested(LEVELS, wrap)]})
+    assert caught.value.data == {"limit": LEVELS}
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_no_depth_ends_in_the_interpreters_stack(wrap):
+    """Neither plain values nor frozen ones, made step by step."""
+    with pytest.raises(PlanError, match="give a flatter value"):
+        freeze(nested(100_000, wrap))
+
+
+def test_a_frozen_dict_holds_values_as_deep_as_can_be_frozen():
+    """The changes of an event hold any metadata that a task can have."""
+    deepest = freeze(nested(LEVELS, lambda value: {"a": value}))
+    assert FrozenDict({"metadata": deepest})["metadata"] is deepest

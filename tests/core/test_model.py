@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 import attrs
 import pytest
 
+from todoplan.codec import dump_plan, load_plan
+from todoplan.core.assembly import plan_of
 from todoplan.core.frozen import FrozenDict
 from todoplan.core.model import (
     OPEN,
@@ -16,6 +18,7 @@ from todoplan.core.model import (
     as_priority,
     as_status,
 )
+from todoplan.errors import PlanError
 
 FULL = Task(
     "1",
@@ -104,3 +107,30 @@ def test_a_move_sets_the_times_that_it_implies(status, at):
         assert moved.completed_at == (at if status is Status.COMPLETED else None)
         first = at if status is Status.IN_PROGRESS else None
         assert moved.started_at == (task.started_at or first)
+
+
+@pytest.mark.parametrize("name", ["blocks", "blocked_by"])
+def test_ends_of_edges_are_kept_as_a_tuple(name):
+    """Any iterable of ids is one, but a text is not read letter by letter."""
+    assert getattr(Task("1", "a", **{name: iter(["2", "12"])}), name) == ("2", "12")
+    with pytest.raises(PlanError, match=r"'12' \(str\) was given; give a tuple of ids"):
+        Task("1", "a", **{name: "12"})
+
+
+def test_metadata_is_frozen_when_a_task_is_made():
+    """What happens to the dict that was given changes no task, and the task is hashable."""
+    given = {"a": [1], "b": {"c": 2}}
+    task = Task("1", "x", metadata=given)
+    given["a"].append(2)
+    given["b"]["c"] = 3
+    assert task == Task("1", "x", metadata=FrozenDict({"a": [1], "b": {"c": 2}}))
+    assert type(task.metadata) is FrozenDict
+    plan = plan_of([task])
+    assert load_plan(dump_plan(plan)) == plan
+
+
+@pytest.mark.parametrize("given", [(5, "a"), (None, "a"), ("1", None), ("1", b"a")])
+def test_id_and_subject_are_texts(given):
+    """A number is no id: the error says what to give."""
+    with pytest.raises(PlanError, match="was given; give a"):
+        Task(*given)

@@ -1,6 +1,7 @@
 import copy
 import pickle
 
+import attrs
 import pytest
 from hypothesis import given
 from support import strategies as some
@@ -10,6 +11,7 @@ from todoplan.core.commands import CreateTask, DeleteTask
 from todoplan.core.decide import decide
 from todoplan.core.model import Status, Task
 from todoplan.core.plan import Counts, Plan
+from todoplan.errors import PlanError
 
 THREE = plan_of([Task("2", "a"), Task("1", "b", status="in_progress"), Task("7", "c")])
 
@@ -47,9 +49,32 @@ def test_unknown_ids(task_id):
 
 
 def test_only_text_is_an_id():
-    """The number 1 is not the id "1"."""
+    """The number 1 is not the id "1": it is in no plan, and asking for it is a mistake."""
     assert "1" in THREE
     assert 1 not in THREE
+    for ask in (THREE.get, THREE.__getitem__, THREE.waits_for):
+        with pytest.raises(PlanError, match=r"1 \(int\) was given; give an id, .*: str\(id\)"):
+            ask(1)
+
+
+@pytest.mark.parametrize("plan", [Plan(), THREE, plan_of([Task("1", "a")])])
+def test_a_plan_is_not_made_from_its_parts(plan):
+    """Tasks neither pass for a revision nor slip in by the name of a part: `plan_of` takes them."""
+    tasks = tuple(plan)
+    with pytest.raises(TypeError):
+        Plan(tasks)
+    for name in ("tasks", "counts", "waiting", "layout", "active", "ready"):
+        with pytest.raises(TypeError, match=name):
+            Plan(**{name: tasks})
+    assert Plan(revision=3, next_id=7) == plan_of([], revision=3, next_id=7)
+
+
+def test_another_revision_of_a_plan():
+    """`attrs.evolve` and `copy.copy` keep what a plan is made of."""
+    later = attrs.evolve(THREE, revision=9)
+    assert later == plan_of(THREE, revision=9, next_id=THREE.next_id)
+    assert [task.id for task in later.ready()] == ["2", "7"]
+    assert copy.copy(THREE) == THREE
 
 
 def test_ready_and_active_in_order():
@@ -63,6 +88,7 @@ def test_a_deleted_task_waits_for_nothing():
     plan = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))])
     after = decide(plan, DeleteTask("2")).plan
     assert (plan.waits_for("2"), after.waits_for("2")) == (1, 0)
+    assert [list(chunk) for chunk in plan.waits()] == [[0, 1]]
 
 
 @given(some.plans)

@@ -120,3 +120,39 @@ def test_what_was_worked_out_is_kept_up_to_a_limit(monkeypatch):
         for entry in policy.rules
         if entry in {*policy.heeding(deleted), *policy.heeding(created)}
     )
+
+
+@pytest.mark.parametrize("level", ["error", "warn"])
+@pytest.mark.parametrize(
+    ("check", "seen"),
+    [
+        (lambda change: None, None),
+        (lambda change: True, True),
+        (lambda change: Problem("x"), Problem("x")),
+        (lambda change: "bad", "b"),
+        (lambda change: iter([Problem("x"), "bad"]), "bad"),
+        (lambda change: [None], None),
+    ],
+)
+def test_a_check_that_yields_no_problems_is_named(check, seen, level):
+    """What a rule of your own gives is problems or nothing; else the error names the rule."""
+    policy = DEFAULT.adding(Rule("mine", check, about_plan=True), level)
+    for ask in (
+        lambda: decide(Plan(), CreateTask("a"), policy),
+        lambda: inspect(Plan(), policy.but(mine="error")),
+    ):
+        with pytest.raises(PlanError, match="the rule mine gave ") as caught:
+            ask()
+        assert caught.value.data == {"rule": "mine", "seen": seen}
+        assert caught.value.__suppress_context__
+
+
+def test_what_a_check_raises_is_its_own():
+    """A mistake inside a check is not taken for a wrong answer."""
+
+    def broken(change):
+        yield from ()
+        return len(5)
+
+    with pytest.raises(TypeError, match="has no len"):
+        decide(Plan(), CreateTask("a"), DEFAULT.adding(Rule("mine", broken)))

@@ -53,5 +53,7 @@ def test_in_order_and_once():
     plan = decide(Plan(), CreateTask("a"), Policy()).plan
     decision = decide(plan, CreateTask("b", blocked_by=("1",)), Policy())
     assert touched(decision.events) == ("2", "1")
+    changed = UpdateTask("1", status="completed", subject="x")
+    assert touched(decide(plan, changed, Policy()).events) == ("1",)
     assert touched(()) == ()
     assert touched(decide(decision.plan, DeleteTask("1"), Policy()).events) is None

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from todoplan.dialogue.conversation import (
     Message,
     is_final_answer,
+    is_refusal,
     text_of,
 )
 
@@ -62,3 +63,24 @@ def test_what_announces_a_tool_is_no_final_answer(message):
     Calls, invalid calls and a finish reason that says tools keep the work going.
     """
     assert not is_final_answer(message)
+
+
+@pytest.mark.parametrize(
+    ("finish", "refuses"),
+    [
+        ("refusal", True),
+        ("content_filter", True),
+        ("SAFETY", True),
+        ("guardrail_intervened", True),
+        ("stop", False),
+        ("tool_calls", False),
+        ("", False),
+    ],
+)
+def test_a_refusal_is_known_by_its_finish(finish, refuses):
+    """
+    However a provider spells it; it ends the work like any answer.
+    """
+    message = Message("assistant", "No.", finish=finish)
+    assert is_refusal(message) is refuses
+    assert is_final_answer(message) is (finish != "tool_calls")

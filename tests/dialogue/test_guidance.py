@@ -14,6 +14,7 @@ from todoplan.dialogue.conversation import Message, ToolResult
 from todoplan.dialogue.guidance import Guidance, Memory, Settings, ignored
 from todoplan.dialogue.tools_tasks import tasks
 from todoplan.dialogue.tools_todos import TODOS
+from todoplan.errors import CodecError
 
 ANSWER = Message("assistant", "Here you are.", finish="stop")
 WRITTEN = Message("tool", results=(ToolResult("write_todos"),))
@@ -112,6 +113,30 @@ def test_the_models_own_changes_are_no_news():
     memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
     changed = made(OPEN, UpdateTask("2", subject="other"))
     assert guidance.before_model(changed, [WRITTEN], memory.saw(changed)).kinds == ()
+
+
+def test_what_others_did_before_the_models_own_change_is_told():
+    """
+    Only a change to the plan that the model knew makes it known.
+    """
+    guidance = Guidance(TODOS, Settings(changed=True))
+    memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
+    others = made(OPEN, UpdateTask("1", subject="theirs"))
+    both = made(others, UpdateTask("2", subject="its own"))
+    own = made(OPEN, UpdateTask("2", subject="its own"))
+    for plan, before, told in ((both, others, ("changed",)), (own, OPEN, ()), (OPEN, OPEN, ())):
+        seen = memory.saw_own(before.revision, plan)
+        assert guidance.before_model(plan, [WRITTEN], seen).kinds == told
+
+
+def test_a_call_that_changes_nothing_touches_nothing():
+    """
+    A task in progress goes stale however often the plan is read.
+    """
+    memory = Memory(turn=7, revision=OPEN.revision, touched=2)
+    assert memory.saw_own(OPEN.revision, OPEN) == memory
+    changed = made(OPEN, UpdateTask("2", subject="other"))
+    assert memory.saw_own(OPEN.revision, changed).touched == 7
 
 
 def test_a_plan_finished_by_somebody_else_is_told_as_such():
@@ -221,6 +246,17 @@ def test_only_a_final_answer_is_judged(message):
     assert (advice.verdict, advice.memory) == ("accept", Memory())
 
 
+@pytest.mark.parametrize("plan", [OPEN, DONE])
+def test_a_refusal_is_let_go(plan):
+    """
+    Asked again, a model that will not answer, or whose answer is filtered, says no more.
+    """
+    refusal = Message("assistant", finish="content_filter")
+    memory = Memory(asked=1)
+    advice = Guidance(TODOS, ALL_ON).after_model(plan, refusal, memory)
+    assert (advice.verdict, advice.memory) == ("accept", memory)
+
+
 def test_a_structured_answer_is_never_sent_back():
     """
     With a response format the answer belongs to the framework.
@@ -287,6 +323,15 @@ def test_the_memory_is_plain_data_and_read_back():
     assert Memory.of(memory.to_data()) == memory
     assert Memory.of({"turn": 3, "of_tomorrow": 1}) == Memory(turn=3)
     assert Memory.of(None) == Memory()
+
+
+@pytest.mark.parametrize("damaged", [{"turn": "x"}, {"asked": None}, {"touched": True}, "x", []])
+def test_a_damaged_memory_is_an_error(damaged):
+    """
+    Never a new one: it says what was seen, and what to do.
+    """
+    with pytest.raises(CodecError, match=r"guidance remembers is damaged: .* leave all of it out"):
+        Memory.of(damaged)
 
 
 def test_what_an_ignored_reminder_raises_names_the_tasks():

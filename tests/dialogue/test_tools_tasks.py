@@ -2,14 +2,18 @@
 
 import json
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.talk import check_reply, planned, texts_of, toolbox
+from support.strategies import full_plans
+from support.talk import check_reply, planned, texts_of, toolbox, valid
 
 from todoplan.core.frozen import thaw
 from todoplan.core.model import Status
 from todoplan.core.plan import Plan
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools_tasks import tasks
 
 plain = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=40)
 harmless = plain.filter(
@@ -212,3 +216,29 @@ def test_nothing_changed():
     reply = call(planned("a"), "TaskUpdate", taskId=1, subject="a", status="pending")
     assert reply.text == "no change, 0/1 completed"
     assert reply.plan["1"].status is Status.PENDING
+
+
+SETS = (tasks(), tasks("snake"), tasks().renamed(TaskCreate="add_step", TaskUpdate="change"))
+EDGES = ("blocks", "blocked_by")
+
+
+def test_creating_is_what_only_adds():
+    """Whatever the tools are called, and no other tool."""
+    for toolset in SETS:
+        found = [toolset.shown(tool.key) for tool in toolset.tools if tool.adds_only]
+        assert found == [toolset.shown("TaskCreate")]
+
+
+@given(full_plans, st.sampled_from(SETS), st.data())
+def test_what_only_adds_leaves_the_rest(plan, toolset, data):
+    """Tasks that were there stay as they are, but for edges that they gain and when that was."""
+    for tool in (tool for tool in toolset.tools if tool.adds_only):
+        every = tuple(attrs.evolve(field, hidden=False) for field in tool.fields)
+        arguments = data.draw(valid(every))
+        after = Toolbox(toolset).call(plan, toolset.shown(tool.key), arguments).plan
+        assert [task.id for task in after][: len(plan)] == [task.id for task in plan]
+        for task in plan:
+            now = after[task.id]
+            assert all(set(getattr(task, ends)) <= set(getattr(now, ends)) for ends in EDGES)
+            gained = {ends: getattr(now, ends) for ends in EDGES}
+            assert attrs.evolve(task, **gained, updated_at=now.updated_at) == now

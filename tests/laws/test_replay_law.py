@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from support import strategies as some
 
 from todoplan.core.apply import apply, replay
-from todoplan.core.commands import Batch
+from todoplan.core.commands import Batch, RestorePlan
 from todoplan.core.decide import Accepted, Rejected, decide
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy, inspect
@@ -53,7 +53,11 @@ def test_events_replay_under_any_policy(script, one, other):
     assert isinstance(decide(plan, Batch(()), other), Accepted)
 
 
-@given(st.lists(some.legal_lists | some.legal_writes | some.moves | some.updates), some.policies())
+steps = some.legal_lists | some.legal_writes | some.moves | some.updates | some.links
+restored = some.full_plans.map(lambda plan: RestorePlan(tuple(plan), plan.next_id))
+
+
+@given(st.lists(steps | restored | some.commands), some.policies())
 def test_accepted_plan_satisfies_every_error_rule(script, policy):
     """Law 3: from an empty plan on, whatever is accepted is what the policy asks for."""
     plan = Plan()

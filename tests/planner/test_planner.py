@@ -206,9 +206,8 @@ def test_undo_works_under_any_policy():
     """
     A strict policy refuses commands, not going back.
     """
-    planner = Planner(toolbox=Toolbox(LEAN, STRICT.but(active_form_required="off")))
-    strict = planner.toolbox.policy.but(priority_required="off", duplicate_content="off")
-    planner.toolbox = Toolbox(LEAN, strict)
+    strict = STRICT.but(active_form_required="off", priority_required="off")
+    planner = Planner(toolbox=Toolbox(LEAN, strict.but(duplicate_content="off")))
     assert not planner.call("plan", {"write": ["a", "b"]}).is_error
     assert not planner.call("plan", {"done": [1]}).is_error
     planner.undo()

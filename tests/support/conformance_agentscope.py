@@ -12,7 +12,7 @@ from agentscope.tool import Toolkit
 
 from todoplan.adapters.agentscope import PlanMiddleware, make_tools, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
-from todoplan.testing.adapters import Ran, Seen
+from todoplan.testing.adapters import Definition, Ran, Seen
 
 
 class Scripted(ChatModelBase):
@@ -27,13 +27,18 @@ class Scripted(ChatModelBase):
         self.formatter, self.script = OpenAIChatFormatter(), script
 
     async def _call_api(self, model_name, messages, tools=None, tool_choice=None, **kwargs):
-        turn = await self.script.areply(flattened(messages))
+        turn = await self.script.areply(flattened(messages), map(_offered, tools))
         texts = [TextBlock(text=turn.text)] if turn.text else []
         uses = [
             ToolCallBlock(id=call.call_id, name=call.name, input=_text(call.arguments))
             for call in turn.calls
         ]
         return ChatResponse(content=[*texts, *uses], is_last=True)
+
+
+def _offered(tool):
+    told = tool["function"]
+    return Definition(told["name"], told["description"], told["parameters"])
 
 
 def _text(arguments):

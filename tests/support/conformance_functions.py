@@ -12,7 +12,7 @@ from todoplan.core.plan import Plan
 from todoplan.dialogue.conversation import Message, ToolResult
 from todoplan.dialogue.guidance import Guidance, Memory
 from todoplan.dialogue.toolbox import Reply
-from todoplan.testing.adapters import Ran, Seen
+from todoplan.testing.adapters import Definition, Ran, Seen
 
 
 class Shape(NamedTuple):
@@ -99,6 +99,19 @@ def _of_parts(content):
     return [*answers, *texts]
 
 
+_SCHEMAS = ("parameters", "input_schema", "parameters_json_schema")
+
+
+def _flat(tools):
+    for tool in tools:
+        yield from tool.get("function_declarations") or [tool.get("function", tool)]
+
+
+def _offered(tool):
+    (schema,) = (tool[key] for key in _SCHEMAS if key in tool)
+    return Definition(tool["name"], tool["description"], schema)
+
+
 CHAT = Shape(openai_chat, _chat, _of_chat)
 RESPONSES = Shape(openai_responses, _items, _of_items)
 MESSAGES = Shape(anthropic_messages, _blocks, _of_blocks)
@@ -165,7 +178,7 @@ class Functions:
         self.begin(record)
         while True:
             due = self.due(record)
-            turn = await script.areply(self.request(record, again or due))
+            turn = await script.areply(self.request(record, again or due), self.offered())
             said = self.heard(record, turn)
             verdict, again = self.judged(record, said)
             events += self.answered(record, turn)
@@ -189,6 +202,9 @@ class Functions:
     def request(self, record, text):
         sent = self.shape.module.with_reminder(record.messages, text)
         return [Seen("system", self.system(record)), *self.read(sent)]
+
+    def offered(self):
+        return list(map(_offered, _flat(self.shape.module.make_tools(self.setup.toolbox))))
 
     def read(self, messages):
         return [seen for message in messages for seen in self.shape.read(message)]

@@ -5,7 +5,11 @@ from support.mcp_client import connected
 from todoplan.adapters.mcp import make_server
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores.file import FileStore
-from todoplan.testing.adapters import Ran, Seen
+from todoplan.testing.adapters import Definition, Ran, Seen
+
+
+def _offered(tool):
+    return Definition(tool["name"], tool["description"], tool["inputSchema"])
 
 
 class MCP:
@@ -37,6 +41,7 @@ class MCP:
             return made
 
         async with connected(make_server(planner, session), self.era) as client:
+            script.offer(map(_offered, await client.tools()))
             for turn in script.turns:
                 for call in turn.calls:
                     result = await client.call(call.name, call.arguments)

@@ -1,13 +1,14 @@
 """The OpenAI Agents SDK under the conformance suite: real runs of its own scripted model."""
 
+import asyncio
 import json
 
 from agents import Agent, RunConfig, Runner
 from agents.memory import SessionABC
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 
-from todoplan.adapters.openai_agents import Planning, attach, plan_of_state
-from todoplan.testing.adapters import Ran, Seen
+from todoplan.adapters.openai_agents import Planning, attach, plan_of_state, seed_plan
+from todoplan.testing.adapters import Definition, Ran, Seen
 
 _CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model", tracing_disabled=True)
 _MOST = 40
@@ -70,9 +71,13 @@ def _call(call):
     return function_call(call.name, sent, call_id=call.call_id)
 
 
+def _offered(tool):
+    return Definition(tool.name, tool.description, tool.params_json_schema)
+
+
 def _model(script):
     async def respond(call):
-        return _said(await script.areply(_request(call)))
+        return _said(await script.areply(_request(call), map(_offered, call.tools)))
 
     return ScriptedModel([ModelStep.respond(respond)] * (len(script.turns) + _MOST))
 
@@ -97,7 +102,7 @@ class OpenAIAgents:
         return self.plannings.setdefault(session, self._planning())
 
     def seed(self, session, plan):
-        self._of(session).planner.restore(plan)
+        asyncio.run(seed_plan(self._of(session), plan))
 
     def plan(self, session):
         return plan_of_state(self._of(session).to_data())

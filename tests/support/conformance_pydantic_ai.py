@@ -17,7 +17,7 @@ from todoplan import Planner
 from todoplan.adapters.pydantic_ai import Planning, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
 from todoplan.stores.memory import MemoryStore
-from todoplan.testing.adapters import Ran, Seen
+from todoplan.testing.adapters import Definition, Ran, Seen
 
 
 def seen(messages):
@@ -42,7 +42,11 @@ def _text(call):
 
 def _model(script):
     async def said(messages, info):
-        return await script.areply([Seen("system", info.instructions), *seen(messages)])
+        tools = [
+            Definition(tool.name, tool.description, tool.parameters_json_schema)
+            for tool in info.function_tools
+        ]
+        return await script.areply([Seen("system", info.instructions), *seen(messages)], tools)
 
     async def answer(messages, info):
         turn = await said(messages, info)

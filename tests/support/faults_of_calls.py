@@ -9,6 +9,18 @@ from support.conformance_sound import Sound, caught_by, edited, singly, with_arg
 from todoplan.core.events import TaskCreated
 
 
+@caught_by("the_tools_are_those_of_the_tool_set")
+class DescribesNothing(Sound):
+    def offered(self):
+        return [attrs.evolve(tool, description="") for tool in super().offered()]
+
+
+@caught_by("the_schemas_are_those_of_the_tool_set")
+class OffersAnyArguments(Sound):
+    def offered(self):
+        return [attrs.evolve(tool, schema={}) for tool in super().offered()]
+
+
 @caught_by("the_plans_are_the_same", "work_goes_on_after_a_restart")
 class LosesEstimates(Sound):
     def answer(self, plan, turn):

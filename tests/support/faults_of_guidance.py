@@ -14,6 +14,19 @@ from todoplan.dialogue.reminders import reminder
 from todoplan.testing.adapters import Seen
 
 
+@caught_by("every_request_has_the_prompt")
+class LeavesThePromptOut(Sound):
+    def system(self, record):
+        return "You work."
+
+
+@caught_by("the_early_answer_is_shown_to_the_model")
+class ForgetsTheEarlyAnswer(Sound):
+    def request(self, record, text):
+        sent = super().request(record, text)
+        return [seen for seen in sent if seen.text != "Early."] if text else sent
+
+
 @caught_by("nothing_is_said_unasked")
 class SaysMoreThanIsAsked(Sound):
     def due(self, record):

@@ -128,13 +128,13 @@ def rewords(before, _, answer):
 
 def miscounts(before, _, answer):
     """The loop's counts are off."""
-    return attrs.evolve(plan_behind(answer, before), counts=Counts(pending=7))
+    return attrs.evolve(plan_behind(answer, before), _counts=Counts(pending=7))
 
 
 def forgets_what_is_ready(before, _, answer):
     """The loop's list of ready tasks is stale."""
     plan = plan_behind(answer, before)
-    return attrs.evolve(plan, ready=Plan()._ready, waiting=Plan()._waiting)
+    return attrs.evolve(plan, _ready=Plan()._ready, _waiting=Plan()._waiting)
 
 
 def half_a_mirror(before, command, answer):

@@ -4,6 +4,9 @@ import asyncio
 
 from agents import Agent, Runner
 from agents.testing import ScriptedModel, assistant_message, function_call
+from openai.types.responses import ResponseOutputMessage, ResponseOutputRefusal
+
+from todoplan.adapters.openai_agents import edit_plan
 
 
 def say(text="Done."):
@@ -11,6 +14,16 @@ def say(text="Done."):
     Return a final answer.
     """
     return [assistant_message(text)]
+
+
+def refuse(why="No."):
+    """
+    Return a refusal.
+    """
+    part = ResponseOutputRefusal(type="refusal", refusal=why)
+    return ResponseOutputMessage(
+        id="m", type="message", role="assistant", status="completed", content=[part]
+    )
 
 
 def write(*todos, call_id="w"):
@@ -72,6 +85,20 @@ async def stream(agent, given="go", **options):
     """
     result = Runner.run_streamed(agent, given, **options)
     return result, [event async for event in result.stream_events()]
+
+
+def plan_of(planning):
+    """
+    Return the plan of a session.
+    """
+    return asyncio.run(planning.plan())
+
+
+def edit(planning, command):
+    """
+    Have the application change the plan of a session.
+    """
+    return asyncio.run(edit_plan(planning, command))
 
 
 def tails(model):

@@ -9,7 +9,7 @@ from strands import Agent
 from strands.models.model import Model
 from strands.session.file_session_manager import FileSessionManager
 
-from todoplan.testing.adapters import Ran, Seen
+from todoplan.testing.adapters import Definition, ModelTurn, Ran, Seen
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
@@ -26,6 +26,8 @@ def shown(mark):
 
 
 ADAPTER = shown("code: strands")
+FILTERED = ModelTurn(text="I cannot")
+"""What the provider has filtered."""
 
 
 class Scripted(Model):
@@ -46,7 +48,8 @@ class Scripted(Model):
         yield {}
 
     async def stream(self, messages, tool_specs=None, system_prompt=None, **kwargs):
-        turn = await self.script.areply([Seen("system", system_prompt), *seen(messages)])
+        request = [Seen("system", system_prompt), *seen(messages)]
+        turn = await self.script.areply(request, map(_offered, tool_specs))
         yield {"messageStart": {"role": "assistant"}}
         if turn.text:
             for event in _block({}, {"text": turn.text}):
@@ -56,7 +59,12 @@ class Scripted(Model):
             delta = {"toolUse": {"input": _text(call.arguments)}}
             for event in _block({"toolUse": use}, delta):
                 yield event
-        yield {"messageStop": {"stopReason": "tool_use" if turn.calls else "end_turn"}}
+        stop = "content_filtered" if turn == FILTERED else "end_turn"
+        yield {"messageStop": {"stopReason": "tool_use" if turn.calls else stop}}
+
+
+def _offered(tool):
+    return Definition(tool["name"], tool["description"], tool["inputSchema"]["json"])
 
 
 def _block(start, delta):

@@ -10,6 +10,7 @@ from hypothesis import given
 from support.conformance_sound import Sound
 from support.faults_of_calls import MarksNoError
 
+from todoplan.core.assembly import plan_of
 from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.tools_todos import TODOS
 from todoplan.testing.adapters import (
@@ -23,7 +24,7 @@ from todoplan.testing.adapters import (
     needs,
 )
 from todoplan.testing.adapters.bench import Checks
-from todoplan.testing.adapters.claims import must, same
+from todoplan.testing.adapters.claims import must, same, same_parts
 from todoplan.testing.adapters.drawn import broken_runs
 from todoplan.testing.adapters.report import table
 from todoplan.testing.adapters.talks import TOOLSETS, is_utf8, numbered, says, talk, turn
@@ -58,6 +59,43 @@ def test_an_adapter_that_can_do_little_is_checked_all_the_same():
             return MarksNoError(setup)
 
     Silent().test_drawn_talks_are_the_same(TOOLSETS["tasks"])
+
+
+def test_a_suite_without_a_host_fails_and_says_what_to_write(pytester):
+    """It is collected, and no check passes: a misspelt name is not taken for a suite left out."""
+    pytester.makepyfile(MISSPELT)
+    done = pytester.runpytest_inprocess(*PLUGIN, "-k", "two_agents or two_sessions")
+    done.assert_outcomes(failed=2)
+    done.stdout.fnmatch_lines(
+        ["*TestMine has no host; write `def host(self, setup): return MyHost*"]
+    )
+
+
+def test_a_seed_that_is_not_saved_is_said():
+    """Not as a missing reminder: what was seeded, and what the host has."""
+
+    class Forgetful(Sound):
+        def seed(self, session, plan):
+            pass
+
+    class Suite(Whole):
+        def host(self, setup):
+            return Forgetful(setup)
+
+    for check in ("a_lost_plan_is_told_at_the_tail", "an_early_answer_is_sent_back"):
+        with pytest.raises(
+            AssertionError, match=r"2 tasks were seeded in 'one', and host\.plan ret"
+        ):
+            getattr(Suite(), f"test_{check}")()
+
+
+def test_a_request_that_was_not_made_is_said():
+    """Not as an index that is out of range."""
+    done = Whole().bench().run(says())
+    assert done.request(0) == done.request(-1)
+    for index in (1, -2):
+        with pytest.raises(AssertionError, match=f"no request {index}: the model was asked 1 ti"):
+            done.request(index)
 
 
 def test_a_check_runs_where_all_is_declared():
@@ -116,6 +154,39 @@ def test_claims_say_what_was_found():
     same(1, 1, "one")
     with pytest.raises(AssertionError, match=r"the ids:\n  found  \[1\]\n  wanted \[2\]"):
         same([1], [2], "the ids")
+
+
+def test_only_what_differs_is_said():
+    """A part that is other, one that is missing and one that is too many; what is alike is not."""
+    wanted = {"a": 1, "b": [2], "c": 3}
+    same_parts(wanted, dict(wanted), "it")
+    with pytest.raises(AssertionError) as caught:
+        same_parts({"a": 1, "b": [4], "d": 5}, wanted, "it")
+    assert str(caught.value).splitlines() == [
+        "it is not as wanted:",
+        "  b: found [4], wanted [2]",
+        "  c: found nothing, wanted 3",
+        "  d: found 5, wanted nothing",
+    ]
+
+
+def test_a_wrong_plan_is_told_by_its_wrong_fields():
+    """Two plans of many tasks that differ in one owner: one line for it."""
+    done = Whole().bench().run(*[turn(("TaskCreate", {"subject": f"Row {n}"})) for n in range(9)])
+    other = attrs.evolve(done, plan=edited_one(done.plan, "4", owner="Ann"))
+    with pytest.raises(AssertionError) as caught:
+        other.same_plan()
+    said = "the plan is not as wanted:\n  #4 owner: found 'Ann', wanted None"
+    assert str(caught.value) == said
+    other.same_times()
+
+
+def edited_one(plan, task_id, **changes):
+    """
+    Return a plan in which one task has other values in some fields.
+    """
+    tasks = (attrs.evolve(task, **changes if task.id == task_id else {}) for task in plan)
+    return plan_of(tuple(tasks), next_id=plan.next_id, revision=plan.revision)
 
 
 def test_a_clock_stands_still_until_it_is_moved_on():
@@ -182,8 +253,8 @@ def test_a_plan_is_compared_without_times():
 def test_the_table_says_what_each_adapter_has():
     """One line an adapter, and what it lacks in words."""
     assert table([Whole, Lesser]).splitlines() == [
-        "Whole   15 of 15 capabilities",
-        "Lesser  13 of 15 capabilities, not TURNS, CLOCK",
+        "Whole   16 of 16 capabilities",
+        "Lesser  14 of 16 capabilities, not TURNS, CLOCK",
         "TURNS: it knows which calls belong to one model turn, and their order",
         "CLOCK: the times of a change can be given",
     ]
@@ -206,6 +277,14 @@ class TestMine(AdapterSuite):
 def test_else():
     pass
 """
+MISSPELT = """
+from todoplan.testing.adapters import AdapterSuite
+
+
+class TestMine(AdapterSuite):
+    def hosts(self, setup):
+        return None
+"""
 PLUGIN = ("-p", "todoplan.testing.adapters.report", "-p", "no:cacheprovider")
 
 
@@ -215,7 +294,7 @@ def test_the_report_is_printed(pytester):
     done = pytester.runpytest_inprocess(*PLUGIN, "-rs", "-k", "else or parallel or two_agents")
     done.assert_outcomes(passed=3, skipped=1)
     done.stdout.fnmatch_lines(["*SKIPPED*not declared: TURNS*"])
-    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  14 of 15 capabilities, not TURNS"])
+    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  15 of 16 capabilities, not TURNS"])
 
 
 def test_without_a_suite_nothing_is_reported(pytester):

@@ -68,7 +68,7 @@ def refusal(script, policy):
 
 BROKEN = {
     "single_in_progress": [(DOING, DOING)],
-    "some_in_progress": [(DOING, UpdateTask("1", status="pending"))],
+    "some_in_progress": [(DOING, Batch((UpdateTask("1", status="pending"),)))],
     "first_in_progress": [(TWO,), (WriteTodos((Todo("a"),)),)],
     "completed_is_final": [
         (DONE, UpdateTask("1", status="pending")),

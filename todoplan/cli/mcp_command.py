@@ -5,13 +5,14 @@ import os
 import signal
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
 from todoplan.cli.schema_command import TOOLSETS
 from todoplan.cli.screen import Screen
 from todoplan.core.presets import PRESETS
+from todoplan.dialogue.demands import unmet
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import TodoplanError
 from todoplan.planner import AsyncPlanner
@@ -71,7 +72,8 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
 
     store = FileStore(served.file) if served.file else MemoryStore()
     store.load(served.plan_id)
-    server = mcp.make_server(_planners(served, store), served.plan_id, structured=served.structured)
+    planners = _planners(_toolbox(served, screen), store)
+    server = mcp.make_server(planners, served.plan_id, structured=served.structured)
     if address is None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         return mcp.serve_stdio(server)
@@ -81,6 +83,16 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
     return mcp.http_server(server, access).serve(sockets=[listener])
 
 
-def _planners(served: Served, store: Store) -> Any:
-    toolbox = Toolbox(TOOLSETS[served.toolset], PRESETS[served.policy])
+def _toolbox(served: Served, screen: Screen) -> Toolbox:
+    """
+    Return the tool set under the policy, as far as it can keep its rules; what it cannot is said.
+    """
+    toolset, policy = TOOLSETS[served.toolset], PRESETS[served.policy]
+    vain: dict[str, Literal["off"]] = dict.fromkeys(unmet(toolset, policy), "off")
+    if vain:
+        screen.complain(f"{served.toolset} cannot keep {', '.join(vain)}: off here")
+    return Toolbox(toolset, policy.but(**vain))
+
+
+def _planners(toolbox: Toolbox, store: Store) -> Any:
     return lambda plan_id: AsyncPlanner(store, plan_id, toolbox=toolbox)

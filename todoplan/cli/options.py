@@ -165,7 +165,10 @@ Host = Annotated[
         help=f"The address to bind. One that is not loopback needs a token in {TOKEN}.",
     ),
 ]
-Port = Annotated[int, typer.Option(metavar="PORT", help="The port; 0 is any that is free.")]
+Port = Annotated[
+    int,
+    typer.Option(metavar="PORT", min=0, max=65535, help="The port; 0 is any that is free."),
+]
 Hosts = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="A name under which clients reach the server; repeatable."),

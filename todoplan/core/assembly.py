@@ -25,9 +25,7 @@ def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Pl
         PlanError: the tasks are no plan; `data["problems"]` holds every fault.
     """
     kept = tuple(tasks)
-    problems = tuple(faults(kept))
-    if next_id > LARGEST_GIVEN:
-        problems += (Problem("bad_id", seen=f"the next id is over {LARGEST_GIVEN}"),)
+    problems = tuple(faults(kept, next_id))
     if problems:
         told = [f"{p.code} {', '.join(p.task_ids[:_TOLD])} ({p.seen})" for p in problems[:_TOLD]]
         more = f" and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
@@ -40,10 +38,16 @@ def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Pl
     return draft.freeze()
 
 
-def faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
+def faults(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem]:
     """
-    Yield what keeps the tasks from being a plan: ids, texts, edges, cycles.
+    Yield what keeps the tasks and the next id from being a plan: ids, texts, edges, cycles.
     """
+    if next_id > LARGEST_GIVEN:
+        yield Problem("bad_id", seen=f"the next id is over {LARGEST_GIVEN}")
+    yield from _task_faults(tasks)
+
+
+def _task_faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
     known: dict[str, Task] = {}
     for task in tasks:
         if not 0 < number_of(task.id) <= LARGEST_GIVEN:

@@ -1,6 +1,6 @@
 """What a rule looks at: the plan before and after a command, and what happened in between."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import attrs
@@ -9,6 +9,7 @@ from todoplan.core.commands import Batch, Command, WriteTodos
 from todoplan.core.events import (
     Event,
     PlanCleared,
+    PlanRestored,
     StatusChanged,
     TaskCreated,
     TaskDeleted,
@@ -49,14 +50,24 @@ class Change:
 
     def written(self) -> Iterator[Task]:
         """
-        Yield the tasks, as they are now, that were created or whose fields were edited.
+        Yield the tasks, as they are now, that were created, brought back, or edited in a field.
         """
         return iter(self._written)
 
     @cached_property
     def _written(self) -> tuple[Task, ...]:
-        ids = dict.fromkeys(map(_written_id, self.events))
+        ids = dict.fromkeys(_written_ids(self.events))
         return tuple(task for task in map(self.after.get, ids) if task is not None)
+
+    def edited(self) -> Iterator[tuple[Task, Task]]:
+        """
+        Yield the tasks whose fields were edited, as they were and as they are now.
+        """
+        edited = (event.task_id for event in self.events if type(event) is TaskEdited)
+        for task_id in dict.fromkeys(edited):
+            was, task = self.before.get(task_id), self.after.get(task_id)
+            if was is not None and task is not None:
+                yield was, task
 
     def removed(self) -> Iterator[Task]:
         """
@@ -80,10 +91,14 @@ def _writes(command: Command | None) -> Iterator[WriteTodos]:
             yield from _writes(part)
 
 
-def _written_id(event: Event) -> str:
-    if type(event) is TaskCreated:
-        return event.task.id
-    return event.task_id if type(event) is TaskEdited else ""
+def _written_ids(events: Iterable[Event]) -> Iterator[str]:
+    for event in events:
+        if type(event) is TaskCreated:
+            yield event.task.id
+        elif type(event) is TaskEdited:
+            yield event.task_id
+        elif type(event) is PlanRestored:
+            yield from (task.id for task in event.tasks)
 
 
 def _removed_ids(event: TaskDeleted | PlanCleared) -> tuple[str, ...]:

@@ -2,18 +2,29 @@
 What someone wants done to a plan: the imperative side. `decide` answers with events or problems.
 
 A status or priority may be given as its word; an unknown word is a ValueError, the developer's.
+Where a tuple is kept any iterable may be given but a text; what does not fit is a PlanError.
 
 `UNSET` means "not given: leave it"; `None` clears a field.
 """
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import attrs
 
-from todoplan.core.frozen import EMPTY
+from todoplan.core.frozen import EMPTY, LEVELS
+from todoplan.core.given import (
+    Several,
+    as_id,
+    as_ids,
+    as_metadata,
+    as_several,
+    as_text,
+    as_words,
+)
 from todoplan.core.model import Priority, Status, Task, Todo, as_priority, as_status
+from todoplan.errors import PlanError
 
 __all__ = [
     "UNSET",
@@ -50,13 +61,29 @@ def _priority(value: str | None | Unset) -> Priority | None | Unset:
     return UNSET if value is UNSET else as_priority(value)
 
 
+def _text(value: str | Unset) -> str | Unset:
+    return UNSET if value is UNSET else as_text(value)
+
+
+def _words(value: str | None | Unset) -> str | None | Unset:
+    return UNSET if value is UNSET else as_words(value)
+
+
+def _todos(value: Several[Todo]) -> tuple[Todo, ...]:
+    return as_several(value, Todo, 'a tuple of todos, such as (Todo("a"), Todo("b"))')
+
+
+def _tasks(value: Several[Task]) -> tuple[Task, ...]:
+    return as_several(value, Task, "a tuple of tasks, such as tuple(plan)")
+
+
 @attrs.frozen(weakref_slot=False)
 class WriteTodos:
     """
     Make the plan's list this one. Items that are there already keep their identity.
     """
 
-    todos: tuple[Todo, ...]
+    todos: tuple[Todo, ...] = attrs.field(converter=_todos)
     clear: bool = False
     """Said to empty the list on purpose; see the rule `empty_write`."""
 
@@ -67,16 +94,20 @@ class CreateTask:
     Add one task at the end.
     """
 
-    subject: str
-    description: str = ""
+    subject: str = attrs.field(converter=as_text)
+    description: str = attrs.field(default="", converter=as_text)
     status: Status = attrs.field(default=Status.PENDING, converter=as_status)
-    active_form: str | None = None
+    active_form: str | None = attrs.field(default=None, converter=as_words)
     priority: Priority | None = attrs.field(default=None, converter=as_priority)
-    owner: str | None = None
-    blocks: tuple[str, ...] = ()
-    blocked_by: tuple[str, ...] = ()
+    owner: str | None = attrs.field(default=None, converter=as_words)
+    blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
+    blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     estimate: float | None = None
-    metadata: Mapping[str, Any] = EMPTY
+    metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
+
+
+def _items(value: Several[CreateTask]) -> tuple[CreateTask, ...]:
+    return as_several(value, CreateTask, "a tuple of creations, such as (CreateTask('a'),)")
 
 
 @attrs.frozen(weakref_slot=False)
@@ -85,7 +116,7 @@ class CreateTasks:
     Add several tasks, all or none. Edges may name an item of the same command: "#0" is the first.
     """
 
-    items: tuple[CreateTask, ...]
+    items: tuple[CreateTask, ...] = attrs.field(converter=_items)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -94,19 +125,19 @@ class UpdateTask:
     Change one task. `metadata` is merged key by key, and `None` deletes a key.
     """
 
-    task_id: str
+    task_id: str = attrs.field(converter=as_id)
     status: Status | Unset = attrs.field(default=UNSET, converter=_status)
-    subject: str | Unset = UNSET
-    description: str | Unset = UNSET
-    active_form: str | None | Unset = UNSET
+    subject: str | Unset = attrs.field(default=UNSET, converter=_text)
+    description: str | Unset = attrs.field(default=UNSET, converter=_text)
+    active_form: str | None | Unset = attrs.field(default=UNSET, converter=_words)
     priority: Priority | None | Unset = attrs.field(default=UNSET, converter=_priority)
-    owner: str | None | Unset = UNSET
+    owner: str | None | Unset = attrs.field(default=UNSET, converter=_words)
     estimate: float | None | Unset = UNSET
-    metadata: Mapping[str, Any] = EMPTY
-    add_blocks: tuple[str, ...] = ()
-    add_blocked_by: tuple[str, ...] = ()
-    remove_blocks: tuple[str, ...] = ()
-    remove_blocked_by: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
+    add_blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
+    add_blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
+    remove_blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
+    remove_blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -115,7 +146,7 @@ class DeleteTask:
     Remove one task and its edges.
     """
 
-    task_id: str
+    task_id: str = attrs.field(converter=as_id)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -138,17 +169,31 @@ class RestorePlan:
     Bring back the tasks of an earlier plan, as that plan holds them, and its next id if higher.
     """
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[Task, ...] = attrs.field(converter=_tasks)
     next_id: int = 1
+
+
+def _commands(value: Several["Command"]) -> tuple["Command", ...]:
+    legal = "a tuple of commands, such as (CreateTask('a'), StartNext())"
+    commands: tuple[Command, ...] = as_several(value, _COMMANDS, legal)
+    if Batch in map(type, commands) and _levels(commands) > LEVELS:
+        msg = f"batches lie in each other over {LEVELS} deep; put their commands into one"
+        raise PlanError(msg, limit=LEVELS)
+    return commands
+
+
+def _levels(commands: tuple["Command", ...]) -> int:
+    inner = [_levels(part.commands) for part in commands if isinstance(part, Batch)]
+    return 1 + max(inner, default=0)
 
 
 @attrs.frozen(weakref_slot=False)
 class Batch:
     """
-    Several commands in order, as one: all are accepted or none.
+    Several commands in order, as one: all are accepted or none. Batches may lie in a batch.
     """
 
-    commands: tuple["Command", ...]
+    commands: tuple["Command", ...] = attrs.field(converter=_commands)
 
 
 Command = (
@@ -162,3 +207,4 @@ Command = (
     | RestorePlan
     | Batch
 )
+_COMMANDS = get_args(Command)

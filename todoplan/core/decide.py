@@ -5,8 +5,8 @@ Law: an accepted command's events replay to its plan, and the plan satisfies the
 command changes nothing, and names every problem found, not the first.
 """
 
-from datetime import datetime
-from typing import assert_never
+from datetime import UTC, datetime
+from typing import Never, NoReturn
 
 import attrs
 
@@ -28,11 +28,13 @@ from todoplan.core.decide_tasks import create, delete, start_next, update
 from todoplan.core.decide_write import clear, write
 from todoplan.core.draft import Draft
 from todoplan.core.events import Event, PlanRestored
+from todoplan.core.given import told
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy, judge
 from todoplan.core.presets import DEFAULT
 from todoplan.core.problems import Problem
 from todoplan.core.scene import Scene
+from todoplan.core.times import in_utc
 from todoplan.core.twin import maker
 from todoplan.errors import PlanError
 
@@ -69,8 +71,10 @@ def decide(
     """
     Say what a command makes of a plan under a policy. `at` is an aware time, or `None`: not known.
 
+    Times are kept in UTC, whatever the zone of `at`.
+
     Raises:
-        PlanError: `at` has no time zone.
+        PlanError: `at` has no time zone, or what is given is no command.
     """
     return weigh(plan, command, policy, at)[0]
 
@@ -84,9 +88,8 @@ def weigh(
     Raises:
         PlanError: as of `decide`.
     """
-    if at is not None and at.tzinfo is None:
-        msg = f"{at.isoformat()} has no time zone; give an aware time such as datetime.now(UTC)"
-        raise PlanError(msg, at=at)
+    if at is not None and at.tzinfo is not UTC:
+        at = in_utc(at)
     scene = Scene(Draft(plan), at)
     _run(scene, command)
     if scene.problems:
@@ -121,10 +124,15 @@ def _run(scene: Scene, command: Command) -> None:  # noqa: C901 - one branch a c
             for part in commands:
                 _run(scene, part)
         case _ as unreachable:
-            assert_never(unreachable)
+            _refuse(unreachable)
+
+
+def _refuse(command: Never) -> NoReturn:
+    msg = f"{told(command)} is no command; give one, such as commands.CreateTask('a')"
+    raise PlanError(msg, seen=command)
 
 
 def _restore(scene: Scene, command: RestorePlan) -> None:
-    scene.problems.extend(faults(command.tasks))
+    scene.problems.extend(faults(command.tasks, command.next_id))
     if not scene.problems:
         scene.emit(PlanRestored(command.tasks, command.next_id, scene.at))

@@ -1,6 +1,6 @@
 """Item by item: what creating, updating and deleting tasks makes of a plan."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -14,12 +14,13 @@ from todoplan.core.events import (
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.frozen import EMPTY, FrozenDict, freeze
+from todoplan.core.frozen import EMPTY, LEVELS, FrozenDict, freeze
 from todoplan.core.graph import path_between
 from todoplan.core.lifecycle import ACTION_TO, TABLE, Kind
 from todoplan.core.model import Status, Task, Todo
 from todoplan.core.scene import Scene
 from todoplan.core.twin import maker
+from todoplan.errors import PlanError
 
 __all__ = ["create", "delete", "edit", "move", "new_task", "start_next", "task_of", "update"]
 
@@ -45,7 +46,8 @@ def create(scene: Scene, items: Sequence[CreateTask], *, single: bool = False) -
         if not item.subject.strip():
             scene.fault("empty_text", path="subject" if single else f"tasks[{index}].subject")
         task_id = ids[f"#{index}"] = str(scene.draft.next_id)
-        scene.emit(_created(new_task(scene, item, task_id)))
+        task = new_task(scene, item, task_id, "" if single else f"tasks[{index}].")
+        scene.emit(_created(task))
     for index, item in enumerate(items):
         where, mine = "" if single else f"tasks[{index}].", ids[f"#{index}"]
         for end in _resolved(scene, item.blocked_by, ids, f"{where}blocked_by"):
@@ -54,9 +56,11 @@ def create(scene: Scene, items: Sequence[CreateTask], *, single: bool = False) -
             _link(scene, mine, end, f"{where}blocks")
 
 
-def new_task(scene: Scene, item: CreateTask, task_id: str) -> Task:
+def new_task(scene: Scene, item: CreateTask, task_id: str, where: str = "") -> Task:
     """
     Return the task that a creation makes, with the times that its status implies.
+
+    `where` is where the creation stands in the command, such as "tasks[0].".
     """
     return _task(
         task_id,
@@ -69,9 +73,19 @@ def new_task(scene: Scene, item: CreateTask, task_id: str) -> Task:
         (),
         (),
         item.estimate,
-        freeze(item.metadata),
+        _frozen(scene, item.metadata, where),
         *_times_of(item.status, scene.at),
     )
+
+
+def _frozen(scene: Scene, metadata: Mapping[str, Any], where: str = "") -> FrozenDict:
+    try:
+        frozen: FrozenDict = freeze(metadata)
+    except PlanError:
+        seen, path = f"over {LEVELS} levels", f"{where}metadata"
+        scene.fault("too_deep", seen=seen, legal=str(LEVELS), path=path)
+        return EMPTY
+    return frozen
 
 
 def task_of(todo: Todo, task_id: str, at: datetime | None) -> Task:
@@ -144,16 +158,16 @@ def update(scene: Scene, command: UpdateTask) -> None:
 def _rewrite(scene: Scene, task: Task, command: UpdateTask) -> None:
     if command.subject is not UNSET and not command.subject.strip():
         scene.fault("empty_text", task.id, path="subject")
-    edit(scene, task, _changes(task, command))
+    edit(scene, task, _changes(scene, task, command))
 
 
-def _changes(task: Task, command: UpdateTask) -> dict[str, Any]:
+def _changes(scene: Scene, task: Task, command: UpdateTask) -> dict[str, Any]:
     given = zip(_TEXTS, _fields(command), strict=False)
     changes = {
         name: value for name, value in given if value is not UNSET and value != getattr(task, name)
     }
     if command.metadata:
-        merged = {**task.metadata, **freeze(command.metadata)}
+        merged = {**task.metadata, **_frozen(scene, command.metadata)}
         gone = {key for key, value in command.metadata.items() if value is None}
         kept = FrozenDict({key: value for key, value in merged.items() if key not in gone})
         if kept != task.metadata:

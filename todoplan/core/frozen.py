@@ -3,12 +3,21 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["EMPTY", "FrozenDict", "freeze", "thaw"]
+from todoplan.errors import PlanError
+
+__all__ = ["EMPTY", "LEVELS", "FrozenDict", "freeze", "thaw"]
+
+LEVELS = 64
+"""So many objects and arrays may lie in each other: what documents may hold as well."""
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 class FrozenDict(Mapping[str, Any]):
     """
     A mapping that cannot change. Equal to any mapping with the same items, and hashable.
+
+    Each of its values may be as deep as `freeze` allows.
     """
 
     __slots__ = ("_items",)
@@ -16,7 +25,7 @@ class FrozenDict(Mapping[str, Any]):
     _items: dict[str, Any]
 
     def __init__(self, items: Mapping[str, Any] | None = None) -> None:
-        frozen = {key: freeze(value) for key, value in (items or {}).items()}
+        frozen = {key: _frozen(value, LEVELS) for key, value in (items or {}).items()}
         object.__setattr__(self, "_items", frozen)
 
     def __getitem__(self, key: str) -> Any:
@@ -48,14 +57,40 @@ EMPTY = FrozenDict()
 def freeze(value: Any) -> Any:
     """
     Return the JSON value with every object a `FrozenDict` and every array a tuple.
+
+    One that is a `FrozenDict` already is returned as it is.
+
+    Raises:
+        PlanError: objects and arrays lie in each other more than `LEVELS` deep.
     """
-    if isinstance(value, FrozenDict):
+    return value if isinstance(value, FrozenDict) else _frozen(value, LEVELS)
+
+
+def _frozen(value: Any, levels: int) -> Any:
+    if type(value) in _PLAIN:
         return value
     if isinstance(value, Mapping):
-        return FrozenDict(value)
+        return _frozen_object(value, _one_less(levels))
     if isinstance(value, list | tuple):
-        return tuple(freeze(item) for item in value)
+        below = _one_less(levels)
+        return tuple([_frozen(item, below) for item in value])
     return value
+
+
+def _frozen_object(value: Mapping[str, Any], levels: int) -> FrozenDict:
+    items = {key: _frozen(item, levels) for key, item in value.items()}
+    if isinstance(value, FrozenDict):
+        return value
+    made = FrozenDict()
+    object.__setattr__(made, "_items", items)
+    return made
+
+
+def _one_less(levels: int) -> int:
+    if not levels:
+        msg = f"objects and arrays lie in each other over {LEVELS} deep; give a flatter value"
+        raise PlanError(msg, limit=LEVELS)
+    return levels - 1
 
 
 def thaw(value: Any) -> Any:

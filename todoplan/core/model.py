@@ -8,6 +8,7 @@ from typing import Any, cast
 import attrs
 
 from todoplan.core.frozen import EMPTY, FrozenDict
+from todoplan.core.given import as_id, as_ids, as_metadata, as_text, as_words
 from todoplan.core.twin import mutable_twin
 
 __all__ = [
@@ -78,13 +79,13 @@ class Todo:
     `None` means "not given": what the task already has stays; a new one is pending.
     """
 
-    content: str
+    content: str = attrs.field(converter=as_text)
     status: Status | None = attrs.field(
         default=None, converter=attrs.converters.optional(as_status)
     )
-    active_form: str | None = None
+    active_form: str | None = attrs.field(default=None, converter=as_words)
     priority: Priority | None = attrs.field(default=None, converter=as_priority)
-    id: str | None = None
+    id: str | None = attrs.field(default=None, converter=as_words)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -96,17 +97,17 @@ class Task:
     `blocks` and `blocked_by` hold ids and mirror each other across the plan.
     """
 
-    id: str
-    subject: str
+    id: str = attrs.field(converter=as_id)
+    subject: str = attrs.field(converter=as_text)
     description: str = ""
     status: Status = attrs.field(default=Status.PENDING, converter=as_status)
     active_form: str | None = None
     priority: Priority | None = attrs.field(default=None, converter=as_priority)
     owner: str | None = None
-    blocks: tuple[str, ...] = ()
-    blocked_by: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
+    blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     estimate: float | None = None
-    metadata: FrozenDict = attrs.field(default=EMPTY, hash=False)
+    metadata: FrozenDict = attrs.field(default=EMPTY, converter=as_metadata, hash=False)
     created_at: datetime | None = None
     updated_at: datetime | None = None
     started_at: datetime | None = None

@@ -52,7 +52,7 @@ class Counts(NamedTuple):
         return self.completed + self.cancelled
 
 
-@attrs.frozen(eq=False, repr=False, weakref_slot=False)
+@attrs.frozen(eq=False, repr=False, weakref_slot=False, kw_only=True)
 class Plan:
     """
     A plan. `Plan()` is the empty one; `plan_of(tasks)` takes ready-made tasks, checked.
@@ -63,12 +63,12 @@ class Plan:
 
     revision: int = 0
     next_id: int = 1
-    counts: Counts = Counts()
-    _tasks: Vector[Task | None] = attrs.field(factory=lambda: Vector(None))
-    _waiting: Vector[int] = attrs.field(factory=lambda: Vector(0))
-    _layout: Layout = attrs.field(factory=Layout)
-    _active: int = 0
-    _ready: int = 0
+    counts: Counts = attrs.field(default=Counts(), alias="_counts")
+    _tasks: Vector[Task | None] = attrs.field(factory=lambda: Vector(None), alias="_tasks")
+    _waiting: Vector[int] = attrs.field(factory=lambda: Vector(0), alias="_waiting")
+    _layout: Layout = attrs.field(factory=Layout, alias="_layout")
+    _active: int = attrs.field(default=0, alias="_active")
+    _ready: int = attrs.field(default=0, alias="_ready")
 
     def get(self, task_id: str) -> Task | None:
         """

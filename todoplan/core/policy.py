@@ -10,10 +10,12 @@ import attrs
 
 from todoplan.core.change import Change
 from todoplan.core.events import Event, TaskCreated
+from todoplan.core.given import told
 from todoplan.core.limits import Limits
 from todoplan.core.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules import RULES, Rule, Trigger, trigger_of
+from todoplan.core.rule import Rule, Trigger, trigger_of
+from todoplan.core.rules import RULES
 from todoplan.errors import PlanError
 
 __all__ = ["Policy", "Severity", "inspect", "judge"]
@@ -53,6 +55,10 @@ def _rated(rules: Iterable[tuple[Rule, str]]) -> _Rated:
 class Policy:
     """
     Rules with a severity each, and the limits they count by.
+
+    `_heeding` is a cache, and mutable: working out which rules heed an event costs more than to
+    ask them. It holds nothing but what follows from `rules`, so that nobody sees it change: it is
+    no part of equality, each policy starts with its own, and threads may fill it at once.
     """
 
     rules: _Rated = attrs.field(
@@ -112,16 +118,40 @@ class Policy:
 def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """
     Return what the policy refuses about a change, and what it warns of.
+
+    Raises:
+        PlanError: a check gave what is no problem.
     """
     errors: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     for rule, severity in policy.heeding(change.events):
-        found = tuple(rule.check(change))
+        found = _asked(rule, change)
         if found and severity is _ERROR:
             errors += found
         elif found:
             warnings += found
     return errors, warnings
+
+
+def _asked(rule: Rule, change: Change) -> tuple[Problem, ...]:
+    answer = rule.check(change)
+    try:
+        found = tuple(answer)
+    except TypeError:
+        _must_be(Iterable, answer, rule)
+        raise
+    for each in found:
+        _must_be(Problem, each, rule)
+    return found
+
+
+def _must_be(kind: type, answer: object, rule: Rule) -> None:
+    if not isinstance(answer, kind):
+        msg = (
+            f"the rule {rule.name} gave {told(answer)}; a check yields problems,"
+            " or returns a tuple of them, () if nothing is wrong"
+        )
+        raise PlanError(msg, rule=rule.name, seen=answer) from None
 
 
 def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
@@ -134,5 +164,5 @@ def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
         problem
         for rule, severity in policy.rules
         if rule.about_plan and severity is Severity.ERROR
-        for problem in rule.check(change)
+        for problem in _asked(rule, change)
     )

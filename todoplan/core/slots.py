@@ -5,6 +5,8 @@ from functools import lru_cache
 
 import attrs
 
+from todoplan.core.given import as_id
+
 __all__ = ["LARGEST_GIVEN", "Layout", "number_of", "positions"]
 
 _LONGEST_ID = 18
@@ -18,7 +20,11 @@ LARGEST_GIVEN = 10**15
 def number_of(task_id: str) -> int:
     """
     Return the number that an id spells, or 0 for what is no id ("007", "x", "½").
+
+    Raises:
+        PlanError: it is no text; all that looks a task up by its id ends here.
     """
+    as_id(task_id)
     if len(task_id) > _LONGEST_ID or not (task_id.isascii() and task_id.isdecimal()):
         return 0
     return int(task_id) if task_id[0] != "0" else 0

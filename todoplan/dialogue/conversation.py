@@ -5,12 +5,25 @@ from typing import Literal
 
 import attrs
 
-__all__ = ["Message", "ToolResult", "is_final_answer", "text_of"]
+__all__ = ["Message", "ToolResult", "is_final_answer", "is_refusal", "text_of"]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
 _TOOL_FINISHES = frozenset(
     {"toolcalls", "tooluse", "functioncall", "functioncalls", "malformedfunctioncall", "pauseturn"}
+)
+_REFUSING_FINISHES = frozenset(
+    {
+        "blocklist",
+        "contentfilter",
+        "contentfiltered",
+        "guardrailintervened",
+        "prohibitedcontent",
+        "recitation",
+        "refusal",
+        "safety",
+        "spii",
+    }
 )
 
 
@@ -63,5 +76,15 @@ def is_final_answer(message: Message) -> bool:
     """
     if message.role != "assistant" or message.calls or message.invalid_calls:
         return False
-    plain = "".join(letter for letter in message.finish.casefold() if letter.isalpha())
-    return plain not in _TOOL_FINISHES
+    return _finish(message) not in _TOOL_FINISHES
+
+
+def is_refusal(message: Message) -> bool:
+    """
+    Say whether the model, or a filter of its provider, would not answer; asking again is no help.
+    """
+    return _finish(message) in _REFUSING_FINISHES
+
+
+def _finish(message: Message) -> str:
+    return "".join(letter for letter in message.finish.casefold() if letter.isalpha())

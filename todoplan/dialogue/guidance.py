@@ -5,17 +5,17 @@ What must be remembered between calls is `Memory`, a small frozen value that an 
 framework's own per-thread state. Every cap is finite; the same inputs give the same decision.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import attrs
 
 from todoplan.core.plan import Plan
 from todoplan.core.questions import open_tasks
-from todoplan.dialogue.conversation import Message, ToolResult, is_final_answer
+from todoplan.dialogue.conversation import Message, ToolResult, is_final_answer, is_refusal
 from todoplan.dialogue.reminders import reminder
 from todoplan.dialogue.toolsets import ToolSet
-from todoplan.errors import PlanError
+from todoplan.errors import CodecError, PlanError
 
 __all__ = [
     "Advice",
@@ -69,9 +69,12 @@ class Memory:
     def of(cls, data: Mapping[str, Any] | None) -> "Memory":
         """
         Return the memory that `to_data` wrote, also by another version; a new one for `None`.
+
+        Raises:
+            CodecError: what stands there are no numbers.
         """
         known = {field.name for field in attrs.fields(cls)}
-        return cls(**{name: value for name, value in (data or {}).items() if name in known})
+        return cls(**{name: _number(name, value) for name, value in _kept(data) if name in known})
 
     def to_data(self) -> dict[str, int]:
         """
@@ -90,6 +93,15 @@ class Memory:
         Return the memory after the model's own call made the plan this one.
         """
         return attrs.evolve(self, revision=plan.revision, touched=self.turn)
+
+    def saw_own(self, before: int, plan: Plan) -> "Memory":
+        """
+        Return the memory after the model's own calls brought a plan from a revision to this one.
+
+        What others did to the plan before that stays to be told.
+        """
+        is_own = before == self.revision != plan.revision
+        return self.saw(plan) if is_own else self
 
 
 @attrs.frozen
@@ -160,9 +172,9 @@ class Guidance:
         Judge what the model has just sent: a final answer while tasks are open is sent back.
 
         `structured`: the framework asked for a structured answer (`response_format`), which is
-        never sent back.
+        never sent back; nor is a refusal.
         """
-        if structured or not is_final_answer(message):
+        if structured or not is_final_answer(message) or is_refusal(message):
             return Advice(memory)
         if plan.counts.open:
             return self._unfinished(plan, memory)
@@ -197,6 +209,26 @@ def ignored(plan: Plan) -> PlanError:
         " it was asked; allow more turns by Settings(unfinished=...), or let it go"
     )
     return PlanError(msg, task_ids=ids)
+
+
+def _kept(data: object) -> ItemsView[str, Any]:
+    if data is None or isinstance(data, Mapping):
+        return (data or {}).items()
+    raise _damaged(data, "object")
+
+
+def _number(name: str, value: Any) -> int:
+    if type(value) is not int:
+        raise _damaged(value, "whole number", name)
+    return value
+
+
+def _damaged(seen: object, wanted: str, name: str = "it") -> CodecError:
+    msg = (
+        f"what guidance remembers is damaged: {name} is {seen!r:.60}, which is no {wanted}; "
+        "leave all of it out, and guidance starts anew"
+    )
+    return CodecError(msg, name=name)
 
 
 def _after(kind: str | None, plan: Plan, memory: Memory) -> Memory:

@@ -21,6 +21,7 @@ from todoplan.core.problems import Problem
 from todoplan.core.twin import maker
 from todoplan.dialogue.cleaning import quoted
 from todoplan.dialogue.complaints import error_text, mends_text, warnings_text
+from todoplan.dialogue.demands import refuse_unmet
 from todoplan.dialogue.fields import shown_path
 from todoplan.dialogue.intake import read
 from todoplan.dialogue.jsonish import InputLimits
@@ -84,7 +85,7 @@ class Turn:
 @attrs.frozen
 class Toolbox:
     """
-    A tool set under a policy.
+    A tool set under a policy. One that no call of the set could ever satisfy is a PlanError.
 
     Two notes cost tokens and are off: `show_list` puts the whole list behind the answer to each
     change, `say_done` says when nothing is open any more.
@@ -95,6 +96,9 @@ class Toolbox:
     limits: InputLimits = InputLimits()
     show_list: bool = False
     say_done: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        refuse_unmet(self.toolset, self.policy)
 
     def call(
         self, plan: Plan, name: str, arguments: object = None, *, at: datetime | None = None

@@ -106,7 +106,7 @@ def tasks(keys: KeyStyle = "camel") -> ToolSet:
     return ToolSet(
         "tasks",
         (
-            Tool("TaskCreate", _styled(_CREATE, keys), _create),
+            Tool("TaskCreate", _styled(_CREATE, keys), _create, adds_only=True),
             Tool("TaskGet", _styled((_id(),), keys), _get, read_only=True),
             Tool("TaskList", (), _list, read_only=True),
             Tool("TaskUpdate", _styled(_UPDATE, keys), _update),

@@ -35,7 +35,8 @@ class Tool:
     """
     One tool. `key` is its name in texts and files; `request` makes a command of read arguments.
 
-    `whole_list`: two calls of it in one turn contradict each other and are refused.
+    `whole_list`: two calls of it in one turn contradict each other and are refused. `adds_only`:
+    what was there before stays, but for edges to what is new.
     """
 
     key: str
@@ -43,6 +44,7 @@ class Tool:
     request: Callable[[Mapping[str, Any]], Request]
     read_only: bool = False
     whole_list: bool = False
+    adds_only: bool = False
 
 
 @attrs.frozen

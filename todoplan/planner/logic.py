@@ -24,6 +24,7 @@ from todoplan.core.journal import Entry
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
 from todoplan.core.problems import Problem
+from todoplan.core.times import in_utc
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError, StoreError
@@ -150,7 +151,7 @@ class Logic:
 
     def _apply(self, command: Command, actor: str | None) -> Steps[Decision]:
         def attempt(plan: Plan, _: _History) -> _Outcome:
-            at = self._clock()
+            at = in_utc(self._clock())
             decision = decide(plan, command, self.toolbox.policy, at=at)
             if isinstance(decision, Rejected):
                 return _Outcome(decision, plan)
@@ -161,7 +162,7 @@ class Logic:
 
     def _turn(self, calls: Sequence[Call], actor: str | None) -> Steps[Turn]:
         def attempt(plan: Plan, _: _History) -> _Outcome:
-            at = self._clock()
+            at = in_utc(self._clock())
             turn = self.toolbox.turn(plan, calls, at=at)
             named = tuple((reply.name, reply.events) for reply in turn.replies)
             return _Outcome(turn, turn.plan, _entries(plan, named, at, actor))
@@ -191,7 +192,7 @@ class Logic:
         return self._commit(attempt, with_history=True)
 
     def _put_back(self, plan: Plan, earlier: Plan, blank: Entry) -> _Outcome:
-        at = self._clock()
+        at = in_utc(self._clock())
         command = RestorePlan(tuple(earlier), earlier.next_id)
         decision = decide(plan, command, _ANYTHING_GOES, at=at)
         if isinstance(decision, Rejected):

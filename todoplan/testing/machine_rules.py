@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from todoplan.core.commands import CreateTasks
+from todoplan.core.commands import Batch, CreateTasks, RestorePlan, WriteTodos
 from todoplan.core.limits import Limits
 
 if TYPE_CHECKING:
@@ -24,11 +24,30 @@ def plain(text: str) -> str:
     return " ".join("".join(c if c.isalnum() else " " for c in folded).split()) or text
 
 
+def _written(step: "Step") -> list[str]:
+    """
+    Return the ids of the tasks that were created, edited or brought back.
+    """
+    restored = any(isinstance(part, RestorePlan) for part in step.commands)
+    return step.after.ids() if restored else step.written
+
+
+def _linked(step: "Step") -> list[str]:
+    """
+    Return the ids of the tasks that have new blockers.
+    """
+    restored = [part for part in step.commands if isinstance(part, RestorePlan)]
+    edges = [(end, task.id) for part in restored for task in part.tasks for end in task.blocked_by]
+    return step.linked + [edge[1] for edge in edges if edge not in step.before.edges]
+
+
 def _single(step: "Step", _: Limits) -> bool:
     return 1 < len(step.after.active()) > len(step.before.active())
 
 
 def _some(step: "Step", _: Limits) -> bool:
+    if not isinstance(step.command, WriteTodos | Batch):
+        return False
     idle_before = step.before.open() and not step.before.active()
     return bool(step.after.open() and not step.after.active() and not idle_before)
 
@@ -73,7 +92,7 @@ def _empty(step: "Step", _: Limits) -> bool:
 
 def _duplicate(step: "Step", _: Limits) -> bool:
     now = Counter(plain(task["subject"]) for task in step.after.tasks)
-    for task_id in step.written:
+    for task_id in _written(step):
         old, new = step.before.task(task_id), step.after.task(task_id)
         fresh = old is None or (new and old["subject"] != new["subject"])
         if new and fresh and now[plain(new["subject"])] > 1:
@@ -83,7 +102,7 @@ def _duplicate(step: "Step", _: Limits) -> bool:
 
 def _required(field: str) -> _Broken:
     def broken(step: "Step", _: Limits) -> bool:
-        for task_id in step.written:
+        for task_id in _written(step):
             old, new = step.before.task(task_id), step.after.task(task_id)
             if new and not new[field] and (old is None or old[field]):
                 return True
@@ -98,7 +117,7 @@ def _items(step: "Step", limits: Limits) -> bool:
 
 
 def _text(step: "Step", limits: Limits) -> bool:
-    for task_id in step.written:
+    for task_id in _written(step):
         old, new = step.before.task(task_id), step.after.task(task_id)
         for field, most in (("subject", limits.subject), ("description", limits.text)):
             if new and len(new[field]) > most and (old is None or old[field] != new[field]):
@@ -108,7 +127,7 @@ def _text(step: "Step", limits: Limits) -> bool:
 
 def _edges(step: "Step", limits: Limits) -> bool:
     counts = Counter(b for _, b in step.after.edges)
-    return any(counts[i] > limits.edges for i in step.linked)
+    return any(counts[i] > limits.edges for i in _linked(step))
 
 
 def _completions(step: "Step", _: Limits) -> bool:

@@ -131,7 +131,7 @@ class Step(Edits):
         restored.edges = [(end, task.id) for task in tasks for end in task.blocked_by]
         numbers = [int(task.id) + 1 for task in tasks if task.id.isdecimal()]
         restored.next_id = max([self.after.next_id, next_id, *numbers])
-        if _no_plan(tasks, restored) or restored.has_cycle():
+        if next_id > 10**15 or _no_plan(tasks, restored) or restored.has_cycle():
             self.faults["no_plan"] += 1
         else:
             self.after, self.changed = restored, True

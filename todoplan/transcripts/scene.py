@@ -141,9 +141,8 @@ class Scene:
             return self._step("impossible")
         change = Change(before, decision.plan, command, decision.events, self.policy.limits)
         errors, warnings = judge(self.policy, change)
-        granular = not isinstance(command, WriteTodos)
-        self._judge(_settled(errors, granular=granular), Severity.ERROR)
-        self._judge(_settled(warnings, granular=granular), Severity.WARN)
+        self._judge(errors, Severity.ERROR)
+        self._judge(warnings, Severity.WARN)
         return self._step("applied", decision.plan, *decision.events)
 
     def _judge(self, problems: Iterable[Problem], severity: Severity) -> None:
@@ -155,13 +154,6 @@ def _length(arguments: Mapping[str, Any] | str) -> int:
     if isinstance(arguments, str):
         return len(arguments)
     return len(json.dumps(arguments, ensure_ascii=False, separators=(",", ":")))
-
-
-def _settled(problems: Iterable[Problem], *, granular: bool) -> tuple[Problem, ...]:
-    """
-    Leave out that nothing is in progress after a granular call: the next call starts a task.
-    """
-    return tuple(each for each in problems if not granular or each.code != "some_in_progress")
 
 
 def _is_mend(repair: Repair) -> bool:

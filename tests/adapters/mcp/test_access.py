@@ -174,6 +174,41 @@ def test_further_names_are_known():
         assert access.refusal(headers) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [
+        ("plan.example:8443", "plan.example"),
+        (" plan.example\n", "plan.example:80"),
+        ("[FD00::7]:80", "[fd00::7]"),
+    ],
+)
+def test_a_name_may_have_a_port(name, host):
+    """A host is known at any port, however it was given."""
+    assert Access.at("localhost", names=(name,)).refusal(Headers({"host": host})) is None
+    assert Access.at("localhost").refusal(Headers({"host": host})).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "name", ["https://plan.example", "plan.example/mcp", "*.example", "", "a b", "fd00::7"]
+)
+def test_a_name_that_no_request_could_bring_is_an_error(name):
+    """A URL, a pattern or nothing: said at once, with what to write, and not at each request."""
+    with pytest.raises(TodoplanError, match="is no host; write it without scheme and path"):
+        Access.at("localhost", names=(name,))
+
+
+def test_a_token_is_taken_as_it_was_meant():
+    """A file's last newline is no part of it, letters beyond ASCII are, and blanks are no token."""
+    for token in ("open", "s\xe9same \u65e5"):
+        access = Access.at("0.0.0.0", f" {token}\r\n")  # noqa: S104 - nothing is bound
+        sent = {b"host": b"localhost", b"authorization": f"Bearer {token}".encode()}
+        assert access.refusal(Headers(raw=[*sent.items()])) is None
+        assert access.token == Access(token=f"{token}\n").token == token
+        assert access.refusal(Headers(raw=[(b"host", b"localhost")])).status_code == 401
+    with pytest.raises(TodoplanError, match="a token is needed"):
+        Access.at("0.0.0.0", " \n")  # noqa: S104 - refused
+
+
 def test_a_header_that_stands_twice_is_refused():
     """Two Hosts, Origins or tokens are one too many: what is checked may not be what is used."""
     good = [(b"host", b"localhost"), (b"authorization", f"Bearer {TOKEN}".encode())]

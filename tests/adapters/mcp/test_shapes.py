@@ -9,6 +9,7 @@ from support.talk import BOXES, TOOLSETS, valid
 from todoplan.adapters.mcp import make_tools, result_of
 from todoplan.adapters.mcp.shapes import OUTPUT_SCHEMA
 from todoplan.core.plan import Plan
+from todoplan.dialogue.tools_tasks import tasks
 
 
 def wire(model):
@@ -28,23 +29,25 @@ def test_tools_are_those_of_the_tool_set(box):
 
 
 def test_annotations_say_what_a_tool_may_do():
-    """Reading changes nothing, a list may be written twice, and no tool looks outside."""
+    """Reading changes nothing, creating destroys nothing, a list may be written twice."""
     hints = {}
     for toolset in TOOLSETS:
         for tool in map(wire, make_tools(toolset)):
             notes = tool["annotations"]
             assert notes["openWorldHint"] is False
-            assert notes["destructiveHint"] is not notes["readOnlyHint"]
-            hints[tool["name"]] = (notes["readOnlyHint"], notes["idempotentHint"])
+            names = ("readOnlyHint", "destructiveHint", "idempotentHint")
+            hints[tool["name"]] = tuple(notes[name] for name in names)
     assert hints == {
-        "write_todos": (False, True),
-        "read_todos": (True, True),
-        "TaskCreate": (False, False),
-        "TaskGet": (True, True),
-        "TaskList": (True, True),
-        "TaskUpdate": (False, False),
-        "plan": (False, False),
+        "write_todos": (False, True, True),
+        "read_todos": (True, False, True),
+        "TaskCreate": (False, False, False),
+        "TaskGet": (True, False, True),
+        "TaskList": (True, False, True),
+        "TaskUpdate": (False, True, False),
+        "plan": (False, True, False),
     }
+    renamed = wire(make_tools(tasks().renamed(TaskCreate="add_step"))[0])
+    assert (renamed["name"], renamed["annotations"]["destructiveHint"]) == ("add_step", False)
 
 
 def touched(before, after):

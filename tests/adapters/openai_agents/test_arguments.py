@@ -6,7 +6,7 @@ import pytest
 from agents.testing import assistant_message, function_call
 from hypothesis import given
 from hypothesis import strategies as st
-from support.openai_agents_runs import agent_of, outputs, run, scripted
+from support.openai_agents_runs import agent_of, outputs, plan_of, run, scripted
 
 from todoplan.adapters.openai_agents import Planning, attach
 from todoplan.adapters.openai_agents.arguments import carried, portable
@@ -62,5 +62,5 @@ def test_the_run_goes_on():
     model = scripted(function_call("write_todos", sent, call_id="1"), "Done.")
     result = run(attach(agent_of(model), planning))
     assert "replaced broken characters" in outputs(result)["1"]
-    assert [task.subject for task in planning.planner.plan] == ["Dig \ufffd"]
+    assert [task.subject for task in plan_of(planning)] == ["Dig \ufffd"]
     json.dumps(result.to_input_list(), ensure_ascii=False).encode()

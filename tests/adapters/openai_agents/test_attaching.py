@@ -1,11 +1,11 @@
 """`attach`: one line gives an agent tools, prompt and guidance; the agent itself is left alone."""
 
-import asyncio
+from dataclasses import fields
 
 import pytest
 from agents import Agent, Model, ModelProvider, ModelSettings, RunConfig, function_tool
 from agents.testing import function_call
-from support.openai_agents_runs import agent_of, create, done, run, scripted, tails
+from support.openai_agents_runs import agent_of, create, done, plan_of, run, scripted, tails
 
 from todoplan.adapters.openai_agents import Planning, attach, guided_model, make_tools
 from todoplan.dialogue.guidance import Settings
@@ -99,6 +99,36 @@ class Provider(ModelProvider):
         return self.model
 
 
+def test_every_list_of_the_copy_is_its_own():
+    """What is added to one session's agent is neither in another's nor in the agent itself."""
+    agent = agent_of(scripted())
+    given = {f.name: getattr(agent, f.name) for f in fields(agent)}
+    lists = {name for name, value in given.items() if isinstance(value, list | dict)}
+    assert lists >= {"handoffs", "mcp_servers", "input_guardrails", "output_guardrails"}
+    copy = attach(agent, Planning(TASKS))
+    assert [name for name in lists if getattr(copy, name) is given[name]] == []
+    assert all(getattr(copy, name) == given[name] for name in lists - {"tools"})
+
+
+def test_agents_that_name_each_other_stay_with_their_session():
+    """Two sessions of the same two agents, each going from one to the other and back."""
+    triage, worker = agent_of(None), Agent(name="helper")
+    plannings = {"Ann": Planning(TASKS), "Bo": Planning(TASKS)}
+    starts = {}
+    for name, planning in plannings.items():
+        back = [function_call("transfer_to_worker", "{}", call_id="b")]
+        there = [function_call("transfer_to_helper", "{}", call_id="h")]
+        helps = attach(worker.clone(model=scripted(create(name), back)), planning, settings=QUIET)
+        start = attach(triage.clone(model=scripted(there, "Ok.")), planning, settings=QUIET)
+        start.handoffs.append(helps)
+        helps.handoffs.append(start)
+        starts[name] = start
+    for start in starts.values():
+        run(start)
+    assert [[t.subject for t in plan_of(p)] for p in plannings.values()] == [["Ann"], ["Bo"]]
+    assert triage.handoffs == worker.handoffs == []
+
+
 def test_a_model_is_looked_up_by_name_once():
     """When it is first needed, and with the provider that was given."""
     provider = Provider(scripted(create("A"), "Ok."))
@@ -125,7 +155,7 @@ def test_a_handoff_shares_the_plan():
     start = scripted(create("A"), [function_call("transfer_to_helper", "{}", call_id="h")])
     result = run(attach(agent_of(start, handoffs=[helper]), planning))
     assert result.last_agent is helper
-    assert planning.planner.plan.counts.open == 0
+    assert plan_of(planning).counts.open == 0
     assert [TAG in tail for tail in tails(model)] == [False, True, False]
 
 
@@ -149,7 +179,7 @@ def test_an_agent_as_a_tool_may_work_on_the_plan():
     ask = function_call("helper", {"input": "go"}, call_id="h")
     outer = scripted(create("A", "B"), ask, done("2"), "Ok.")
     run(attach(agent_of(outer, tools=[tool]), planning))
-    assert planning.planner.plan.counts.resolved == 2
+    assert plan_of(planning).counts.resolved == 2
     assert len(inner.calls) == 2
 
 
@@ -160,5 +190,4 @@ def test_a_copy_for_each_session_serves_one_agent():
     for planning, subject in zip(plannings, "AB", strict=True):
         model = scripted(create(subject), "Ok.")
         run(attach(agent.clone(model=model), planning, settings=QUIET))
-    assert [[t.subject for t in p.planner.plan] for p in plannings] == [["A"], ["B"]]
-    assert asyncio.run(plannings[0].plan()) is plannings[0].planner.plan
+    assert [[t.subject for t in plan_of(p)] for p in plannings] == [["A"], ["B"]]

@@ -3,6 +3,7 @@
 from agents.testing import assistant_message, function_call
 from openai.types.responses import ResponseFunctionWebSearch
 from openai.types.responses.response_output_item import McpApprovalRequest
+from support.openai_agents_runs import refuse
 
 from todoplan.adapters.openai_agents.conversation import (
     answers_in,
@@ -11,7 +12,7 @@ from todoplan.adapters.openai_agents.conversation import (
     neutral,
     with_reminder,
 )
-from todoplan.dialogue.conversation import is_final_answer
+from todoplan.dialogue.conversation import is_final_answer, is_refusal
 from todoplan.dialogue.toolbox import Call
 
 CALL = {"type": "function_call", "name": "write_todos", "call_id": "1", "arguments": "{}"}
@@ -59,6 +60,13 @@ def test_a_text_is_a_final_answer():
     assert neutral([SEARCH, assistant_message("a"), assistant_message("b")]).text == "ab"
     assert is_final_answer(neutral([SEARCH, assistant_message("Done.")]))
     assert is_final_answer(neutral([]))
+
+
+def test_a_refusal_is_one():
+    """A message with a part that refuses; its words are no answer."""
+    assert is_refusal(neutral([refuse()]))
+    assert neutral([refuse()]).text == ""
+    assert not is_refusal(neutral([assistant_message("No.")]))
 
 
 def test_what_is_to_be_carried_out_is_no_final_answer():

@@ -1,14 +1,25 @@
 """Guidance through real runs: at the tail, unsaved, capped, and quiet where it cannot see."""
 
 import pytest
-from agents import RunConfig, RunHooks, function_tool
+from agents import ModelRefusalError, RunConfig, RunHooks, function_tool
 from agents.run import CallModelData, ModelInputData
 from agents.testing import assistant_message, function_call
 from pydantic import BaseModel
-from support.openai_agents_runs import agent_of, create, done, outputs, run, scripted, tails
+from support.openai_agents_runs import (
+    agent_of,
+    create,
+    done,
+    edit,
+    outputs,
+    plan_of,
+    refuse,
+    run,
+    scripted,
+    tails,
+)
 
 from todoplan import Plan, commands
-from todoplan.adapters.openai_agents import Planning, attach
+from todoplan.adapters.openai_agents import Planning, attach, edit_plan
 from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.reminders import TAG, reminder
 from todoplan.dialogue.toolbox import Toolbox
@@ -25,7 +36,7 @@ def planned(*subjects):
     Return a planning with tasks that the application has made.
     """
     planning = Planning(TASKS)
-    planning.planner.apply(commands.CreateTasks(tuple(map(commands.CreateTask, subjects))))
+    edit(planning, commands.CreateTasks(tuple(map(commands.CreateTask, subjects))))
     return planning
 
 
@@ -40,7 +51,7 @@ def told(kind, planning):
     """
     Return the reminder of a kind about the plan as it stands.
     """
-    return reminder(kind, planning.planner.plan, TASKS.toolset)
+    return reminder(kind, plan_of(planning), TASKS.toolset)
 
 
 def go(planning, *turns, settings=Settings(), given="go", **options):  # noqa: B008 - a value
@@ -212,12 +223,28 @@ def test_a_response_that_is_gone_on_from_is_branched():
     assert [item["role"] for item in model.calls[1].input] == ["user", "assistant", "user"]
 
 
+def test_a_refusal_is_let_go():
+    """It is no early answer, however many tasks are open: the SDK raises it at once."""
+    model = scripted(refuse(), "Never said.")
+    with pytest.raises(ModelRefusalError):
+        run(attach(agent_of(model), planned("A")))
+    assert len(model.calls) == 1
+
+
+def test_an_answer_stands_if_the_question_behind_it_is_refused():
+    """What was answered before it was asked whether all was said is handed on."""
+    settings = Settings(all_done="always")
+    model, result = go(planned("A"), done("1"), "Sent.", refuse(), settings=settings)
+    assert len(model.calls) == 3
+    assert result.final_output == "Sent."
+
+
 def test_others_changes_are_told_and_the_models_own_are_not():
     """What the application did is told once; what the model did is known to it."""
     planning, settings = Planning(TASKS), Settings(plan_lost=False, unfinished=0, changed=True)
     model, _ = go(planning, create("A"), LIST, "Ok.", settings=settings)
     assert reminded(model) == [0, 0, 0]
-    planning.planner.apply(commands.CreateTask("B"))
+    edit(planning, commands.CreateTask("B"))
     model, _ = go(planning, function_call("TaskList", {}, call_id="x"), "Ok.", settings=settings)
     assert reminded(model) == [1, 0]
 
@@ -231,7 +258,7 @@ class Meddler(RunHooks):
         self.planning = planning
 
     async def on_tool_start(self, context, agent, tool):
-        self.planning.planner.apply(commands.CreateTask("B"))
+        await edit_plan(self.planning, commands.CreateTask("B"))
 
 
 def test_a_change_of_others_in_between_is_told():
@@ -261,7 +288,7 @@ def test_a_repetition_is_not_carried_out():
     again = [*create("A"), LIST]
     planning = Planning(TASKS)
     _, result = go(planning, create("A"), again, "Ok.", settings=LOST)
-    assert [task.subject for task in planning.planner.plan] == ["A"]
+    assert [task.subject for task in plan_of(planning)] == ["A"]
     assert outputs(result)["c0"] == "0/1: #1 created"
 
 
@@ -269,4 +296,4 @@ def test_an_empty_plan_is_quiet():
     """No reminder, no further turn."""
     model, _ = go(Planning(TASKS), "Ok.")
     assert reminded(model) == [0]
-    assert Planning(TASKS).planner.plan == Plan()
+    assert plan_of(Planning(TASKS)) == Plan()

@@ -7,7 +7,7 @@ import pytest
 from agents import Model, ModelRetryBackoffSettings, ModelRetrySettings, ModelSettings
 from agents.testing import ModelStep, assistant_message
 from agents.usage import Usage
-from support.openai_agents_runs import agent_of, create, done, run, scripted, stream, tails
+from support.openai_agents_runs import agent_of, create, done, plan_of, run, scripted, stream, tails
 
 from todoplan.adapters.openai_agents import Planning, attach, guided_model
 from todoplan.dialogue.guidance import Settings
@@ -60,7 +60,7 @@ def test_a_streamed_run_is_the_same_run():
     for streamed in (False, True):
         model, planning, agent = worker(*SCRIPT)
         result = asyncio.run(stream(agent))[0] if streamed else run(agent)
-        subjects = [(task.subject, task.status) for task in planning.planner.plan]
+        subjects = [(task.subject, task.status) for task in plan_of(planning)]
         inputs = [call.input for call in model.calls]
         seen.append((inputs, subjects, result.final_output, result.to_input_list()))
     assert seen[0] == seen[1]

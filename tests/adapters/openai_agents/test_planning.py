@@ -11,7 +11,9 @@ from support.openai_agents_runs import (
     agent_of,
     create,
     done,
+    edit,
     outputs,
+    plan_of,
     run,
     scripted,
     stream,
@@ -72,10 +74,10 @@ def test_what_is_saved_is_restored():
     """Plan, ids, times and memory are the same; a new session starts with nothing."""
     first = created(Planning(TASKS), "A", "B")
     second = Planning(TASKS, saved=saved(first))
-    assert second.planner.plan == first.planner.plan == plan_of_state(saved(first))
+    assert plan_of(second) == plan_of(first) == plan_of_state(saved(first))
     assert second.memory == first.memory
     assert second.memory.turn == 2
-    assert [t.id for t in created(second, "C").planner.plan] == ["1", "2", "3"]
+    assert [t.id for t in plan_of(created(second, "C"))] == ["1", "2", "3"]
     assert plan_of_state(Planning().to_data()) == Plan()
 
 
@@ -85,25 +87,35 @@ def test_a_broken_document_is_an_error():
         Planning(saved={"plan": {"format": "else"}})
     with pytest.raises(PlanError, match="planner="):
         Planning(saved={"memory": {}})
+    good = Planning().to_data()
+    for damaged in ({"memory": {"turn": "x"}}, {"memory": "x"}, {"calls": [[{"x": 1}]]}):
+        with pytest.raises(CodecError, match="damaged"):
+            Planning(saved={**good, **damaged})
 
 
 def test_a_plan_has_one_owner():
     """A planner has its own toolbox and keeps its own plan."""
-    planner = Planner(MemoryStore(), "one")
+    planner = AsyncPlanner(MemoryStore(), "one")
     for options in ({"toolbox": TASKS}, {"saved": created(Planning(TASKS), "A").to_data()}):
         with pytest.raises(PlanError, match="planner has its own"):
             Planning(planner=planner, **options)
 
 
-@pytest.mark.parametrize("kind", [Planner, AsyncPlanner])
+def test_a_planner_that_awaits_nothing_is_refused():
+    """A subscriber that is a coroutine's would never be told; the error says what to give."""
+    with pytest.raises(PlanError, match=r"give AsyncPlanner\(store, plan_id\)"):
+        Planning(planner=Planner(MemoryStore(), "one"))
+
+
+@pytest.mark.parametrize("kind", [MemoryStore, AwaitedStore])
 def test_a_planner_keeps_the_plan_in_its_store(kind):
     """What is saved beside it is what guidance remembers."""
-    store = MemoryStore() if kind is Planner else AwaitedStore()
-    planning = created(Planning(planner=kind(store, "one", toolbox=TASKS)), "A", "B", "C")
+    store = kind()
+    planning = created(Planning(planner=AsyncPlanner(store, "one", toolbox=TASKS)), "A", "B", "C")
     assert [t.subject for t in asyncio.run(planning.plan())] == ["A", "B", "C"]
     kept = saved(planning)
     assert "plan" not in kept
-    again = Planning(planner=kind(store, "one", toolbox=TASKS), saved=kept)
+    again = Planning(planner=AsyncPlanner(store, "one", toolbox=TASKS), saved=kept)
     assert again.memory == planning.memory
     assert len(asyncio.run(again.plan())) == 3
 
@@ -112,8 +124,8 @@ def test_the_clock_is_the_applications():
     """Times are those of the given clock."""
     now = datetime(2025, 1, 31, 12, tzinfo=UTC)
     planning = created(Planning(TASKS, clock=lambda: now), "A")
-    assert planning.planner.plan.get("1").created_at == now
-    assert created(Planning(TASKS), "A").planner.plan.get("1").created_at > now
+    assert plan_of(planning).get("1").created_at == now
+    assert plan_of(created(Planning(TASKS), "A")).get("1").created_at > now
 
 
 def test_interfaces_are_told_while_it_streams():
@@ -124,8 +136,24 @@ def test_interfaces_are_told_while_it_streams():
     asyncio.run(stream(agent))
     assert told == [("TaskCreate", 1), ("TaskCreate", 2)]
     stop()
-    planning.planner.apply(commands.ClearPlan())
+    edit(planning, commands.ClearPlan())
     assert len(told) == 2
+
+
+@pytest.mark.parametrize("store", [None, MemoryStore, AwaitedStore])
+def test_a_coroutine_is_told_as_well(store):
+    """Whoever keeps the plan, and in the order in which it happened."""
+    planner = store and AsyncPlanner(store(), "one", toolbox=TASKS)
+    planning = Planning(planner=planner) if planner else Planning(TASKS)
+    told = []
+
+    async def tell(entry, plan):
+        await asyncio.sleep(0)
+        told.append((entry.cause, len(plan)))
+
+    planning.subscribe(tell)
+    created(planning, "A", "B")
+    assert told == [("TaskCreate", 1), ("TaskCreate", 2)]
 
 
 def test_a_session_of_the_sdk_goes_on(tmp_path):
@@ -142,7 +170,7 @@ def test_a_session_of_the_sdk_goes_on(tmp_path):
     first, _ = work(None, create("A", "B"), done("1"), "Half.", "Still half.", "No more.")
     second, told = work(saved(first), "Half.", done("2"), "All.")
     assert [TAG in tail for tail in told] == [False, True, False]
-    assert second.planner.plan.counts.open == 0
+    assert plan_of(second).counts.open == 0
 
 
 def test_an_interrupted_run_goes_on_elsewhere():
@@ -163,7 +191,7 @@ def test_an_interrupted_run_goes_on_elsewhere():
     told = outputs(result)
     assert told["1"] == told["2"]
     assert told["1"].startswith("Nothing was changed.")
-    assert len(restored.planner.plan) == 0
+    assert len(plan_of(restored)) == 0
     assert saved(restored)["calls"] == []
 
 
@@ -194,5 +222,5 @@ def test_sessions_are_apart_in_tasks_and_threads():
     with ThreadPoolExecutor(4) as pool:
         found = [*pool.map(alone, [[f"{n}{m}" for m in range(5)] for n in range(4)])]
     for name, planning in ((n, p) for group in found for n, p in group.items()):
-        assert [t.subject for t in planning.planner.plan] == [f"{name} 1", f"{name} 2"]
+        assert [t.subject for t in plan_of(planning)] == [f"{name} 1", f"{name} 2"]
         assert planning.memory.turn == 2

@@ -6,7 +6,7 @@ import copy
 import pytest
 from agents import FunctionTool, RunHooks, ToolGuardrailFunctionOutput, ToolInputGuardrail
 from agents.testing import function_call
-from support.openai_agents_runs import agent_of, create, outputs, run, scripted, write
+from support.openai_agents_runs import agent_of, create, outputs, plan_of, run, scripted, write
 
 from todoplan import STRICT
 from todoplan.adapters.openai_agents import Planning, attach, make_tools
@@ -39,7 +39,7 @@ def test_arguments_are_read_as_they_were_sent():
     sent = '```json\n{"todos": [{"content": "Dig", "status": "pending"},]}\n```'
     agent = agent_of(scripted(function_call("write_todos", sent, call_id="1"), "Ok."))
     result = run(agent.clone(tools=make_tools(planning)))
-    assert [task.subject for task in planning.planner.plan] == ["Dig"]
+    assert [task.subject for task in plan_of(planning)] == ["Dig"]
     assert "note:" in outputs(result)["1"]
 
 
@@ -51,7 +51,7 @@ def test_mistakes_are_answers(sent):
     result = run(attach(agent_of(model), planning, settings=QUIET))
     assert outputs(result)["1"].startswith("Nothing was changed.")
     assert result.final_output == "Ok."
-    assert planning.planner.plan.revision == 0
+    assert plan_of(planning).revision == 0
 
 
 class Slowly(RunHooks):
@@ -79,7 +79,7 @@ def test_calls_of_a_turn_count_in_the_models_order():
     model = scripted(create("A", "B", "C"), "Ok.")
     result = run(attach(agent_of(model), planning, settings=QUIET), hooks=hooks)
     assert hooks.started == ["c2", "c1", "c0"]
-    assert [(t.id, t.subject) for t in planning.planner.plan] == [
+    assert [(t.id, t.subject) for t in plan_of(planning)] == [
         ("1", "A"),
         ("2", "B"),
         ("3", "C"),
@@ -100,7 +100,7 @@ def test_two_whole_list_writes_are_both_refused():
     assert told["1"] == told["3"]
     assert told["1"].startswith("Nothing was changed.")
     assert not told["2"].startswith("Nothing was changed.")
-    assert planning.planner.plan.revision == 0
+    assert plan_of(planning).revision == 0
 
 
 def test_a_denied_call_is_not_carried_out():
@@ -115,7 +115,7 @@ def test_a_denied_call_is_not_carried_out():
     agent = attach(agent_of(scripted(create("A", "B"), "Ok.")), planning, settings=QUIET)
     agent.tools[0].tool_input_guardrails = [ToolInputGuardrail(guardrail_function=check)]
     assert outputs(run(agent)) == {"c0": "No.", "c1": "0/1: #1 created"}
-    assert [task.subject for task in planning.planner.plan] == ["B"]
+    assert [task.subject for task in plan_of(planning)] == ["B"]
 
 
 def test_a_call_that_waits_for_approval_is_not_carried_out():
@@ -126,7 +126,7 @@ def test_a_call_that_waits_for_approval_is_not_carried_out():
     agent.tools[0].needs_approval = True
     result = run(agent)
     assert [waiting.call_id for waiting in result.interruptions] == ["c0"]
-    assert len(planning.planner.plan) == 0
+    assert len(plan_of(planning)) == 0
 
 
 def test_without_a_guided_model_calls_count_as_they_come():

@@ -1,8 +1,11 @@
 """Calls of one turn belong together, whichever is started first; others are on their own."""
 
+import pytest
+
 from todoplan.adapters.openai_agents.turns import Turns
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools_todos import TODOS
+from todoplan.errors import CodecError
 
 A, B, C = (Call("write_todos", "{}", call_id) for call_id in "abc")
 READ, SEARCH = Call("read_todos", "{}", "r"), Call("search", "", "s")
@@ -81,3 +84,16 @@ def test_groups_are_saved():
     turns.group(A).replies = dict.fromkeys("ab")
     assert [len(calls) for calls in turns.to_data()] == [1, 1, 1]
     assert Turns(Toolbox(TODOS)).to_data() == []
+
+
+WHOLE = {"name": "write_todos", "arguments": "{}", "call_id": "a"}
+
+
+@pytest.mark.parametrize(
+    "saved", [None, 7, "x", [["x"]], [[{"x": 1}]], [[{**WHOLE, "arguments": {}}]], [[WHOLE], [7]]]
+)
+def test_damaged_calls_are_an_error(saved):
+    """What is no list of lists of calls is never taken for one; the error says what to do."""
+    with pytest.raises(CodecError, match="without `calls`"):
+        Turns(Toolbox(TODOS), saved)
+    assert Turns(Toolbox(TODOS), [[WHOLE]]).awaits(["a"])

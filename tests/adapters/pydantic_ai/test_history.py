@@ -1,22 +1,33 @@
 """The plan in a message history: there after any way through JSON, and never mistaken."""
 
+import asyncio
 import subprocess
 import sys
 
 import pytest
 from hypothesis import given
+from pydantic_ai import Agent
+from pydantic_ai.capabilities import ReinjectSystemPrompt
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, TextPart
 from support.pydantic_ai_agent import Script, planner, returns, run, saved, use, wrote
 from support.strategies import full_plans
 
 from todoplan import Plan, commands
-from todoplan.adapters.pydantic_ai import Planning, edit_plan, plan_of_state, seed_plan
+from todoplan.adapters.pydantic_ai import (
+    Planning,
+    edit_plan,
+    make_tools,
+    plan_of_state,
+    seed_plan,
+)
 from todoplan.adapters.pydantic_ai.history import KEY, memory_of
 from todoplan.codec import dump_plan, entry_from_data
 from todoplan.core.apply import replay
 from todoplan.core.decide import Rejected
 from todoplan.dialogue.guidance import Memory, Settings
-from todoplan.errors import CodecError
+from todoplan.errors import CodecError, PlanError
+from todoplan.planner import AsyncPlanner
+from todoplan.stores.memory import MemoryStore
 
 QUIET = Settings(unfinished=0, plan_lost=False)
 TWO = wrote(("A", "in_progress"), ("B", "pending"))
@@ -99,6 +110,55 @@ def test_a_damaged_plan_is_an_error(note):
     with pytest.raises(CodecError):
         run(planner(Script("x"), Planning()), message_history=broken)
     assert memory_of(broken) == Memory()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_plan_that_a_store_keeps_is_not_in_the_messages(whole):
+    """
+    By the capability or the tools alone: neither read, edited nor seeded there, and no run goes on
+    without the store; the error says what to use.
+    """
+    store, script = MemoryStore(), Script(TWO, "ok")
+    if whole:
+        agent = planner(script, Planning(settings=QUIET, store=store))
+    else:
+        agent = Agent(script.model, toolsets=[make_tools(store=store)])
+    messages = saved(run(agent, conversation_id="c"))
+    for act in (
+        lambda: plan_of_state(messages),
+        lambda: edit_plan(messages, commands.CreateTask("C")),
+        lambda: seed_plan(messages, Plan()),
+        lambda: run(planner(Script("no"), Planning()), message_history=messages),
+    ):
+        with pytest.raises(PlanError, match=r"AsyncPlanner\(store, conversation_id\)"):
+            act()
+    added = AsyncPlanner(store, "c").apply(commands.CreateTask("C"))
+    assert [task.subject for task in asyncio.run(added).plan] == ["A", "B", "C"]
+
+
+def test_a_store_may_keep_what_the_messages_held():
+    """From then on the messages hold an old plan, and say so."""
+    first, store = history(), MemoryStore()
+    asyncio.run(AsyncPlanner(store, "c").restore(plan_of_state(first)))
+    agent = planner(Script(use("read_todos", {}, "r"), "ok"), Planning(settings=QUIET, store=store))
+    result = run(agent, message_history=saved(first), conversation_id="c")
+    assert "A" in returns(result.all_messages())[-1].content
+    with pytest.raises(PlanError, match="a store keeps the plan"):
+        plan_of_state(saved(result))
+
+
+@pytest.mark.parametrize("reinject", [True, False])
+def test_a_seeded_conversation_has_the_instructions(reinject):
+    """A system prompt only with Pydantic AI's own capability, as the documentation says."""
+    capabilities = [*([ReinjectSystemPrompt()] if reinject else []), Planning(settings=QUIET)]
+    script, two = Script("ok"), plan_of_state(history())
+    agent = Agent(script.model, system_prompt="S", instructions="I", capabilities=capabilities)
+    run(agent, message_history=seed_plan([], two))
+    assert script.infos[0].instructions.startswith("I\n\n")
+    prompts = [
+        p.content for m in script.requests[0] for p in m.parts if p.part_kind == "system-prompt"
+    ]
+    assert prompts == ["S"] * reinject
 
 
 def test_an_application_edits_the_plan():

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 from pydantic import BaseModel
-from pydantic_ai import Agent, NativeOutput, PromptedOutput, ToolOutput
+from pydantic_ai import Agent, NativeOutput, PromptedOutput, ToolOutput, UsageLimits
 from pydantic_ai.capabilities import AbstractCapability, ProcessHistory
-from pydantic_ai.exceptions import RetryModelRequest
+from pydantic_ai.exceptions import RetryModelRequest, UsageLimitExceeded
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
 from support.pydantic_ai_agent import (
     Script,
@@ -96,6 +96,28 @@ def test_what_is_ignored_is_let_go_or_raised():
     with pytest.raises(PlanError, match="2 of 2") as caught:
         run(planner(Script(OPEN, "1", "2"), Planning(settings=settings)))
     assert caught.value.data["task_ids"] == ("1", "2")
+
+
+def test_a_refusal_is_let_go():
+    """What the provider has filtered is no early answer, however many tasks are open."""
+    filtered = ModelResponse(parts=[TextPart("I")], finish_reason="content_filter")
+    script = Script(OPEN, filtered)
+    assert run(planner(script, Planning())).output == "I"
+    assert len(script.requests) == 2
+
+
+def test_a_further_turn_is_no_request_of_the_run():
+    """It counts for the limits of tokens, and not for that of requests."""
+    script = Script(OPEN, "1", "2", "3")
+    limits = UsageLimits(request_limit=2)
+    assert run(planner(script, Planning()), usage_limits=limits).output == "3"
+    with pytest.raises(UsageLimitExceeded, match="total_tokens_limit"):
+        run(planner(Script(OPEN, *"123"), Planning()), usage_limits=_tokens_of(OPEN, "1"))
+
+
+def _tokens_of(*steps):
+    spent = run(planner(Script(*steps), Planning(settings=Settings(unfinished=0)))).usage
+    return UsageLimits(total_tokens_limit=spent.total_tokens)
 
 
 def test_usage_counts_what_was_sent_back():

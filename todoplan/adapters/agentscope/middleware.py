@@ -130,9 +130,9 @@ class PlanMiddleware(MiddlewareBase):
             self._saw(agent.state, before)
 
     def _saw(self, state: AgentState, before: Plan) -> None:
-        after, memory = _plan(state), Memory.of(_kept(state))
-        if after is not None and after is not before and before.revision == memory.revision:
-            _remember(state, memory.saw(after))
+        after = _plan(state)
+        if after is not None:
+            _remember(state, Memory.of(_kept(state)).saw_own(before.revision, after))
 
 
 def _plan(state: AgentState) -> Plan | None:

@@ -26,6 +26,13 @@ _HOST_HEADER = re.compile(_HOST, re.IGNORECASE)
 _ORIGIN_HEADER = re.compile(f"https?://{_HOST}", re.IGNORECASE)
 
 
+def _trimmed(token: str | None) -> str | None:
+    """
+    Return a token without the newline with which files end; `None` if nothing is left.
+    """
+    return (token or "").strip() or None
+
+
 @attrs.frozen
 class Access:
     """
@@ -35,25 +42,27 @@ class Access:
     """
 
     hosts: tuple[str, ...] = _LOOPBACK
-    token: str | None = attrs.field(default=None, repr=False)
+    token: str | None = attrs.field(default=None, repr=False, converter=_trimmed)
     limit: int = 1024 * 1024
 
     @classmethod
     def at(cls, host: str, token: str | None = None, names: Sequence[str] = ()) -> "Access":
         """
-        Return the access to a server that is bound to `host` and also known by other `names`.
+        Return the access to a server that is bound to `host` and also known by other `names`, as
+        they stand in a Host header; their ports do not count.
 
         Raises:
-            TodoplanError: others than this machine could reach it, and there is no token.
+            TodoplanError: others than this machine could reach it, and there is no token; or a name
+                is none.
         """
-        if not token and not _is_loopback(host):
+        if not _trimmed(token) and not _is_loopback(host):
             msg = (
                 f"{host} can be reached from other machines, so a token is needed: set "
                 "TODOPLAN_MCP_TOKEN to a long random text, or bind 127.0.0.1"
             )
             raise TodoplanError(msg, host=host)
         known = f"[{host}]" if ":" in host else host
-        return cls((*_LOOPBACK, *(name.lower() for name in (known, *names))), token or None)
+        return cls((*_LOOPBACK, known.lower(), *map(_host_of, names)), token)
 
     def refusal(self, headers: Headers) -> Response | None:
         """
@@ -76,7 +85,16 @@ class Access:
     def _authorised(self, values: list[str]) -> bool:
         scheme, _, sent = values[0].partition(" ") if len(values) == 1 else ("", "", "")
         expected = (self.token or "").encode()
-        return compare_digest(sent.strip().encode(), expected) and scheme.lower() == "bearer"
+        same = compare_digest(sent.strip(" \t").encode("latin-1"), expected)
+        return same and scheme.lower() == "bearer"
+
+
+def _host_of(name: str) -> str:
+    found = _HOST_HEADER.fullmatch(name.strip())
+    if not found:
+        msg = f"{name!r} is no host; write it without scheme and path: plan.example, or [fd00::7]"
+        raise TodoplanError(msg, name=name)
+    return found[1].lower()
 
 
 def _is_loopback(host: str) -> bool:

@@ -84,13 +84,14 @@ def make_tools(tools: Toolbox | ToolSet, *, structured: bool = True) -> list[typ
 
 def _tool(toolset: ToolSet, definition: Definition) -> dict[str, Any]:
     tool = toolset.find(definition.name)
+    harmless = definition.read_only or (tool is not None and tool.adds_only)
     return {
         "name": definition.name,
         "description": definition.description,
         "inputSchema": definition.schema,
         "annotations": {
             "readOnlyHint": definition.read_only,
-            "destructiveHint": not definition.read_only,
+            "destructiveHint": not harmless,
             "idempotentHint": definition.read_only or (tool is not None and tool.whole_list),
             "openWorldHint": False,
         },

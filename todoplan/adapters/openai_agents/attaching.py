@@ -1,5 +1,7 @@
 """`attach`: an agent with tools, prompt and guidance of one session's plan."""
 
+from copy import copy
+from dataclasses import fields
 from inspect import isawaitable
 from typing import Any, TypeVar
 
@@ -29,6 +31,9 @@ def attach(
     Return a copy of the agent that works with the plan of a session, in `Runner.run`, `run_sync`
     and `run_streamed` alike; it costs no more than the copy, so make one for each session.
 
+    Its lists are its own, so that what is added to them, handoffs say, is this session's. A copy of
+    it with another model has no guidance: `clone` first, then attach.
+
     `system_prompt` is put behind the agent's instructions ("" for none); by default it is the tool
     set's. Guidance is part of the model, and so unsaved: nothing of it is in a session, in
     `to_input_list()` or in a `RunState`; but a provider that keeps the conversation
@@ -46,11 +51,19 @@ def attach(
     _refuse_twins(agent, {tool.name for tool in tools})
     prompt = planning.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
     guided = guided_model(planning, agent.model, settings=settings, model_provider=model_provider)
-    copy = agent.clone(
-        tools=[*agent.tools, *tools], model=guided, instructions=_instructions(agent, prompt)
-    )
-    copy.model_settings = agent.model_settings  # a default that came with the model's name
-    return copy
+    own = _own_containers(agent)
+    own |= {"tools": [*agent.tools, *tools], "instructions": _instructions(agent, prompt)}
+    attached = agent.clone(**own, model=guided)
+    attached.model_settings = agent.model_settings  # a default that came with the model's name
+    return attached
+
+
+def _own_containers(agent: Agent[Any]) -> dict[str, Any]:
+    """
+    Return copies of an agent's lists and dicts, which `clone` would share.
+    """
+    values = {field.name: getattr(agent, field.name) for field in fields(agent) if field.init}
+    return {name: copy(each) for name, each in values.items() if isinstance(each, list | dict)}
 
 
 def _refuse_twins(agent: Agent[Any], names: set[str]) -> None:

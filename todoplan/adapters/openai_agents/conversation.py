@@ -13,6 +13,7 @@ from todoplan.dialogue.toolbox import Call
 __all__ = ["answers_in", "as_list", "calls_in", "conversation", "neutral", "with_reminder"]
 
 _TRIMMED = "[Trimmed"
+_REFUSAL = "refusal"
 
 
 def _look(item: object, key: str) -> Any:
@@ -63,14 +64,16 @@ def neutral(output: Iterable[object]) -> Message:
     the provider has carried out itself, such as a web search, does not.
     """
     items = [*output]
-    text = "".join(_texts(item for item in items if _is(item, "message")))
-    return Message("assistant", text, tuple(str(_look(i, "type")) for i in items if _is_open(i)))
+    parts = [*_parts(item for item in items if _is(item, "message"))]
+    text = "".join(_look(part, "text") or "" for part in parts)
+    calls = tuple(str(_look(item, "type")) for item in items if _is_open(item))
+    finish = _REFUSAL if any(_is(part, _REFUSAL) for part in parts) else ""
+    return Message("assistant", text, calls, finish=finish)
 
 
-def _texts(messages: Iterable[object]) -> Iterator[str]:
+def _parts(messages: Iterable[object]) -> Iterator[object]:
     for message in messages:
-        for part in _look(message, "content") or ():
-            yield _look(part, "text") or ""
+        yield from _look(message, "content") or ()
 
 
 def _is_open(item: object) -> bool:

@@ -20,7 +20,7 @@ from todoplan.adapters.openai_agents.conversation import (
 )
 from todoplan.adapters.openai_agents.planning import Planning
 from todoplan.adapters.openai_agents.request import Request
-from todoplan.dialogue.conversation import is_final_answer
+from todoplan.dialogue.conversation import is_final_answer, is_refusal
 from todoplan.dialogue.guidance import Advice, Guidance, ignored
 from todoplan.dialogue.partial import before_partial
 
@@ -111,12 +111,15 @@ class Exchange:
 
     def completed(self, output: list[TResponseOutputItem]) -> list[TResponseOutputItem]:
         """
-        Return what is handed on: behind a question whether all was said, both answers as one.
+        Return what is handed on: behind a question whether all was said, both answers as one; if
+        that question is refused, the first.
         """
-        output = [carried(item, self.guidance.toolset) for item in output]
-        if not self.stands or not is_final_answer(neutral(output)):
+        output, said = [carried(item, self.guidance.toolset) for item in output], neutral(output)
+        if not self.stands or not is_final_answer(said):
             return output
         messages = [*filter(_is_message, output)]
+        if is_refusal(said):
+            output, messages = [item for item in output if item not in messages], []
         if not messages:
             return [*output, *self.stands]
         whole = _joined((*self.stands, messages[-1]))

@@ -8,9 +8,9 @@ from todoplan.codec import plan_from_data, plan_to_data
 from todoplan.core.plan import Plan
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance import Memory
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
+from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
-from todoplan.planner import AsyncPlanner, Planner, Subscriber
+from todoplan.planner import AsyncPlanner, Subscriber
 from todoplan.planner.holding import holding
 
 __all__ = ["Planning", "plan_of_state"]
@@ -29,26 +29,24 @@ class Planning:
     then holds only what guidance remembers.
 
     Raises:
-        CodecError: what was saved is no plan.
-        PlanError: the plan would have two owners, or none.
+        CodecError: what was saved is damaged.
+        PlanError: the plan would have two owners, or none; or the planner awaits nothing.
     """
 
     def __init__(
         self,
         toolbox: Toolbox | None = None,
         *,
-        planner: Planner | AsyncPlanner | None = None,
+        planner: AsyncPlanner | None = None,
         saved: Mapping[str, Any] | None = None,
         clock: Clock = utc_now,
     ) -> None:
         kept = saved or {}
-        self._owns = planner is None
-        if planner and (toolbox or _PLAN in kept):
-            msg = "a planner has its own toolbox and plan: leave toolbox= and a saved plan out"
-            raise PlanError(msg)
-        plan = plan_of_state(kept) if self._owns and kept else Plan()
-        own = Planner(holding(_KEY, plan), _KEY, toolbox=toolbox, clock=clock)
-        self.planner = planner or own
+        if planner:
+            _check(planner, is_sole=not toolbox and _PLAN not in kept)
+        plan = Plan() if planner or not kept else plan_of_state(kept)
+        self._own = None if planner else holding(_KEY, plan)
+        self.planner = planner or AsyncPlanner(self._own, _KEY, toolbox=toolbox, clock=clock)
         self.memory = Memory.of(kept.get("memory"))
         self.turns = Turns(self.toolbox, kept.get("calls", ()))
 
@@ -63,14 +61,12 @@ class Planning:
         """
         Return the plan as it stands.
         """
-        if isinstance(self.planner, Planner):
-            return self.planner.plan
         return await self.planner.plan()
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
-        Have every accepted call told to a function, with its journal entry and the plan, as for a
-        user interface that also streams; call what is returned to stop that.
+        Have every accepted call told to a function, plain or a coroutine's, with its journal entry
+        and the plan, as for a user interface that also streams; call what is returned to stop that.
         """
         return self.planner.subscribe(subscriber)
 
@@ -79,9 +75,7 @@ class Planning:
         Return what is to be saved, as plain JSON values.
         """
         kept = {"memory": self.memory.to_data(), "calls": self.turns.to_data()}
-        if self._owns and isinstance(self.planner, Planner):
-            return {_PLAN: plan_to_data(self.planner.plan), **kept}
-        return kept
+        return {_PLAN: plan_to_data(self._own.load(_KEY)), **kept} if self._own else kept
 
     async def answer(self, call: Call) -> Reply:
         """
@@ -93,16 +87,19 @@ class Planning:
         return group.replies[call.call_id]
 
     async def _replies(self, calls: tuple[Call, ...]) -> dict[str, Reply]:
-        turn = await self._turn(calls)
+        turn = await self.planner.turn(calls)
         before = turn.plan.revision - len(turn.events)
-        if turn.events and before == self.memory.revision:
-            self.memory = self.memory.saw(turn.plan)
+        self.memory = self.memory.saw_own(before, turn.plan)
         return {reply.call_id: reply for reply in turn.replies}
 
-    async def _turn(self, calls: tuple[Call, ...]) -> Turn:
-        if isinstance(self.planner, Planner):
-            return self.planner.turn(calls)
-        return await self.planner.turn(calls)
+
+def _check(planner: object, *, is_sole: bool) -> None:
+    if not isinstance(planner, AsyncPlanner):
+        msg = "a Planner awaits nothing, subscribers neither: give AsyncPlanner(store, plan_id)"
+        raise PlanError(msg)
+    if not is_sole:
+        msg = "a planner has its own toolbox and plan: leave toolbox= and a saved plan out"
+        raise PlanError(msg)
 
 
 def plan_of_state(saved: Mapping[str, Any]) -> Plan:

@@ -2,12 +2,14 @@
 
 from asyncio import Lock
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import attrs
 
 from todoplan.adapters.openai_agents.arguments import portable
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.errors import CodecError
 
 __all__ = ["Group", "Turns"]
 
@@ -45,13 +47,16 @@ class Group:
 class Turns:
     """
     The calls that models have made and not been answered yet, by their ids.
+
+    Raises:
+        CodecError: what was saved is damaged.
     """
 
     def __init__(self, toolbox: Toolbox, saved: Iterable[Iterable[Mapping[str, Any]]] = ()) -> None:
         self._toolbox = toolbox
         self._groups: dict[str, Group] = {}
-        for calls in saved:
-            self._keep([Call(**call) for call in calls])
+        for calls in _restored(saved):
+            self._keep(calls)
 
     def heard(self, calls: Sequence[Call], sure: Collection[str]) -> None:
         """
@@ -103,3 +108,13 @@ class Turns:
         """
         groups = dict.fromkeys(self._groups.values())
         return [calls for group in groups for calls in group.to_data()]
+
+
+def _restored(saved: Iterable[Iterable[Mapping[str, Any]]]) -> list[list[Call]]:
+    with suppress(TypeError):
+        groups = [[Call(**call) for call in calls] for calls in saved]
+        parts = (part for calls in groups for call in calls for part in attrs.astuple(call))
+        if all(isinstance(part, str) for part in parts):
+            return groups
+    msg = "the calls that were saved are damaged; without `calls` each counts when it comes"
+    raise CodecError(msg)

@@ -57,7 +57,8 @@ class Planning(AbstractCapability[Any]):
 
         Raises:
             CodecError: what stands in the messages is no plan.
-            PlanError: a store is given, and the conversation has no id.
+            PlanError: a store is given, and the conversation has no id; or none is, and a store
+                keeps the plan.
         """
         own = replace(self)
         own._run_desk = await Desk.of(ctx, self.toolbox, self.store, self.clock)  # noqa: SLF001 - its own kind

@@ -3,7 +3,7 @@ The plan in a message history, as metadata: no model sees it, and it goes where 
 
 A `ToolReturnPart` holds the plan after its call, whole, so that one message is enough, whichever
 others are summarised away; a `ModelResponse` holds what guidance remembers, and the plan too if the
-history has lost it.
+history has lost it. Where a store keeps the plan, a mark says so instead.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +22,7 @@ from todoplan.core.presets import DEFAULT
 from todoplan.dialogue.clock import utc_now
 from todoplan.dialogue.guidance import Memory
 from todoplan.dialogue.toolbox import Reply
+from todoplan.errors import PlanError
 
 __all__ = [
     "KEY",
@@ -37,6 +38,7 @@ __all__ = [
 KEY = "todoplan"
 _PLAN = "plan"
 _MEMORY = "memory"
+_STORED = "stored"
 _M = TypeVar("_M", bound=ModelRequest | ModelResponse)
 
 
@@ -61,9 +63,20 @@ def plan_of_state(state: State) -> Plan:
 
     Raises:
         CodecError: what stands there is no plan.
+        PlanError: a store keeps the plan of this conversation.
     """
     messages = state if isinstance(state, Sequence) else state.all_messages()
+    _refuse_stored(messages)
     return next((plan_from_data(document) for document in _found(messages, _PLAN)), Plan())
+
+
+def _refuse_stored(messages: Sequence[ModelMessage]) -> None:
+    if any(mark is True for mark in _found(messages, _STORED)):
+        msg = (
+            "a store keeps the plan of this conversation, not its messages: use "
+            "AsyncPlanner(store, conversation_id), and give store= to every agent that goes on"
+        )
+        raise PlanError(msg)
 
 
 def memory_of(messages: Sequence[ModelMessage]) -> Memory:
@@ -94,12 +107,13 @@ def _metadata(message: ModelMessage) -> Iterator[Any]:
 
 def news(reply: Reply, *, whole: bool) -> dict[str, Any] | None:
     """
-    Return the metadata of a reply: what it did, for user interfaces, and the `whole` plan.
+    Return the metadata of a reply: what it did, for user interfaces, and the `whole` plan, unless
+    a store keeps that.
     """
     if not reply.events:
         return None
     entry = entry_to_data(Entry(reply.plan.revision, reply.events, cause=reply.name))
-    plan = {_PLAN: plan_to_data(reply.plan)} if whole else {}
+    plan = {_PLAN: plan_to_data(reply.plan)} if whole else {_STORED: True}
     return {KEY: {"entry": entry, **plan}}
 
 
@@ -107,10 +121,13 @@ def remembering(
     response: ModelResponse, memory: Memory, plan: Plan | None, messages: Sequence[ModelMessage]
 ) -> ModelResponse:
     """
-    Return the response with the memory, and with the plan, if the messages do not hold it as it is.
+    Return the response with the memory, and with the plan, if the messages do not hold it as it is;
+    without a plan, a store keeps it.
     """
     note: dict[str, Any] = {_MEMORY: memory.to_data()}
-    if plan is not None and not _is_kept(plan, messages):
+    if plan is None:
+        note[_STORED] = True
+    elif not _is_kept(plan, messages):
         note[_PLAN] = plan_to_data(plan)
     return _noting(response, note)
 
@@ -129,7 +146,14 @@ def seed_plan(messages: Sequence[ModelMessage], plan: Plan) -> list[ModelMessage
     """
     Return the message history with this plan in it, whatever was there: give it as
     `message_history=` to the next run.
+
+    A conversation that begins with one is no new one to Pydantic AI, which then leaves
+    `Agent(system_prompt=...)` out: use `instructions=`, or the capability `ReinjectSystemPrompt`.
+
+    Raises:
+        PlanError: a store keeps the plan of this conversation.
     """
+    _refuse_stored(messages)
     *earlier, last = messages or [ModelRequest(parts=[])]
     return [*earlier, _noting(last, {_PLAN: plan_to_data(plan)})]
 
@@ -141,6 +165,9 @@ def edit_plan(
     Carry out a command on the plan of a message history, or say why not; `ClearPlan()` clears it.
 
     Returns what was decided, and the history to go on with.
+
+    Raises:
+        CodecError, PlanError: as of `plan_of_state`.
     """
     decision = decide(plan_of_state(messages), command, policy, at=utc_now())
     if not isinstance(decision, Accepted) or not decision.events:

@@ -45,7 +45,8 @@ class Desk:
 
         Raises:
             CodecError: what stands in the messages is no plan.
-            PlanError: a store is given, and the conversation has no id.
+            PlanError: a store is given, and the conversation has no id; or none is, and a store
+                keeps the plan.
         """
         if store is None:
             held = holding(KEY, plan_of_state(ctx.messages))
@@ -61,8 +62,7 @@ class Desk:
         """
         reply = (await self.planner.turn(calls)).replies[0]
         before = reply.plan.revision - len(reply.events)
-        if reply.events and before == self.memory.revision:
-            self.memory = self.memory.saw(reply.plan)
+        self.memory = self.memory.saw_own(before, reply.plan)
         return reply
 
 

@@ -12,6 +12,13 @@ the framework with the adapter in it, and a subclass:
         def host(self, setup: Setup) -> Host:
             return MyHost(setup)
 
+A host's `run` is a coroutine: it makes an agent of `setup.toolbox`, `setup.settings` and
+`setup.clock`, whose model answers each request with `script.reply(messages, tools)`, or awaits
+`areply`: `messages` is the request as `Seen(role, text, call_id, is_error)`, a tool's answer with
+the id of its call, and `tools` a `Definition(name, description, schema)` of each tool that it is
+offered (`Capability.TOOLS`). The reply is a `ModelTurn` of `calls` (name, arguments, call_id) and
+`text`. What is kept of the conversation then is `Ran(messages, events)`.
+
 How to write the adapter itself: make the framework's tools of `toolset.definitions()`. Answer a
 call with `toolbox.call(plan, name, arguments, at=...)`, or all calls of a turn with `toolbox.turn`,
 keep `reply.plan` in the framework's own per-session state, send `reply.text`, mark it as an error
@@ -23,6 +30,7 @@ can be sent back, ask `Guidance.after_model`. Keep the `Memory` beside the plan.
 also prints which capabilities every tested adapter has.
 """
 
+from todoplan.dialogue.toolsets import Definition
 from todoplan.testing.adapters.capabilities import ALL, Capability, needs
 from todoplan.testing.adapters.hosting import Clock, Host, Ran, Setup
 from todoplan.testing.adapters.script import ModelTurn, Script, Seen
@@ -33,6 +41,7 @@ __all__ = [
     "AdapterSuite",
     "Capability",
     "Clock",
+    "Definition",
     "Host",
     "ModelTurn",
     "Ran",

@@ -1,6 +1,5 @@
 """A host under examination, run beside the function-calling adapter; and what every check needs."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
@@ -12,7 +11,9 @@ from todoplan.core.plan import Plan
 from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.toolsets import ToolSet
+from todoplan.errors import PlanError
 from todoplan.testing.adapters.capabilities import ALL, Capability
+from todoplan.testing.adapters.claims import must
 from todoplan.testing.adapters.done import Done
 from todoplan.testing.adapters.hosting import QUIET, Host, Ran, Setup
 from todoplan.testing.adapters.reference import Expected, expected
@@ -23,7 +24,7 @@ from todoplan.testing.adapters.talks import TASKS, Run, numbered
 __all__ = ["Bench", "Checks"]
 
 
-class Checks(ABC):
+class Checks:
     """
     What every check is made with.
 
@@ -33,11 +34,19 @@ class Checks(ABC):
     capabilities: frozenset[Capability] = ALL
     drawing: settings = settings(max_examples=10, deadline=None)
 
-    @abstractmethod
-    def host(self, setup: Setup) -> Host:
+    def host(self, setup: Setup) -> Host:  # noqa: ARG002 - for those who write one
         """
-        Return the framework with the adapter in it, new and empty.
+        Return the framework with the adapter in it, new and empty: every suite has its own.
+
+        Raises:
+            PlanError: this one has none.
         """
+        name = type(self).__name__
+        msg = (
+            f"{name} has no host; write `def host(self, setup): return MyHost(setup)`: the"
+            " framework with your adapter in it"
+        )
+        raise PlanError(msg, suite=name)
 
     def bench(self, toolset: ToolSet = TASKS, guidance: Settings = QUIET) -> "Bench":
         """
@@ -87,7 +96,7 @@ class Bench:
         """
         Return a run of a session that is over.
         """
-        return Done(ran, self.host.plan(session), wanted, script.requests)
+        return Done(ran, self.host.plan(session), wanted, script.requests, script.offered)
 
     def runs(self, *runs: Sequence[ModelTurn], session: str = "one") -> list[Done]:
         """
@@ -129,9 +138,15 @@ class Bench:
     def seed(self, *subjects: str, session: str = "one") -> Plan:
         """
         Have the application add tasks to the plan of a session, and return the plan.
+
+        Raises:
+            AssertionError: the host does not have it.
         """
         plan, box = self.host.plan(session), Toolbox(TASKS)
         for subject in subjects:
             plan = box.call(plan, "TaskCreate", {"subject": subject}, at=self.setup.clock()).plan
         self.host.seed(session, plan)
-        return self.host.plan(session)
+        found = self.host.plan(session)
+        what = f"{len(plan)} tasks were seeded in {session!r}, and host.plan returns {len(found)}"
+        must(len(found) == len(plan), what)
+        return found

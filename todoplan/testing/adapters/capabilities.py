@@ -16,6 +16,7 @@ class Capability(StrEnum):
     """
 
     MODEL = "it runs a model, and what the model is sent can be read"
+    TOOLS = "the tools that a model is offered can be read, as it is offered them"
     TURNS = "it knows which calls belong to one model turn, and their order"
     REMINDERS = "it can put a text at the tail of one request, unsaved"
     FURTHER_TURNS = "it can send a final answer back to the model"

@@ -1,13 +1,16 @@
 """What came of a run, beside what must have come of it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
+from todoplan.core.events import Event
+from todoplan.core.model import Task
 from todoplan.core.plan import Plan
 from todoplan.dialogue.reminders import TAG, reminder
-from todoplan.testing.adapters.claims import must, same
+from todoplan.dialogue.toolsets import Definition
+from todoplan.testing.adapters.claims import must, same, same_parts
 from todoplan.testing.adapters.hosting import Ran
 from todoplan.testing.adapters.reference import Expected
 from todoplan.testing.adapters.script import Seen
@@ -15,20 +18,31 @@ from todoplan.testing.adapters.talks import TASKS
 
 __all__ = ["Done"]
 
+_TIMES = ("created_at", "updated_at", "started_at", "completed_at")
+_OTHERS = tuple(name for name in attrs.fields_dict(Task) if name not in _TIMES)
 _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
 
 
 @attrs.frozen
 class Done:
     """
-    A run that is over: what the host says of it, what its model was sent, the plan it left, and
-    what must have come of it.
+    A run that is over: what the host says of it, what its model was sent and offered, the plan it
+    left, and what must have come of it.
     """
 
     ran: Ran
     plan: Plan
     wanted: Expected
     requests: Sequence[tuple[Seen, ...]] = ()
+    offered: Sequence[tuple[Definition, ...]] = ()
+
+    def request(self, index: int) -> tuple[Seen, ...]:
+        """
+        Return what the model was sent; from -1 on, counted from the last.
+        """
+        count = len(self.requests)
+        must(-count <= index < count, f"no request {index}: the model was asked {count} times")
+        return self.requests[index]
 
     def answer(self, call_id: str) -> Seen:
         """
@@ -42,13 +56,15 @@ class Done:
         """
         Fail unless the plan is the wanted one: order, ids, edges, next id, revision; not the times.
         """
-        same(_parts(self.plan), _parts(self.wanted.plan), "the plan")
+        same_parts(_parts(self.plan), _parts(self.wanted.plan), "the plan")
 
     def same_times(self) -> None:
         """
         Fail unless every time in the plan is the wanted one.
         """
-        same(_times(self.plan), _times(self.wanted.plan), "the times")
+        same_parts(
+            _fields(self.plan, _TIMES), _fields(self.wanted.plan, _TIMES), "the times of the plan"
+        )
 
     def same_replies(self) -> None:
         """
@@ -56,7 +72,7 @@ class Done:
         """
         replies = self.wanted.replies
         found = {key: self.answer(key).text for key in replies}
-        same(found, {key: reply.text for key, reply in replies.items()}, "the answers")
+        same_parts(found, {key: reply.text for key, reply in replies.items()}, "what is answered")
 
     def same_marks(self) -> None:
         """
@@ -71,14 +87,14 @@ class Done:
         Fail unless the application was told of the wanted events, in order.
         """
         found, wanted = self.ran.events, self.wanted.events
-        same([*map(_timeless, found)], [*map(_timeless, wanted)], "the events")
+        same_parts(_numbered(found), _numbered(wanted), "what is told of the events")
 
     def told(self, index: int, kind: str, plan: Plan) -> None:
         """
         Fail unless a request ends with the reminder of this kind, in the names of the set `tasks`,
         and holds no other.
         """
-        wanted, tail = reminder(kind, plan, TASKS), self.requests[index][-1].text
+        wanted, tail = reminder(kind, plan, TASKS), self.request(index)[-1].text
         must(tail.endswith(wanted), f"request {index} ends with {tail!r}, not with {wanted!r}")
         self.reminded(index, times=1)
 
@@ -86,7 +102,7 @@ class Done:
         """
         Fail unless a request holds so many reminders.
         """
-        found = sum(seen.text.count(f"<{TAG}>") for seen in self.requests[index])
+        found = sum(seen.text.count(f"<{TAG}>") for seen in self.request(index))
         same(found, times, f"how many reminders request {index} holds")
 
     def nothing_kept(self) -> None:
@@ -97,13 +113,14 @@ class Done:
         same(kept, [], "the reminders in what is stored")
 
 
-def _parts(plan: Plan) -> tuple[object, ...]:
-    return (f"revision {plan.revision}", f"next id {plan.next_id}", *map(_timeless, plan))
+def _parts(plan: Plan) -> dict[str, object]:
+    whole = {"revision": plan.revision, "next id": plan.next_id, "ids": [task.id for task in plan]}
+    return {**whole, **_fields(plan, _OTHERS)}
 
 
-def _timeless(value: object) -> str:
-    return _TIME.sub("time", repr(value))
+def _fields(plan: Plan, names: Iterable[str]) -> dict[str, object]:
+    return {f"#{task.id} {name}": getattr(task, name) for task in plan for name in names}
 
 
-def _times(plan: Plan) -> list[tuple[object, ...]]:
-    return [(t.id, t.created_at, t.updated_at, t.started_at, t.completed_at) for t in plan]
+def _numbered(events: Iterable[Event]) -> dict[str, object]:
+    return {str(n): _TIME.sub("time", repr(event)) for n, event in enumerate(events, 1)}

@@ -3,7 +3,7 @@
 from todoplan.dialogue.guidance import Settings
 from todoplan.testing.adapters.bench import Bench, Checks
 from todoplan.testing.adapters.capabilities import Capability, needs
-from todoplan.testing.adapters.claims import same
+from todoplan.testing.adapters.claims import must, same
 from todoplan.testing.adapters.script import ModelTurn
 from todoplan.testing.adapters.side_by_side import SideBySide, in_tasks, in_threads
 from todoplan.testing.adapters.talks import says, turn
@@ -37,6 +37,15 @@ class Further(Checks):
         done.told(1, "unfinished", plan)
         done.reminded(-1, times=0)
         done.same_plan()
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_the_early_answer_is_shown_to_the_model(self) -> None:
+        """In a further turn the model finds its own answer, which the reminder is about."""
+        done = self._seeded().run(says("Early."), _sets("completed", "1", "2"), says())
+        own = [seen.text for seen in done.request(1) if seen.role == "assistant"]
+        must(
+            any("Early." in text for text in own), f"the early answer is missing: {done.request(1)}"
+        )
 
     @needs(Capability.FURTHER_TURNS)
     def test_what_sends_back_is_not_kept(self) -> None:

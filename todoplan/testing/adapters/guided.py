@@ -87,7 +87,7 @@ class Guided(Checks):
             plan = bench.seed("Dig", *texts)
             done = bench.run(says())
             done.told(0, "plan_lost", plan)
-            closed = sum(seen.text.count(f"</{TAG}>") for seen in done.requests[0])
+            closed = sum(seen.text.count(f"</{TAG}>") for seen in done.request(0))
             same(closed, 1, f"how often the reminder of {texts} is closed")
 
     @needs(Capability.REMINDERS)

@@ -1,6 +1,5 @@
 """Law 12: the same calls give the same plans, events and replies through every adapter."""
 
-import pytest
 from hypothesis import given
 
 from todoplan.dialogue.toolsets import ToolSet
@@ -8,11 +7,9 @@ from todoplan.testing.adapters.bench import Checks
 from todoplan.testing.adapters.capabilities import Capability, needs
 from todoplan.testing.adapters.done import Done
 from todoplan.testing.adapters.drawn import talks
-from todoplan.testing.adapters.talks import TOOLSETS, Run, talk
+from todoplan.testing.adapters.talks import Run, each_toolset, talk
 
 __all__ = ["SameRoad"]
-
-each_toolset = pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
 
 
 class SameRoad(Checks):

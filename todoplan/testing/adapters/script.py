@@ -11,6 +11,7 @@ from typing import Literal
 import attrs
 
 from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.toolsets import Definition
 from todoplan.testing.adapters.claims import must
 
 __all__ = ["ModelTurn", "Script", "Seen"]
@@ -48,10 +49,11 @@ class ModelTurn:
 
 class Script:
     """
-    The turns of one run, and the `requests` that the model was sent.
+    The turns of one run, the `requests` that the model was sent, and the tools it was `offered`.
 
-    A model of the framework's own kind answers each request with `reply` or `areply`. Behind the
-    last turn it says that it is done, again and again, and fails the run if it is asked too often.
+    A model of the framework's own kind answers each request with `reply` or `areply`, and names the
+    tools of the request where it can tell (`Capability.TOOLS`). Behind the last turn it says that
+    it is done, again and again, and fails the run if it is asked too often.
     """
 
     def __init__(
@@ -59,31 +61,44 @@ class Script:
     ) -> None:
         self.turns = turns
         self.requests: list[tuple[Seen, ...]] = []
+        self.offered: list[tuple[Definition, ...]] = []
         self._meet, self._ameet = meet, ameet
 
-    def reply(self, request: Iterable[Seen]) -> ModelTurn:
+    def reply(
+        self, request: Iterable[Seen], tools: Iterable[Definition] | None = None
+    ) -> ModelTurn:
         """
-        Return what the model says to a request, which is kept.
+        Return what the model says to a request, which is kept, with the tools offered in it.
 
         Raises:
             AssertionError: the model is asked without end.
         """
         self._keep(request)
+        if tools is not None:
+            self.offer(tools)
         if self._meet is not None and self._scripted:
             with suppress(BrokenBarrierError):
                 self._meet.wait(_PATIENCE)
         return self._turn()
 
-    async def areply(self, request: Iterable[Seen]) -> ModelTurn:
+    async def areply(
+        self, request: Iterable[Seen], tools: Iterable[Definition] | None = None
+    ) -> ModelTurn:
         """
         As `reply`; other tasks run in between.
         """
         if self._ameet is None or len(self.requests) >= len(self.turns):
-            return self.reply(request)
+            return self.reply(request, tools)
         with suppress(TaskBarrierBroken, TimeoutError):
             async with timeout(_PATIENCE):
                 await self._ameet.wait()
-        return self.reply(request)
+        return self.reply(request, tools)
+
+    def offer(self, tools: Iterable[Definition]) -> None:
+        """
+        Note which tools are offered: for a framework without a model, once in a run.
+        """
+        self.offered.append(tuple(tools))
 
     @property
     def _scripted(self) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
+import pytest
 
 from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.tools_lean import LEAN
@@ -13,7 +14,18 @@ from todoplan.dialogue.tools_todos import TODOS
 from todoplan.dialogue.toolsets import ToolSet
 from todoplan.testing.adapters.script import ModelTurn
 
-__all__ = ["TASKS", "TOOLSETS", "Run", "is_utf8", "numbered", "says", "talk", "turn", "write"]
+__all__ = [
+    "TASKS",
+    "TOOLSETS",
+    "Run",
+    "each_toolset",
+    "is_utf8",
+    "numbered",
+    "says",
+    "talk",
+    "turn",
+    "write",
+]
 
 Run = tuple[ModelTurn, ...]
 
@@ -27,6 +39,8 @@ TOOLSETS: dict[str, ToolSet] = {
     "renamed_list": TODOS.renamed(write_todos="TodoWrite"),
 }
 """The tool sets of the checks, by name."""
+
+each_toolset = pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
 
 
 def turn(*calls: tuple[str, Any], text: str = "") -> ModelTurn:

@@ -1,0 +1,138 @@
+"""Law 3 has a way: a policy that a tool set is put under can be satisfied by calls of that set."""
+
+import pytest
+
+from todoplan.core.events import TaskCreated
+from todoplan.core.plan import Plan
+from todoplan.core.policy import Policy
+from todoplan.core.presets import CLAUDE, CLAUDE_STRICT, DEFAULT, PRESETS, STRICT
+from todoplan.core.problems import Problem
+from todoplan.core.rule import Rule
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools_todos import TODOS, WRITE_TODOS
+from todoplan.errors import PlanError
+
+
+def write(first, second):
+    """
+    Return a call that writes a list of two.
+    """
+    titles = ("Write it", "Writing it", first), ("Test it", "Testing it", second)
+    todos = [
+        {"content": content, "activeForm": form, "priority": "high", "status": status}
+        for content, form, status in titles
+    ]
+    return "write_todos", {"todos": todos}
+
+
+def create(title, form, key):
+    """
+    Return a call that creates a task.
+    """
+    return "TaskCreate", {"subject": title, key: form, "priority": "low"}
+
+
+def one_by_one(form, task_id):
+    """
+    Return calls that create two tasks, and start and complete one after the other.
+    """
+    moves = [(n, status) for n in "12" for status in ("in_progress", "completed")]
+    return [
+        create("Write it", "Writing it", form),
+        create("Test it", "Testing it", form),
+        *(("TaskUpdate", {task_id: number, "status": status}) for number, status in moves),
+    ]
+
+
+WRITES = [
+    write("in_progress", "pending"),
+    write("completed", "in_progress"),
+    write("completed", "completed"),
+]
+SCRIPTS = {
+    "todos": (TODOS, WRITES),
+    "write_todos": (WRITE_TODOS, WRITES),
+    "tasks": (tasks(), one_by_one("activeForm", "taskId")),
+    "snake": (tasks("snake"), one_by_one("active_form", "task_id")),
+    "lean": (
+        LEAN,
+        [
+            ("plan", {"write": ["Write it", "Test it"]}),
+            ("plan", {"done": [1]}),
+            ("plan", {"done": [2]}),
+        ],
+    ),
+}
+REMEDY = {name: {"active_form_required": "off", "priority_required": "off"} for name in ["lean"]}
+
+
+def satisfiable(policy, toolset):
+    """
+    Return whether a toolbox takes the policy.
+    """
+    try:
+        return bool(Toolbox(toolset, policy))
+    except PlanError:
+        return False
+
+
+@pytest.mark.parametrize("policy", PRESETS)
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_two_tasks_are_created_started_and_completed(name, policy):
+    """Every tool set under every preset: no call that a model would send ends in a deadlock."""
+    toolset, script = SCRIPTS[name]
+    chosen = PRESETS[policy]
+    if not satisfiable(chosen, toolset):
+        chosen = chosen.but(**REMEDY[name])
+    box, plan, started = Toolbox(toolset, chosen), Plan(), set()
+    for call in script:
+        reply = box.call(plan, *call)
+        assert (reply.is_error, reply.problems, reply.repairs) == (False, (), ())
+        plan = reply.plan
+        started |= {task.id for task in plan.active()}
+    assert [(task.id, task.status) for task in plan] == [("1", "completed"), ("2", "completed")]
+    assert started == {"1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("policy", "vain"),
+    [
+        (CLAUDE, ("active_form_required",)),
+        (CLAUDE_STRICT, ("active_form_required", "priority_required")),
+        (STRICT, ("active_form_required", "priority_required")),
+    ],
+)
+def test_a_policy_that_no_call_can_satisfy_is_refused(policy, vain):
+    """The error names the tool set, the rules, and the remedy, which then works."""
+    with pytest.raises(PlanError) as caught:
+        Toolbox(LEAN, policy)
+    off = dict.fromkeys(vain, "off")
+    remedy = ", ".join(f'{name}="off"' for name in vain)
+    assert f"Give policy.but({remedy}), or a tool set" in str(caught.value)
+    assert caught.value.data == {"toolset": "lean", "rules": vain}
+    assert Toolbox(LEAN, policy.but(**off)).policy.severity(vain[0]) == "off"
+
+
+def test_a_demand_below_an_error_is_no_obstacle():
+    """What only warns, or is off, can be lived with."""
+    assert Toolbox(LEAN, STRICT.but(active_form_required="warn", priority_required="off"))
+
+
+def test_what_a_rule_of_your_own_demands_is_looked_for_as_well():
+    """An argument of any tool of the set will do, also one of an entry."""
+
+    def estimated(change):
+        return [Problem("unestimated", (t.id,)) for t in change.written() if t.estimate is None]
+
+    policy = DEFAULT.adding(Rule("estimated", estimated, demands="estimate"))
+    box = Toolbox(tasks(), policy)
+    assert box.call(Plan(), "TaskCreate", {"subject": "a"}).is_error
+    reply = box.call(Plan(), "TaskCreate", {"tasks": [{"subject": "a", "estimate": 5}]})
+    assert [type(event) for event in reply.events] == [TaskCreated]
+    for toolset in (TODOS, LEAN):
+        with pytest.raises(PlanError, match=f"{toolset.name} takes no estimate, which the policy"):
+            Toolbox(toolset, policy)
+    for toolset in (TODOS, LEAN, tasks()):
+        assert Toolbox(toolset, Policy().adding(Rule("titled", estimated, demands="subject")))
