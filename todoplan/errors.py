@@ -49,4 +49,14 @@ class ReadError(TodoplanError):
 class MissingExtraError(TodoplanError, ImportError):
     """
     An optional dependency is not installed. The message names the pip command that brings it.
+
+    `data` has what is `missing` and the `extra` that brings it.
     """
+
+    @classmethod
+    def of(cls, missing: str | None, extra: str) -> "MissingExtraError":
+        """
+        Return the error for a module that an extra of todoplan brings.
+        """
+        msg = f"{missing} is not installed; run: pip install 'todoplan[{extra}]'"
+        return cls(msg, missing=missing, extra=extra)

@@ -67,7 +67,7 @@ def test_a_closed_pipe_ends_quietly(command, arguments):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send to a child")
 def test_ctrl_c_ends_quietly(start, recording, todo):
     """An interrupted replay leaves no traceback."""
-    path = recording(todo(1, "x"), *["{broken"] * 400_000)
+    path = recording(todo(1, "x"), *["{broken"] * 4_000_000)
     with start("-m", "todoplan", "replay", "--json", path) as process:
         process.stdout.readline()
         process.send_signal(signal.SIGINT)

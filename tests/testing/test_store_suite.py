@@ -232,14 +232,13 @@ def features(append):
     for entry in append.entries:
         yield "an undo" if entry.undoes else entry.cause
         yield f"{min(len(entry.events), 2)} events"
-        yield "a zone" if entry.at.utcoffset() else "UTC"
     for task in append.plan:
         yield "plain" if task.subject.isprintable() else "an attack"
         yield "metadata" if task.metadata else "no metadata"
 
 
 def test_a_life_may_hold_anything():
-    """Undos, turns of several calls, entries of several events, restored plans, texts, zones."""
+    """Undos, turns of several calls, entries of several events, restored plans, texts."""
     seen = set()
 
     @settings(max_examples=100, derandomize=True, database=None, phases=[Phase.generate])
@@ -253,7 +252,6 @@ def test_a_life_may_hold_anything():
         "restore",
         "2 entries",
         "2 events",
-        "a zone",
         "an attack",
         "metadata",
     }

@@ -48,6 +48,7 @@ _FIELDS = (
 
 _todo, _new, _change = maker(Todo), maker(CreateTask), maker(UpdateTask)
 _edited = named_maker(UpdateTask)
+_list, _several, _batch = maker(WriteTodos), maker(CreateTasks), maker(Batch)
 
 
 def _plan(values: Mapping[str, Any]) -> Request:
@@ -55,14 +56,14 @@ def _plan(values: Mapping[str, Any]) -> Request:
     if not commands:
         return Query()
     only_edits = not any(values.get(key) for key in _MOVING)
-    return Batch(commands if only_edits else (*commands, StartNext()))
+    return _batch(commands if only_edits else (*commands, StartNext()))
 
 
 def _commands(values: Mapping[str, Any]) -> Iterator[Command]:
     if values.get("write"):
-        yield WriteTodos(tuple(_todo(entry["subject"]) for entry in values["write"]))
+        yield _list(tuple(_todo(entry["subject"]) for entry in values["write"]))
     if values.get("add"):
-        yield CreateTasks(tuple(_new(entry["subject"]) for entry in values["add"]))
+        yield _several(tuple(_new(entry["subject"]) for entry in values["add"]))
     for entry in values.get("edit", ()):
         yield _edit(entry)
     for key, status in _STATUSES.items():

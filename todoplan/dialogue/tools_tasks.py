@@ -8,7 +8,7 @@ import attrs
 
 from todoplan.core.commands import CreateTask, CreateTasks, DeleteTask, UpdateTask
 from todoplan.core.problems import Problem
-from todoplan.core.twin import named_maker
+from todoplan.core.twin import maker, named_maker
 from todoplan.dialogue.fields import Field, Kind
 from todoplan.dialogue.tools_todos import TITLES
 from todoplan.dialogue.toolsets import Query, Request, Tool, ToolSet
@@ -60,6 +60,7 @@ _UPDATE = (
 
 
 _new, _change = named_maker(CreateTask), named_maker(UpdateTask)
+_several = maker(CreateTasks)
 
 
 def _create(values: Mapping[str, Any]) -> Request:
@@ -69,7 +70,7 @@ def _create(values: Mapping[str, Any]) -> Request:
         return Problem("conflicting_keys", seen="subject", path="tasks")
     if not values["tasks"]:
         return Problem("missing_field", path="tasks", legal="tasks")
-    return CreateTasks(tuple(_new(**entry) for entry in values["tasks"]))
+    return _several(tuple(_new(**entry) for entry in values["tasks"]))
 
 
 def _create_one(values: Mapping[str, Any]) -> Request:

@@ -5,6 +5,7 @@ from typing import Any
 
 from todoplan.core.commands import WriteTodos
 from todoplan.core.model import Todo
+from todoplan.core.twin import maker
 from todoplan.dialogue.fields import Field, Kind
 from todoplan.dialogue.toolsets import Query, Request, Tool, ToolSet
 
@@ -12,6 +13,8 @@ __all__ = ["TITLES", "TODOS", "WRITE_TODOS", "write_tool"]
 
 TITLES = ("content", "subject", "title", "text", "task", "name", "step", "todo", "item")
 """What the title of an entry is called in the tools of other systems."""
+
+_list = maker(WriteTodos)
 
 
 def _entry(title: str) -> tuple[Field, ...]:
@@ -45,7 +48,7 @@ def write_tool(key: str, list_name: str = "todos", title: str = "content", *extr
 
 
 def _write(values: Mapping[str, Any]) -> Request:
-    return WriteTodos(tuple(values["todos"]), values.get("clear", False))
+    return _list(tuple(values["todos"]), values.get("clear", False))
 
 
 def _read(_: Mapping[str, Any]) -> Request:

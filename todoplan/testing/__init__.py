@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PlanMachine", "ToolMachine", "strategies"]
 
-if find_spec("hypothesis") is None:
-    _MSG = "todoplan.testing needs Hypothesis and pytest; run: pip install 'todoplan[testing]'"
-    raise MissingExtraError(_MSG, extra="testing")
+if find_spec(_NEEDED := "hypothesis") is None:
+    raise MissingExtraError.of(_NEEDED, "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -135,5 +135,4 @@ def _ijson() -> Any:
     try:
         return importlib.import_module("ijson")
     except ImportError as error:
-        msg = "reading a JSON document needs ijson: pip install 'todoplan[cli]'"
-        raise MissingExtraError(msg, extra="cli") from error
+        raise MissingExtraError.of(error.name, "cli") from error

@@ -48,5 +48,5 @@ def test_the_error_is_a_missing_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "langchain", None)
     with pytest.raises(MissingExtraError, match="todoplan") as caught:
         runpy.run_path(langgraph.__file__)
-    assert caught.value.data == {"missing": "langchain"}
+    assert caught.value.data == {"missing": "langchain", "extra": "langgraph"}
     assert isinstance(caught.value, ImportError)

@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
+from support.langgraph_threads import HELLO, QUIET, THREAD, THREE, agent, entries, lines, ours, run
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import Plan, commands, plan_of
@@ -34,37 +35,6 @@ from todoplan.codec import from_langchain
 from todoplan.core.assembly import faults
 from todoplan.core.model import Task
 from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.tools_tasks import tasks
-
-HELLO = {"messages": [("user", "hello")]}
-THREAD = {"configurable": {"thread_id": "1"}}
-QUIET = Settings(plan_lost=False, unfinished=0)
-TOLD = Settings(plan_lost=False, unfinished=0, changed=True)
-THREE = wrote(("a", "completed"), ("b", "in_progress"), ("c", "pending"))
-
-
-def ours(settings=QUIET):
-    return PlanMiddleware(toolset=tasks(), settings=settings)
-
-
-def agent(saver, planner, *script):
-    model = Scripted(script=[*script])
-    return model, create_agent(model, middleware=[planner], checkpointer=saver)
-
-
-def run(saver, planner, *script):
-    model, made = agent(saver, planner, *script)
-    return model, made, made.invoke(HELLO, THREAD)
-
-
-def lines(made):
-    plan = plan_of_state(made.get_state(THREAD))
-    return [(task.id, task.subject, task.status.value) for task in plan]
-
-
-def entries(*pairs):
-    return [{"content": content, "status": status} for content, status in pairs]
-
 
 TAKEN = [("1", "a", "completed"), ("2", "b", "in_progress"), ("3", "c", "pending")]
 

@@ -3,11 +3,22 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain.agents import create_agent
 from langchain.agents.middleware import TodoListMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from support.scripted import Scripted, calls, says, wrote
+from support.langgraph_threads import (
+    HELLO,
+    QUIET,
+    THREAD,
+    THREE,
+    TOLD,
+    agent,
+    entries,
+    lines,
+    ours,
+    run,
+)
+from support.scripted import calls, says, wrote
 
 from todoplan import Plan, commands, plan_of
 from todoplan.adapters.langgraph import (
@@ -25,38 +36,7 @@ from todoplan.adapters.langgraph.todos import (
 )
 from todoplan.core.decide import decide
 from todoplan.core.model import Task
-from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.reminders import is_reminder
-from todoplan.dialogue.tools_tasks import tasks
-
-HELLO = {"messages": [("user", "hello")]}
-THREAD = {"configurable": {"thread_id": "1"}}
-QUIET = Settings(plan_lost=False, unfinished=0)
-TOLD = Settings(plan_lost=False, unfinished=0, changed=True)
-THREE = wrote(("a", "completed"), ("b", "in_progress"), ("c", "pending"))
-
-
-def ours(settings=QUIET):
-    return PlanMiddleware(toolset=tasks(), settings=settings)
-
-
-def agent(saver, planner, *script):
-    model = Scripted(script=[*script])
-    return model, create_agent(model, middleware=[planner], checkpointer=saver)
-
-
-def run(saver, planner, *script):
-    model, made = agent(saver, planner, *script)
-    return model, made, made.invoke(HELLO, THREAD)
-
-
-def lines(made):
-    plan = plan_of_state(made.get_state(THREAD))
-    return [(task.id, task.subject, task.status.value) for task in plan]
-
-
-def entries(*pairs):
-    return [{"content": content, "status": status} for content, status in pairs]
 
 
 def test_what_was_written_after_us_counts():

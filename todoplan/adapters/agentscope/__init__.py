@@ -13,8 +13,7 @@ from todoplan.errors import MissingExtraError
 try:
     import agentscope  # noqa: F401 - only asked for
 except ModuleNotFoundError as error:
-    msg = f"{error.name} is not installed; run: pip install 'todoplan[agentscope]'"
-    raise MissingExtraError(msg, missing=error.name) from error
+    raise MissingExtraError.of(error.name, "agentscope") from error
 
 from todoplan.adapters.agentscope.editing import edit_plan, seed_plan
 from todoplan.adapters.agentscope.middleware import PlanMiddleware, attach

@@ -12,8 +12,7 @@ try:
     import langchain  # noqa: F401 - only asked for
     import langgraph  # noqa: F401 - only asked for
 except ModuleNotFoundError as error:
-    msg = f"{error.name} is not installed; run: pip install 'todoplan[langgraph]'"
-    raise MissingExtraError(msg, missing=error.name) from error
+    raise MissingExtraError.of(error.name, "langgraph") from error
 
 from todoplan.adapters.langgraph.deepagents import deep_planning
 from todoplan.adapters.langgraph.editing import (

@@ -14,8 +14,7 @@ from todoplan.errors import MissingExtraError
 try:
     import mcp  # noqa: F401 - only asked for
 except ModuleNotFoundError as error:
-    msg = f"{error.name} is not installed; run: pip install 'todoplan[mcp]'"
-    raise MissingExtraError(msg, missing=error.name) from error
+    raise MissingExtraError.of(error.name, "mcp") from error
 
 from todoplan.adapters.mcp.access import Access
 from todoplan.adapters.mcp.server import make_server

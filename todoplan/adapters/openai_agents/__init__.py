@@ -13,8 +13,7 @@ from todoplan.errors import MissingExtraError
 try:
     import agents  # noqa: F401 - only asked for
 except ModuleNotFoundError as error:
-    msg = f"{error.name} is not installed; run: pip install 'todoplan[openai-agents]'"
-    raise MissingExtraError(msg, missing=error.name) from error
+    raise MissingExtraError.of(error.name, "openai-agents") from error
 
 from todoplan.adapters.openai_agents.attaching import attach
 from todoplan.adapters.openai_agents.editing import edit_plan, seed_plan

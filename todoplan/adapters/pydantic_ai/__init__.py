@@ -12,8 +12,7 @@ from todoplan.errors import MissingExtraError
 try:
     import pydantic_ai  # noqa: F401 - only asked for
 except ModuleNotFoundError as error:
-    msg = f"{error.name} is not installed; run: pip install 'todoplan[pydantic-ai]'"
-    raise MissingExtraError(msg, missing=error.name) from error
+    raise MissingExtraError.of(error.name, "pydantic-ai") from error
 
 from todoplan.adapters.pydantic_ai.capability import Planning
 from todoplan.adapters.pydantic_ai.history import edit_plan, plan_of_state, seed_plan
