@@ -73,6 +73,11 @@ def positions(bits: int) -> Iterator[int]:
     base = 0
     while bits:
         word = bits & _WORD
+        if not word:
+            blank = ((bits & -bits).bit_length() - 1) // _WORD_BITS * _WORD_BITS
+            bits >>= blank
+            base += blank
+            continue
         while word:
             lowest = word & -word
             yield base + lowest.bit_length() - 1

@@ -82,8 +82,8 @@ class _Noting(MemoryStore):
 @st.composite
 def lives(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
     """
-    Draw what is appended in a plan's life: two entries at once, then commands, turns of calls, undo,
-    restore; with texts and metadata of any kind.
+    Draw what is appended in a plan's life: two entries at once, then commands, turns of calls,
+    undo, restore; with texts and metadata of any kind.
     """
     store = _Noting()
     planner = Planner(store, "a", toolbox=_BOX, clock=lambda: draw(_TIMES))
