@@ -41,15 +41,15 @@ OPEN = plan_with("in_progress", "pending")
 DONE = plan_with("completed")
 
 
-def kinds(settings, plan, messages, memory=None):
-    return Guidance(TODOS, settings).before_model(plan, messages, memory or Memory()).kinds
+def kind_of(settings, plan, messages, memory=None):
+    return Guidance(TODOS, settings).before_model(plan, messages, memory or Memory()).kind
 
 
 def test_a_plan_in_sight_needs_no_reminder():
     """
     A successful planning call among the messages shows the plan.
     """
-    assert kinds(Settings(), OPEN, [ASKED, WRITTEN]) == ()
+    assert kind_of(Settings(), OPEN, [ASKED, WRITTEN]) == ""
 
 
 @pytest.mark.parametrize("messages", [[], [ASKED], [ASKED, FAILED]])
@@ -57,7 +57,7 @@ def test_a_plan_out_of_sight_is_brought_back(messages):
     """
     With open tasks and no successful planning call in the request, the plan is lost to the model.
     """
-    assert kinds(Settings(), OPEN, messages) == ("plan_lost",)
+    assert kind_of(Settings(), OPEN, messages) == "plan_lost"
 
 
 def test_another_tools_result_does_not_show_the_plan():
@@ -65,22 +65,22 @@ def test_another_tools_result_does_not_show_the_plan():
     Only the tool set's own tools count.
     """
     other = Message("tool", results=(ToolResult("search"),))
-    assert kinds(Settings(), OPEN, [other]) == ("plan_lost",)
+    assert kind_of(Settings(), OPEN, [other]) == "plan_lost"
 
 
 def test_only_a_reminder_of_this_revision_is_current():
     """
     A reminder that shows an older plan does not stand for the present one.
     """
-    assert kinds(Settings(), OPEN, [Message("user", shows=OPEN.revision)]) == ()
-    assert kinds(Settings(), OPEN, [Message("user", shows=OPEN.revision - 1)]) == ("plan_lost",)
+    assert kind_of(Settings(), OPEN, [Message("user", shows=OPEN.revision)]) == ""
+    assert kind_of(Settings(), OPEN, [Message("user", shows=OPEN.revision - 1)]) == "plan_lost"
 
 
 def test_a_plan_without_open_tasks_is_not_announced():
     """
     What is resolved is no work to be reminded of.
     """
-    assert kinds(Settings(), DONE, []) == ()
+    assert kind_of(Settings(), DONE, []) == ""
 
 
 def test_each_reminder_can_be_switched_off():
@@ -88,7 +88,7 @@ def test_each_reminder_can_be_switched_off():
     With everything off nothing is said, whatever the plan.
     """
     off = Settings(plan_lost=False, unfinished=0)
-    assert kinds(off, OPEN, []) == ()
+    assert kind_of(off, OPEN, []) == ""
     assert Guidance(TODOS, off).after_model(OPEN, ANSWER, Memory()).verdict == "accept"
 
 
@@ -100,9 +100,9 @@ def test_a_change_by_somebody_else_is_told_once():
     memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
     changed = made(OPEN, UpdateTask("2", subject="other"))
     advice = guidance.before_model(changed, [WRITTEN], memory)
-    assert advice.kinds == ("changed",)
+    assert advice.kind == "changed"
     assert "other" in advice.text
-    assert guidance.before_model(changed, [WRITTEN], advice.memory).kinds == ()
+    assert guidance.before_model(changed, [WRITTEN], advice.memory).kind == ""
 
 
 def test_the_models_own_changes_are_no_news():
@@ -112,7 +112,7 @@ def test_the_models_own_changes_are_no_news():
     guidance = Guidance(TODOS, Settings(changed=True))
     memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
     changed = made(OPEN, UpdateTask("2", subject="other"))
-    assert guidance.before_model(changed, [WRITTEN], memory.saw(changed)).kinds == ()
+    assert guidance.before_model(changed, [WRITTEN], memory.saw(changed)).kind == ""
 
 
 def test_what_others_did_before_the_models_own_change_is_told():
@@ -124,9 +124,9 @@ def test_what_others_did_before_the_models_own_change_is_told():
     others = made(OPEN, UpdateTask("1", subject="theirs"))
     both = made(others, UpdateTask("2", subject="its own"))
     own = made(OPEN, UpdateTask("2", subject="its own"))
-    for plan, before, told in ((both, others, ("changed",)), (own, OPEN, ()), (OPEN, OPEN, ())):
+    for plan, before, told in ((both, others, "changed"), (own, OPEN, ""), (OPEN, OPEN, "")):
         seen = memory.saw_own(before.revision, plan)
-        assert guidance.before_model(plan, [WRITTEN], seen).kinds == told
+        assert guidance.before_model(plan, [WRITTEN], seen).kind == told
 
 
 def test_a_call_that_changes_nothing_touches_nothing():
@@ -146,7 +146,7 @@ def test_a_plan_finished_by_somebody_else_is_told_as_such():
     guidance = Guidance(TODOS, Settings(changed=True))
     memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
     done = made(OPEN, UpdateTask("1", status="completed"), UpdateTask("2", status="cancelled"))
-    assert guidance.before_model(done, [WRITTEN], memory).kinds == ("changed_done",)
+    assert guidance.before_model(done, [WRITTEN], memory).kind == "changed_done"
 
 
 def test_an_empty_plan_is_mentioned_as_often_as_allowed():
@@ -155,9 +155,9 @@ def test_an_empty_plan_is_mentioned_as_often_as_allowed():
     """
     guidance = Guidance(TODOS, Settings(empty=1))
     first = guidance.before_model(Plan(), [ASKED], Memory())
-    assert first.kinds == ("empty",)
-    assert guidance.before_model(Plan(), [ASKED], first.memory).kinds == ()
-    assert kinds(Settings(), Plan(), [ASKED]) == ()
+    assert first.kind == "empty"
+    assert guidance.before_model(Plan(), [ASKED], first.memory).kind == ""
+    assert kind_of(Settings(), Plan(), [ASKED]) == ""
 
 
 def test_a_task_untouched_for_some_turns_is_mentioned():
@@ -169,8 +169,8 @@ def test_a_task_untouched_for_some_turns_is_mentioned():
     for _ in range(6):
         advice = guidance.before_model(OPEN, seen, memory)
         memory = advice.memory
-        said.append(advice.kinds)
-    assert said == [(), (), ("stale",), (), ("stale",), ()]
+        said.append(advice.kind)
+    assert said == ["", "", "stale", "", "stale", ""]
 
 
 def test_a_touched_task_is_not_stale():
@@ -180,7 +180,7 @@ def test_a_touched_task_is_not_stale():
     guidance, memory = Guidance(TODOS, Settings(stale=2)), Memory()
     for _ in range(5):
         advice = guidance.before_model(OPEN, [WRITTEN], memory)
-        assert advice.kinds == ()
+        assert advice.kind == ""
         memory = advice.memory.saw(OPEN)
 
 
@@ -189,7 +189,7 @@ def test_nothing_in_progress_is_never_stale():
     Pending tasks may wait as long as they like.
     """
     memory = Memory(turn=50)
-    assert kinds(Settings(stale=1), plan_with("pending"), [WRITTEN], memory) == ()
+    assert kind_of(Settings(stale=1), plan_with("pending"), [WRITTEN], memory) == ""
 
 
 def answers(guidance, plan, memory, count):
@@ -271,7 +271,7 @@ def test_a_silent_end_is_asked_about_once():
     guidance = Guidance(TODOS, Settings(all_done="if_silent"))
     silent = Message("assistant", " ")
     advice = guidance.after_model(DONE, silent, Memory())
-    assert (advice.verdict, advice.kinds) == ("again", ("all_done",))
+    assert (advice.verdict, advice.kind) == ("again", "all_done")
     assert guidance.after_model(DONE, silent, advice.memory).verdict == "accept"
     assert guidance.after_model(DONE, ANSWER, Memory()).verdict == "accept"
 
@@ -377,6 +377,6 @@ def test_every_cap_is_finite(plan_by_turn, memory):
     for plan in plan_by_turn:
         advice = guidance.after_model(plan, ANSWER, memory)
         memory = advice.memory
-        sent_back += advice.verdict == "again" and advice.kinds == ("unfinished",)
+        sent_back += advice.verdict == "again" and advice.kind == "unfinished"
     most_resolved = max(plan.counts.resolved for plan in plan_by_turn)
     assert sent_back <= ALL_ON.unfinished * (most_resolved + 1)

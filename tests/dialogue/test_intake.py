@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from support.talk import TOOLSETS, valid
 
 from todoplan.core.problems import Problem
-from todoplan.dialogue.fields import Field, Kind
+from todoplan.dialogue.fields import KEPT_TABLES, Field, Kind, find_field
 from todoplan.dialogue.intake import Intake, read
 from todoplan.dialogue.jsonish import InputLimits
+from todoplan.dialogue.plain_objects import reader_of
 from todoplan.dialogue.repairs import Repair
 
 ENTRY = (Field("text", "subject", Kind.LINE, required=True), Field("state", "status", Kind.STATUS))
@@ -52,3 +53,13 @@ def test_valid_arguments_are_read_whole(call):
     given_fields = {field.target for field in tool.fields if field.name in arguments}
     assert set(found.values) == given_fields
     assert not found.problems
+
+
+def test_tools_that_are_made_anew_for_each_request_do_not_pile_up():
+    """What is worked out for a tool is kept for some hundred tools, not for all there ever were."""
+    for number in range(KEPT_TABLES + 20):
+        (field,) = (Field(f"text{number}", "text", Kind.LINE),)
+        assert read({field.name: "a"}, (field,)).values == {"text": "a"}
+        assert read({field.name.upper(): "a"}, (field,)).values == {"text": "a"}
+    for table in (find_field, reader_of):
+        assert table.cache_info().currsize == KEPT_TABLES

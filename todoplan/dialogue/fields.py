@@ -4,11 +4,14 @@ The arguments of a tool as data: one description that both the JSON Schema and i
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import attrs
 
-__all__ = ["Field", "Kind", "find_field", "folded", "meant_by", "shown_path"]
+__all__ = ["KEPT_TABLES", "Field", "Kind", "find_field", "folded", "meant_by", "shown_path"]
+
+KEPT_TABLES = 256
+"""So many tools' tables are remembered: for all there are, and not for ever those made anew."""
 
 _LONGEST_WORD = 80
 
@@ -66,7 +69,7 @@ class Field:
                 yield folded(word), strength
 
 
-@cache
+@lru_cache(maxsize=KEPT_TABLES)
 def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
     """
     Return the field that each folded spelling means, with its strength.

@@ -109,14 +109,21 @@ class Advice:
     """
     What to do: put `text`, if any, at the tail of the next request, unsaved; keep `memory`.
 
-    `kinds` names the reminders given. `verdict` is about a final answer: take it, ask the model
-    once more, or raise.
+    `kind` names the reminder, "" for none. `verdict` is about a final answer: take it, ask the
+    model once more, or raise.
     """
 
     memory: Memory
-    kinds: tuple[str, ...] = ()
+    kind: str = ""
     text: str = ""
     verdict: Verdict = "accept"
+
+    def keeps(self, answer: Message) -> bool:
+        """
+        Say whether an answer that is sent back stands all the same: the model was asked only
+        whether it has said all, and it has said something.
+        """
+        return self.kind == "all_done" and bool(answer.text.strip())
 
 
 @attrs.frozen
@@ -137,9 +144,9 @@ class Guidance:
         memory = attrs.evolve(memory, turn=memory.turn + 1)
         if memory.revision < 0:
             memory = attrs.evolve(memory, revision=plan.revision, touched=memory.turn)
-        kind = next(self._due(plan, messages, memory), None)
-        text = "" if kind is None else self._text(kind, plan)
-        return Advice(_after(kind, plan, memory), (kind,) if kind else (), text)
+        kind = next(self._due(plan, messages, memory), "")
+        text = self._text(kind, plan) if kind else ""
+        return Advice(_after(kind, plan, memory), kind, text)
 
     def _due(self, plan: Plan, messages: Sequence[Message], memory: Memory) -> Iterator[str]:
         settings = self.settings
@@ -186,7 +193,7 @@ class Guidance:
             memory = attrs.evolve(memory, asked=0, resolved=resolved)
         if memory.asked < self.settings.unfinished:
             memory = attrs.evolve(memory, asked=memory.asked + 1)
-            return Advice(memory, ("unfinished",), self._text("unfinished", plan), "again")
+            return Advice(memory, "unfinished", self._text("unfinished", plan), "again")
         ignored = self.settings.on_ignored == "raise" and self.settings.unfinished > 0
         return Advice(memory, verdict="raise" if ignored else "accept")
 
@@ -196,7 +203,7 @@ class Guidance:
         if not due or not len(plan) or memory.confirmed == plan.revision:
             return Advice(memory)
         memory = attrs.evolve(memory, confirmed=plan.revision)
-        return Advice(memory, ("all_done",), self._text("all_done", plan), "again")
+        return Advice(memory, "all_done", self._text("all_done", plan), "again")
 
 
 def ignored(plan: Plan) -> PlanError:
@@ -231,7 +238,7 @@ def _damaged(seen: object, wanted: str, name: str = "it") -> CodecError:
     return CodecError(msg, name=name)
 
 
-def _after(kind: str | None, plan: Plan, memory: Memory) -> Memory:
+def _after(kind: str, plan: Plan, memory: Memory) -> Memory:
     if kind == "empty":
         return attrs.evolve(memory, empties=memory.empties + 1)
     if kind == "stale":

@@ -32,6 +32,6 @@ def before_partial(guidance: Guidance, plan: Plan, memory: Memory) -> Advice:
     known = memory.revision >= 0 and memory.turn + 1 - memory.touched < _TURNS
     told = (Message("user", shows=plan.revision),) if known else ()
     advice = guidance.before_model(plan, told, memory)
-    if "plan_lost" in advice.kinds:
+    if advice.kind == "plan_lost":
         return attrs.evolve(advice, memory=advice.memory.saw(plan))
     return advice

@@ -3,7 +3,7 @@ Objects and lists on the short way through intake: whole ones are read in one pa
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import repeat
 from typing import Any
 
@@ -11,7 +11,7 @@ import attrs
 
 from todoplan.core.twin import maker, named_maker
 from todoplan.dialogue.cleaning import is_clean
-from todoplan.dialogue.fields import Field, Kind
+from todoplan.dialogue.fields import KEPT_TABLES, Field, Kind
 from todoplan.dialogue.plain_values import (
     LISTS,
     READINGS,
@@ -27,7 +27,7 @@ __all__ = ["reader_of"]
 _FEW = 5
 
 
-@cache
+@lru_cache(maxsize=KEPT_TABLES)
 def reader_of(fields: tuple[Field, ...], most: int) -> Read:
     """
     Return what reads a mapping of these fields into values by target name, or finds it `UNUSUAL`.

@@ -179,7 +179,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
             advice = guidance.after_model(plan, said, advice.memory, structured=structured)
             if advice.verdict != "again":
                 break
-            stands = [answer] if "all_done" in advice.kinds and said.text.strip() else []
+            stands = [answer] if advice.keeps(said) else []
             asked = asked.override(messages=[*asked.messages, answer])
             response = yield self._reminded(asked, advice)
         if advice.verdict == "raise":
@@ -204,8 +204,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     def _reminded(self, request: _Request, advice: Advice) -> _Request:
         if not advice.text:
             return request
-        name = next((self._names[kind] for kind in advice.kinds if kind in self._names), None)
-        reminder = HumanMessage(advice.text, name=name)
+        reminder = HumanMessage(advice.text, name=self._names.get(advice.kind))
         return request.override(messages=[*request.messages, reminder])
 
 

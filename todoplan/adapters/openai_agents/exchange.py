@@ -77,8 +77,7 @@ class Exchange:
         if advice.verdict == "raise":
             raise ignored(plan)
         if advice.verdict == "again":
-            answered = "all_done" in advice.kinds and said.text.strip()
-            self.stands = tuple(filter(_is_message, output)) if answered else ()
+            self.stands = tuple(filter(_is_message, output)) if advice.keeps(said) else ()
             self._append(output)
         return advice.verdict == "again"
 

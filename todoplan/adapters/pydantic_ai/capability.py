@@ -131,7 +131,7 @@ class Planning(AbstractCapability[Any]):
             return
         reminder = ModelRequest.user_text_prompt(advice.text)
         self._sent_back = (*self._sent_back, answer, reminder)
-        self._stands = (*answer.parts, _GAP) if "all_done" in advice.kinds and answer.text else ()
+        self._stands = (*answer.parts, _GAP) if advice.keeps(neutral(answer)) else ()
         raise RetryModelRequest
 
     def _completed(self, response: ModelResponse, said: Message) -> ModelResponse:
