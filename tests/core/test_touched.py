@@ -1,8 +1,11 @@
 """Which tasks events are about."""
 
+from typing import get_args
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from todoplan.core.apply import apply
 from todoplan.core.commands import (
     ClearPlan,
     CreateTask,
@@ -12,10 +15,23 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide import Accepted, decide
-from todoplan.core.model import Task, Todo
+from todoplan.core.events import (
+    EdgeAdded,
+    EdgeRemoved,
+    Event,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+    TasksReordered,
+)
+from todoplan.core.frozen import FrozenDict
+from todoplan.core.model import Status, Task, Todo
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
-from todoplan.core.touched import touched
+from todoplan.core.touched import ids_of, touched
 
 IDS = st.sampled_from("12345")
 COMMANDS = st.one_of(
@@ -29,6 +45,43 @@ COMMANDS = st.one_of(
     st.just(RestorePlan((Task("1", "old"),))),
     st.just(ClearPlan()),
 )
+
+
+@given(st.lists(COMMANDS, max_size=12))
+def test_an_event_names_every_task_that_it_changes(commands):
+    """Applied to a plan, it changes, adds and takes away none but those; of all kinds of events."""
+    plan = Plan()
+    for command in commands:
+        decision = decide(plan, command, Policy())
+        for event in getattr(decision, "events", ()):
+            after = apply(plan, event)
+            both = {task.id for task in (*plan, *after)}
+            changed = {task_id for task_id in both if plan.get(task_id) != after.get(task_id)}
+            around = {end for i in ids_of(event) if i in plan for end in _near(plan[i])}
+            assert changed <= {*ids_of(event), *around} or isinstance(event, PlanRestored)
+            plan = after
+
+
+def _near(task):
+    return *task.blocks, *task.blocked_by
+
+
+def test_every_kind_of_event_names_its_tasks():
+    """In the order in which it holds them."""
+    task = Task("3", "c")
+    kinds = {
+        TaskCreated(task): ("3",),
+        StatusChanged("1", Status.PENDING, Status.COMPLETED): ("1",),
+        TaskEdited("1", FrozenDict({"subject": "x"})): ("1",),
+        TaskDeleted("2"): ("2",),
+        EdgeAdded("2", "1"): ("2", "1"),
+        EdgeRemoved("2", "1"): ("2", "1"),
+        TasksReordered(("2", "1")): ("2", "1"),
+        PlanCleared(("1", "2")): ("1", "2"),
+        PlanRestored((task,), 4): ("3",),
+    }
+    assert {type(event) for event in kinds} == set(get_args(Event))
+    assert {event: ids_of(event) for event in kinds} == kinds
 
 
 @given(st.lists(COMMANDS, max_size=12))

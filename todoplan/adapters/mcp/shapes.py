@@ -11,8 +11,9 @@ from typing import Any
 from mcp import types
 
 from todoplan.codec import dump_plan
-from todoplan.core.events import Event, PlanCleared, TaskCreated
+from todoplan.core.events import Event, TasksReordered
 from todoplan.core.plan import Counts, Plan
+from todoplan.core.touched import ids_of
 from todoplan.dialogue.toolbox import Reply, Toolbox
 from todoplan.dialogue.toolsets import Definition, ToolSet
 from todoplan.errors import PlanError
@@ -129,19 +130,8 @@ def _result(text: str, **fields: Any) -> types.CallToolResult:
 
 def _changed(events: tuple[Event, ...]) -> Iterator[str]:
     for event in events:
-        match event:
-            case TaskCreated(task):
-                yield task.id
-            case PlanCleared(task_ids):
-                yield from task_ids
-            case _:
-                yield from _named(event)
-
-
-def _named(event: Event) -> Iterator[str]:
-    for field in ("task_id", "blocker", "blocked"):
-        if hasattr(event, field):
-            yield getattr(event, field)
+        if not isinstance(event, TasksReordered):
+            yield from ids_of(event)
 
 
 def resources_of(plan_id: str) -> types.ListResourcesResult:
