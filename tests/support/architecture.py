@@ -167,9 +167,9 @@ def impurities(root=ROOT):
 
 def large_modules(root=ROOT):
     """
-    Yield modules of more than 300 lines.
+    Yield modules of more than 250 lines.
     """
-    yield from (f"{m.name} has {m.lines} lines" for m in modules(root) if m.lines > 300)
+    yield from (f"{m.name} has {m.lines} lines" for m in modules(root) if m.lines > 250)
 
 
 def bound(tree):

@@ -97,5 +97,5 @@ def _spelled(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        return str(value) if abs(value) < 1e18 else "a number of over 18 digits"  # noqa: PLR2004
+        return str(value) if abs(value) < 1e18 else "a number of over 18 digits"  # noqa: PLR2004 - as it says
     return "a list" if isinstance(value, list | tuple) else "an object"

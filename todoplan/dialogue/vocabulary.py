@@ -69,7 +69,7 @@ def id_of(value: object) -> str | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, float):
-        value = int(value) if value.is_integer() and abs(value) < 1e15 else ""  # noqa: PLR2004
+        value = int(value) if value.is_integer() and abs(value) < 1e15 else ""  # noqa: PLR2004 - exact
     if isinstance(value, int):
         return str(value) if 0 < value < 10**18 else None
     if not isinstance(value, str):
