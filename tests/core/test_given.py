@@ -1,3 +1,5 @@
+from enum import Enum
+
 import pytest
 
 from todoplan.core.frozen import EMPTY, LEVELS, FrozenDict
@@ -7,9 +9,21 @@ from todoplan.errors import PlanError
 
 
 def test_what_fits_is_taken_as_it_is():
-    """Texts, also of a subclass, and `None` where it clears a field, pass unchanged."""
+    """Texts, and `None` where it clears a field, pass unchanged."""
     assert (as_text("a"), as_words("a"), as_words(None), as_id("3")) == ("a", "a", None, "3")
-    assert as_text(Status.PENDING) is Status.PENDING
+
+
+class Who(str, Enum):  # noqa: UP042 - that is what it is about
+    """Whose members are texts that are printed otherwise."""
+
+    ANN = "ann"
+
+
+@pytest.mark.parametrize("take", [as_text, as_words])
+@pytest.mark.parametrize(("given", "plain"), [(Who.ANN, "ann"), (Status.PENDING, "pending")])
+def test_a_member_of_an_enum_is_taken_as_its_text(take, given, plain):
+    """As it is stored, so that it is shown alike before and after."""
+    assert (take(given), type(take(given))) == (plain, str)
 
 
 @pytest.mark.parametrize("take", [as_text, as_words, as_id])

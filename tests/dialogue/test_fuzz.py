@@ -113,7 +113,7 @@ def test_what_the_schema_allows_intake_takes_as_it_is(call, plan):
     reply = box.call(plan, tool.key, arguments)
     check_reply(plan, reply)
     assert {repair.code for repair in reply.repairs} <= {"repeated_id"}
-    known = {"missing_field", "conflicting_keys", "unknown_task", "unknown_reference", "self_edge"}
+    known = {"missing_field", "beside_tasks", "unknown_task", "unknown_reference", "self_edge"}
     assert {problem.code for problem in reply.problems} <= known | {"cycle", "empty_write"}
     own = json.dumps(arguments, ensure_ascii=False) + "".join(task.subject for task in plan)
     assert PYTHON.search(reply.text) is None or PYTHON.search(own)

@@ -74,7 +74,7 @@ def test_what_the_strict_schema_allows_intake_takes(data, pair, strict):
     assert {repair.code for repair in reply.repairs} <= {"repeated_id"}
     core = {
         "missing_field",
-        "conflicting_keys",
+        "beside_tasks",
         "unknown_task",
         "unknown_reference",
         "self_edge",

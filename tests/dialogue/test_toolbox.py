@@ -1,11 +1,15 @@
 """The one road from a call to a reply."""
 
+import re
 from datetime import UTC, datetime
 
+import pytest
 from support.talk import check_reply, planned, texts_of, toolbox, write
 
 from todoplan.core.plan import Plan
 from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.tools_tasks import tasks
+from todoplan.errors import PlanError
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -86,3 +90,18 @@ def test_a_note_when_nothing_is_open_on_request():
     assert "Nothing is left on the list." in emptied.text
     assert "left" not in box.call(emptied.plan, "write_todos", {"todos": []}).text
     assert "resolved" not in box.call(planned("a"), "write_todos", {"todos": ["b"]}).text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "wanted"),
+    [
+        (lambda: Toolbox("tasks"), "'tasks' (str) is no ToolSet"),
+        (lambda: Toolbox(tasks), "is no ToolSet"),
+        (lambda: Toolbox(policy="strict"), "'strict' (str) is no Policy"),
+    ],
+)
+def test_what_is_no_tool_set_or_policy_is_refused_at_once(wrong, wanted):
+    """The error shows what was given, and what to write."""
+    with pytest.raises(PlanError, match=re.escape(wanted)) as told:
+        wrong()
+    assert "write Toolbox(TASKS, DEFAULT)" in str(told.value)

@@ -128,7 +128,9 @@ def test_one_task_with_edges():
     [
         ({}, "missing_field"),
         ({"tasks": []}, "missing_field"),
-        ({"subject": "a", "tasks": ["b"]}, "conflicting_keys"),
+        ({"subject": "a", "tasks": ["b"]}, "beside_tasks"),
+        ({"tasks": ["b"], "blockedBy": ["9"]}, "beside_tasks"),
+        ({"tasks": ["b"], "owner": "ann"}, "beside_tasks"),
         ({"subject": " "}, "empty_text"),
         ({"tasks": [{"subject": ""}]}, "empty_text"),
     ],

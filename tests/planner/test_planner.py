@@ -105,6 +105,69 @@ def test_a_subscription_that_has_ended_can_be_ended_again():
     stop()
 
 
+def test_each_subscription_is_its_own():
+    """The same function may be told twice; to end one leaves the other, however often it ends."""
+    planner, told = Planner(), []
+
+    def listen(entry, _):
+        told.append(entry.revision)
+
+    stop = planner.subscribe(listen)
+    planner.subscribe(listen)
+    stop()
+    stop()
+    planner.apply(CreateTask("Write"))
+    assert told == [1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "wanted"),
+    [
+        (lambda: Planner(toolbox=TASKS), "give a toolbox"),
+        (lambda: Planner().subscribe(None), "give a function"),
+    ],
+)
+def test_what_does_not_fit_is_refused_at_once(wrong, wanted):
+    """Not when it is first needed."""
+    with pytest.raises(PlanError, match=wanted):
+        wrong()
+
+
+def test_a_call_that_is_cancelled_while_telling_leaves_the_others_told():
+    """What a subscriber does not live to hear stops nobody: the next command is told again."""
+    told = []
+
+    async def listen(entry, _):
+        told.append(entry.revision)
+        await asyncio.sleep(60 if entry.revision == 1 else 0)
+
+    async def act():
+        planner = AsyncPlanner()
+        planner.subscribe(listen)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(planner.apply(CreateTask("a")), 0.01)
+        await planner.apply(CreateTask("b"))
+
+    asyncio.run(act())
+    assert told == [1, 2]
+
+
+def test_a_subscriber_that_ends_the_program_leaves_the_others_told():
+    """Whoever catches that goes on with a planner that works."""
+    planner, told = Planner(), []
+
+    def listen(entry, _):
+        told.append(entry.revision)
+        if entry.revision == 1:
+            raise SystemExit
+
+    planner.subscribe(listen)
+    with pytest.raises(SystemExit) as kept:
+        planner.apply(CreateTask("a"))
+    planner.apply(CreateTask("b"))
+    assert (told, kept.value.code) == ([1, 2], None)
+
+
 def test_subscribers_are_told_in_order_also_of_what_a_subscriber_does():
     """
     What is accepted while others are still being told is told after that, to all.

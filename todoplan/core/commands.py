@@ -7,7 +7,7 @@ Where a tuple is kept any iterable may be given but a text; what does not fit is
 `UNSET` means "not given: leave it"; `None` clears a field.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Final, Literal, get_args
 
@@ -15,7 +15,6 @@ import attrs
 
 from todoplan.core.frozen import EMPTY, LEVELS
 from todoplan.core.given import (
-    Several,
     as_id,
     as_ids,
     as_metadata,
@@ -69,11 +68,11 @@ def _words(value: str | None | Unset) -> str | None | Unset:
     return UNSET if value is UNSET else as_words(value)
 
 
-def _todos(value: Several[Todo]) -> tuple[Todo, ...]:
+def _todos(value: Iterable[Todo]) -> tuple[Todo, ...]:
     return as_several(value, Todo, 'a tuple of todos, such as (Todo("a"), Todo("b"))')
 
 
-def _tasks(value: Several[Task]) -> tuple[Task, ...]:
+def _tasks(value: Iterable[Task]) -> tuple[Task, ...]:
     return as_several(value, Task, "a tuple of tasks, such as tuple(plan)")
 
 
@@ -106,7 +105,7 @@ class CreateTask:
     metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
 
 
-def _items(value: Several[CreateTask]) -> tuple[CreateTask, ...]:
+def _items(value: Iterable[CreateTask]) -> tuple[CreateTask, ...]:
     return as_several(value, CreateTask, "a tuple of creations, such as (CreateTask('a'),)")
 
 
@@ -173,7 +172,7 @@ class RestorePlan:
     next_id: int = 1
 
 
-def _commands(value: Several["Command"]) -> tuple["Command", ...]:
+def _commands(value: Iterable["Command"]) -> tuple["Command", ...]:
     legal = "a tuple of commands, such as (CreateTask('a'), StartNext())"
     commands: tuple[Command, ...] = as_several(value, _COMMANDS, legal)
     if Batch in map(type, commands) and _levels(commands) > LEVELS:

@@ -33,20 +33,20 @@ def told(value: object) -> str:
 
 def as_text(value: str) -> str:
     """
-    Return a text; anything else is a PlanError.
+    Return a text, a plain one also of a member of an enum; anything else is a PlanError.
     """
     if not isinstance(value, str):
         raise _unfit(value, "a text")
-    return value
+    return value if type(value) is str else str.__str__(value)
 
 
 def as_words(value: str | None) -> str | None:
     """
-    Return a text or `None`; anything else is a PlanError.
+    Return a text, as `as_text` does, or `None`; anything else is a PlanError.
     """
     if value is not None and not isinstance(value, str):
         raise _unfit(value, "a text or None")
-    return value
+    return value if value is None else as_text(value)
 
 
 def as_several(value: object, kinds: type[T] | tuple[type[T], ...], legal: str) -> tuple[T, ...]:

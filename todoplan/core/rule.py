@@ -12,8 +12,10 @@ import attrs
 
 from todoplan.core.change import Change
 from todoplan.core.events import Event, StatusChanged
+from todoplan.core.given import told
 from todoplan.core.model import Status, Task
 from todoplan.core.problems import Problem
+from todoplan.errors import PlanError
 
 __all__ = [
     "MOST_NAMED",
@@ -33,6 +35,13 @@ Trigger = type | tuple[Status, Status]
 Check = Callable[[Change], Iterable[Problem]]
 
 
+def _triggers(on: Iterable[Trigger]) -> frozenset[Trigger]:
+    if isinstance(on, str | type) or not isinstance(on, Iterable):
+        msg = f"{told(on)} was given as what a rule is on; give several, such as (TaskCreated,)"
+        raise PlanError(msg, seen=on)
+    return frozenset(on)
+
+
 @attrs.frozen
 class Rule:
     """
@@ -47,7 +56,7 @@ class Rule:
     name: str
     check: Check
     about_plan: bool = False
-    on: frozenset[Trigger] = frozenset()
+    on: frozenset[Trigger] = attrs.field(default=frozenset(), converter=_triggers)
     demands: str = ""
 
     def heeds(self, triggers: AbstractSet[Trigger]) -> bool:

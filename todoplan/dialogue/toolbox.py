@@ -14,6 +14,7 @@ from todoplan.core.change import Change
 from todoplan.core.commands import Command
 from todoplan.core.decide import Rejected, weigh
 from todoplan.core.events import Event
+from todoplan.core.given import told
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
 from todoplan.core.presets import DEFAULT
@@ -30,6 +31,7 @@ from todoplan.dialogue.repairs import Repair
 from todoplan.dialogue.tools_todos import TODOS
 from todoplan.dialogue.toolsets import Query, Request, Tool, ToolSet
 from todoplan.dialogue.views import ids_text, list_text, task_text
+from todoplan.errors import PlanError
 
 __all__ = ["Call", "Reply", "Toolbox", "Turn"]
 
@@ -98,6 +100,10 @@ class Toolbox:
     say_done: bool = False
 
     def __attrs_post_init__(self) -> None:
+        for given, kind in ((self.toolset, ToolSet), (self.policy, Policy)):
+            if not isinstance(given, kind):
+                msg = f"{told(given)} is no {kind.__name__}; write Toolbox(TASKS, DEFAULT), say"
+                raise PlanError(msg, seen=given)
         refuse_unmet(self.toolset, self.policy)
 
     def call(

@@ -66,8 +66,8 @@ _several = maker(CreateTasks)
 def _create(values: Mapping[str, Any]) -> Request:
     if "tasks" not in values:
         return _create_one(values)
-    if "subject" in values:
-        return Problem("conflicting_keys", seen="subject", path="tasks")
+    if beside := next((key for key in values if key != "tasks"), None):
+        return Problem("beside_tasks", path=beside, legal="tasks")
     if not values["tasks"]:
         return Problem("missing_field", path="tasks", legal="tasks")
     return _several(tuple(_new(**entry) for entry in values["tasks"]))

@@ -30,6 +30,8 @@ def _run(steps: Steps[T], store: Any) -> T:
                 failure = raised
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]  # a generator's value is Any to typeshed
+    finally:
+        steps.close()  # also where a call is cancelled: others are to be told
 
 
 def _at_once(value: Any) -> Any:
@@ -55,6 +57,8 @@ async def _await(steps: Steps[T], store: Any) -> T:
                 failure = raised
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]  # a generator's value is Any to typeshed
+    finally:
+        steps.close()  # also where a call is cancelled: others are to be told
 
 
 class Planner(Logic):

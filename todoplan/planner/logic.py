@@ -8,8 +8,8 @@ them.
 import logging
 from bisect import insort
 from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import accumulate
 from threading import Lock
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from todoplan.core.apply import replay
 from todoplan.core.commands import Command, RestorePlan
 from todoplan.core.decide import Decision, Rejected, decide
 from todoplan.core.events import Event
+from todoplan.core.given import told
 from todoplan.core.journal import Entry
 from todoplan.core.plan import Plan
 from todoplan.core.policy import Policy
@@ -38,7 +39,8 @@ T = TypeVar("T")
 Subscriber = Callable[[Entry, Plan], object]
 """
 Told of each accepted command: its journal entry and the plan after it. What is accepted meanwhile,
-by a subscriber too, is told when all have been told of this.
+by a subscriber too, is told when all have been told of this. Commands that run at once may be told
+in another order: the plan of the highest revision is the newest.
 """
 
 _Step = Callable[[Any], Any]
@@ -84,7 +86,8 @@ class Logic:
             raise PlanError(msg)
         self._store = MemoryStore() if store is None else store
         self._plan_id = "plan" if plan_id is None else checked_id(plan_id)
-        self.toolbox = toolbox or Toolbox()
+        self.toolbox = Toolbox() if toolbox is None else toolbox
+        _require(isinstance(self.toolbox, Toolbox), toolbox, "a toolbox: Toolbox(toolset, policy)")
         self._clock = clock
         self._subscribers: list[Subscriber] = []
         self._untold: list[tuple[Entry, Plan]] = []
@@ -92,15 +95,17 @@ class Logic:
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
-        Have every accepted command told to a function; call what is returned to stop that.
+        Have every command that is accepted through this planner told to a function; call what is
+        returned to stop that.
 
         What a subscriber raises is logged and stops nobody: the command has happened.
         """
-        self._subscribers.append(subscriber)
+        _require(callable(subscriber), subscriber, "a function of an entry and a plan")
+        mine = partial(subscriber)
+        self._subscribers.append(mine)
 
         def stop() -> None:
-            with suppress(ValueError):  # it has stopped
-                self._subscribers.remove(subscriber)
+            self._subscribers = [each for each in self._subscribers if each is not mine]
 
         return stop
 
@@ -228,6 +233,12 @@ def _undoable(history: _History) -> int | None:
         ),
         None,
     )
+
+
+def _require(fits: bool, given: object, wanted: str) -> None:  # noqa: FBT001 - said by position
+    if not fits:
+        msg = f"{told(given)} was given; give {wanted}"
+        raise PlanError(msg, seen=given)
 
 
 def _revision(untold: tuple[Entry, Plan]) -> int:

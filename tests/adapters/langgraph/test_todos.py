@@ -1,6 +1,4 @@
-"""The list `todos`: where there is no plan it is the plan, damaged or not; its sum."""
-
-import json
+"""The list `todos`: without a plan it is the plan, damaged or not; later it is only published."""
 
 import pytest
 from hypothesis import given, settings
@@ -23,16 +21,11 @@ from todoplan.adapters.langgraph import (
     make_tools,
     plan_of_state,
     plan_update,
+    seed_plan,
 )
-from todoplan.adapters.langgraph.todos import (
-    SUM,
-    is_published,
-    publishing,
-    rewritten,
-    todos_of,
-)
-from todoplan.codec import from_langchain
+from todoplan.adapters.langgraph.todos import plan_of_todos, todos_of
 from todoplan.core.assembly import faults
+from todoplan.core.decide import decide
 from todoplan.core.model import Task
 from todoplan.dialogue.guidance import Settings
 
@@ -192,22 +185,70 @@ def test_any_list_makes_a_plan(junk):
     """
     Whatever stands there, nothing is raised, and what comes out can be kept and published.
     """
-    for before in (Plan(), plan_of([Task("4", "kept", status="cancelled"), Task("5", "b")])):
-        plan = rewritten(before, junk)
-        assert not [*faults(tuple(plan))]
-        assert plan_of_state(plan_update(plan)) == plan
-        assert all(task.id in plan for task in before if task.status == "cancelled")
+    plan = plan_of_todos(junk)
+    assert not [*faults(tuple(plan))]
+    assert plan_of_state(plan_update(plan)) == plan
 
 
-def test_the_sum_knows_a_list_by_text_and_status():
+STEPS = st.sampled_from(
+    [
+        ("TaskCreate", {"subject": "a"}),
+        ("TaskCreate", {"subject": "b", "blockedBy": ["1"]}),
+        ("TaskUpdate", {"taskId": "1", "status": "cancelled"}),
+        ("TaskUpdate", {"taskId": "2", "status": "in_progress"}),
+        ("TaskUpdate", {"taskId": "1", "status": "deleted"}),
+        ("TaskList", {}),
+    ]
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.lists(STEPS, min_size=1, max_size=3), min_size=1, max_size=3), st.booleans())
+def test_the_plan_is_what_was_written_whatever_becomes_of_the_list(turns, crash):
     """
-    Any JSON round trip is the same list; another text, status or order is not.
+    At every checkpoint of any run, stopped or not, the plan is the one that was written.
     """
-    update = publishing(plan_of([Task("1", "a"), Task("2", "b", status="completed")]))
-    todos, published = json.loads(json.dumps(update["todos"])), update[SUM]
-    assert is_published(todos, published)
-    assert is_published([{**todo, "id": 1} for todo in todos], published)
-    assert is_published(None, None)
-    for other in ([], todos[::-1], todos[:1], "text", [None], [{}], [{"content": 1, "status": 2}]):
-        assert not is_published(other, published)
-    assert from_langchain(todos)
+    made_turns = [
+        calls(*((*step, f"{n}-{m}") for m, step in enumerate(turn))) for n, turn in enumerate(turns)
+    ]
+    last = ConnectionError("down") if crash else says("done")
+    _, made = agent(InMemorySaver(), ours(), *made_turns, last)
+    try:
+        made.invoke(HELLO, THREAD)
+    except ConnectionError:
+        assert crash
+    for state in made.get_state_history(THREAD):
+        value = state.values.get("todoplan")
+        written = plan_of_state({"todoplan": value})
+        assert plan_of_state({**state.values, "todos": ["other"]}) == written or not value
+
+
+def test_a_list_that_others_write_later_is_written_over():
+    """
+    LangChain's own, the application, or a consumer that changes what it was streamed: none of it
+    can take a task, an edge or a cancelled line from the plan.
+    """
+    saver = InMemorySaver()
+    plan = plan_of([Task("1", "a", owner="ann"), Task("4", "dropped", status="cancelled")])
+    _, made = agent(saver, ours(), says("1"), says("2"), says("3"))
+    seed_plan(made, THREAD, plan)
+    for chunk in made.stream(HELLO, THREAD, stream_mode="values"):
+        chunk.get("todos", []).clear()
+    run(saver, TodoListMiddleware(), THREE, says("2"))
+    made.update_state(THREAD, {"todos": entries(("z", "pending"))})
+    done = made.invoke(HELLO, THREAD)
+    assert tuple(plan_of_state(made.get_state(THREAD))) == tuple(plan)
+    assert done["todos"] == entries(("a", "pending"))
+
+
+def test_a_checkpoint_of_an_earlier_version_stays_the_plan():
+    """
+    Its heads name a call without a sum of it: the plan is what was written.
+    """
+    saver = InMemorySaver()
+    plan = decide(Plan(), commands.CreateTask("a")).plan
+    value = {**plan_update(plan)["todoplan"], "head": "1:call"}
+    _, made = agent(saver, ours(), says("1"))
+    made.update_state(THREAD, {"todoplan": value, "todos": entries(("b", "pending"))}, "model")
+    assert [line[1] for line in lines(made)] == ["a"]
+    assert made.invoke(HELLO, THREAD)["todos"] == entries(("a", "pending"))

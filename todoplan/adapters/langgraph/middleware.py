@@ -58,14 +58,12 @@ def later(_: Any, update: Any) -> Any:
 
 class PlanAgentState(AgentState[Any]):
     """
-    What the middleware adds to the agent's state: the plan, the list that others read, the sum by
-    which ours is known, and what guidance remembers of the thread. Caps belong to a run, and
-    `todoplan_run` marks its requests.
+    What the middleware adds to the agent's state: the plan, the list that others read, and what
+    guidance remembers of the thread. Caps belong to a run, and `todoplan_run` marks its requests.
     """
 
     todoplan: Annotated[NotRequired[dict[str, Any]], PrivateStateAttr, merge_plans]
     todos: Annotated[NotRequired[list[dict[str, Any]] | None], OmitFromInput, later]
-    todoplan_todos: Annotated[NotRequired[int | None], PrivateStateAttr, later]
     todoplan_memory: Annotated[NotRequired[dict[str, int]], PrivateStateAttr]
     todoplan_run: Annotated[NotRequired[bool], UntrackedValue, PrivateStateAttr]
 

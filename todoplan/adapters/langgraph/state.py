@@ -11,14 +11,7 @@ from uuid import uuid4
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.graph import MessagesState
 
-from todoplan.adapters.langgraph.todos import (
-    SUM,
-    TODOS,
-    is_published,
-    publishing,
-    rewritten,
-    todos_of,
-)
+from todoplan.adapters.langgraph.todos import TODOS, plan_of_todos, publishing, todos_of
 from todoplan.codec.branches import Step, head_of, merge_plans, plan_in_value, whole
 from todoplan.core.plan import Plan
 
@@ -70,19 +63,15 @@ def stored_plan(state: Any) -> Plan:
 
 def plan_in(state: Any) -> Plan:
     """
-    Return the plan that a state holds: the one written last, and what others made of the list.
-
-    In the middle of a run the list is ours; whoever changes a streamed one in place means nothing.
-    What is no list at all says nothing.
+    Return the plan that a state holds: the one written last, or while there is none, the list.
 
     Raises:
         CodecError: what stands there is no plan.
     """
-    plan, todos = stored_plan(state), value_in(state, TODOS)
-    if not isinstance(todos, list | tuple):
-        return plan
-    ours = value_in(state, RUN) or is_published(todos, value_in(state, SUM))
-    return plan if value_in(state) and ours else rewritten(plan, todos)
+    todos = value_in(state, TODOS)
+    if value_in(state) or not isinstance(todos, list | tuple):
+        return stored_plan(state)
+    return plan_of_todos(todos)
 
 
 def messages_in(state: Any) -> Sequence[BaseMessage]:
@@ -120,8 +109,7 @@ def plan_of_state(state: Any) -> Plan:
     """
     Return the plan of a state, or of what `get_state(config)` returned.
 
-    What others wrote under `todos` counts: while there is no plan yet, and whenever it is not what
-    was published there.
+    While there is no plan yet, the list under `todos` is it; later that is only published.
 
     Raises:
         CodecError: what stands there is no plan.
