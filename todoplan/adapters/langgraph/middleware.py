@@ -18,11 +18,9 @@ from langgraph.types import Command
 
 from todoplan.adapters.langgraph.conversation import neutral, protected
 from todoplan.adapters.langgraph.state import (
-    RUN,
     is_models_own,
     plan_in,
     plan_update,
-    stored_plan,
     value_in,
 )
 from todoplan.adapters.langgraph.todos import TODOS, publishing, todos_of
@@ -42,6 +40,7 @@ from todoplan.dialogue.toolsets import ToolSet
 __all__ = ["Options", "PlanAgentState", "PlanMiddleware"]
 
 MEMORY = "todoplan_memory"
+RUN = "todoplan_run"
 
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
@@ -216,9 +215,9 @@ def _memory(state: Any, plan: Plan) -> Memory:
 
 def _update(state: Any, plan: Plan, advice: Advice) -> dict[str, Any]:
     update = {MEMORY: advice.memory.to_data(), RUN: True}
-    if plan.revision != stored_plan(state).revision:
-        return {**update, **plan_update(plan)}
-    same = not value_in(state) or (state.get(TODOS) or []) == todos_of(plan)
+    if not value_in(state):  # what plan there is was taken over from the list
+        return {**update, **plan_update(plan)} if plan.revision else update
+    same = (state.get(TODOS) or []) == todos_of(plan)
     return update if same else {**update, **publishing(plan)}
 
 

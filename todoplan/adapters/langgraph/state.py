@@ -17,7 +17,6 @@ from todoplan.core.plan import Plan
 
 __all__ = [
     "PLAN",
-    "RUN",
     "PlanState",
     "answered_calls",
     "is_models_own",
@@ -27,13 +26,11 @@ __all__ = [
     "plan_of_state",
     "plan_update",
     "step_update",
-    "stored_plan",
     "todos_of",
     "value_in",
 ]
 
 PLAN = "todoplan"
-RUN = "todoplan_run"
 
 
 class PlanState(MessagesState):
@@ -51,16 +48,6 @@ def value_in(state: Any, key: str = PLAN) -> Any:
     return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
 
 
-def stored_plan(state: Any) -> Plan:
-    """
-    Return the plan that was written last; the empty plan if none was written yet.
-
-    Raises:
-        CodecError: what stands there is no plan.
-    """
-    return plan_in_value(value_in(state))
-
-
 def plan_in(state: Any) -> Plan:
     """
     Return the plan that a state holds: the one written last, or while there is none, the list.
@@ -68,10 +55,10 @@ def plan_in(state: Any) -> Plan:
     Raises:
         CodecError: what stands there is no plan.
     """
-    todos = value_in(state, TODOS)
-    if value_in(state) or not isinstance(todos, list | tuple):
-        return stored_plan(state)
-    return plan_of_todos(todos)
+    value, todos = value_in(state), value_in(state, TODOS)
+    if not value and isinstance(todos, list | tuple):
+        return plan_of_todos(todos)
+    return plan_in_value(value)
 
 
 def messages_in(state: Any) -> Sequence[BaseMessage]:
