@@ -10,13 +10,13 @@ from benchmarks.measure import Call
 from benchmarks.workload import active_id, edges, entries, listed, open_id, title
 from todoplan import DEFAULT, Plan, Status, Task, plan_of
 from todoplan.codec.plans import dump_plan, load_plan
-from todoplan.core.limits import Limits
-from todoplan.core.questions import ready
-from todoplan.dialogue.jsonish import InputLimits
+from todoplan.core.plan.questions import ready
+from todoplan.core.rules.limits import Limits
+from todoplan.dialogue.intake.jsonish import InputLimits
 from todoplan.dialogue.toolbox import Reply, Toolbox
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
 
 __all__ = ["Ours", "box", "plan_like", "plan_with_edges"]
 

@@ -34,9 +34,11 @@ def test_the_package_keeps_the_walls(check):
 
 BAD = {
     forbidden_imports: [
-        ("core/x.py", "from todoplan.dialogue import intake"),
-        ("core/x.py", "import todoplan.codec"),
-        ("dialogue/x.py", "from todoplan.codec import encode"),
+        ("core/plan/x.py", "from todoplan.dialogue import intake"),
+        ("core/plan/x.py", "import todoplan.codec"),
+        ("core/plan/x.py", "from todoplan.core.events import types"),
+        ("dialogue/tools/x.py", "from todoplan.dialogue.replies import views"),
+        ("dialogue/tools/x.py", "from todoplan.codec import encode"),
         ("stores/sqlite.py", "from todoplan.stores.memory import Memory"),
         ("stores/base.py", "from todoplan.stores import memory"),
         ("adapters/one/x.py", "def f():\n    from todoplan.adapters.two import y"),
@@ -45,24 +47,27 @@ BAD = {
         ("cli/x.py", "from todoplan.testing import suite"),
         ("surprise/x.py", "from todoplan.core import plan"),
     ],
-    cycles: [("core/x.py", "import todoplan.core.y"), ("errors.py", "import todoplan.dialogue.y")],
+    cycles: [
+        ("core/plan/x.py", "import todoplan.core.plan.y"),
+        ("errors.py", "import todoplan.dialogue.tools.y"),
+    ],
     impurities: [
-        ("core/x.py", "import uuid"),
-        ("core/x.py", "def f():\n    import logging.handlers"),
-        ("core/x.py", "import pydantic"),
-        ("core/x.py", "datetime.datetime.now()"),
-        ("core/x.py", "def f():\n    print(open('x'))"),
+        ("core/plan/x.py", "import uuid"),
+        ("core/plan/x.py", "def f():\n    import logging.handlers"),
+        ("core/plan/x.py", "import pydantic"),
+        ("core/plan/x.py", "datetime.datetime.now()"),
+        ("core/plan/x.py", "def f():\n    print(open('x'))"),
         ("__init__.py", "import cattrs"),
     ],
     large_modules: [("render/x.py", "x = 1\n" * 301)],
     wrong_lists: [
-        ("core/x.py", "def f(): ..."),
-        ("core/x.py", "__all__ = ['f', 'g']\ndef f(): ..."),
-        ("core/x.py", "__all__ = ['f', 'f']\nf = 1"),
+        ("core/plan/x.py", "def f(): ..."),
+        ("core/plan/x.py", "__all__ = ['f', 'g']\ndef f(): ..."),
+        ("core/plan/x.py", "__all__ = ['f', 'f']\nf = 1"),
     ],
     private_imports: [
-        ("dialogue/x.py", "from todoplan.core.plan import _head"),
-        ("dialogue/x.py", "from todoplan.core._plan import head"),
+        ("dialogue/tools/x.py", "from todoplan.core.plan.plan import _head"),
+        ("dialogue/tools/x.py", "from todoplan.core.plan._plan import head"),
     ],
 }
 
@@ -73,10 +78,15 @@ BAD = {
 def test_a_breach_is_found(check, path, text, tmp_path):
     """Each check fails on a package made wrong on purpose, and passes on it made right."""
     root = tmp_path / "todoplan"
-    good = {"core/y.py": "from todoplan.core import x", "errors.py": "", "stores/memory.py": ""}
-    good |= {"dialogue/y.py": "from todoplan.core import y\nfrom todoplan.errors import E\n"}
-    good |= {"dialogue/y.py": good["dialogue/y.py"] + "__all__ = ['E']", "cli/y.py": ""}
-    good |= {"core/y.py": good["core/y.py"] + "\n__all__ = ['x']", "core/x.py": ""}
+    good = {
+        "core/plan/x.py": "",
+        "core/plan/y.py": "from todoplan.core.plan import x\n__all__ = ['x']",
+        "dialogue/tools/y.py": "from todoplan.core.plan import y\n"
+        "from todoplan.errors import E\n__all__ = ['E']",
+        "cli/y.py": "",
+        "errors.py": "",
+        "stores/memory.py": "",
+    }
     for name, content in good.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(content)

@@ -13,12 +13,13 @@ def load(monkeypatch):
     """A loader of this package's, whose names are forgotten afterwards."""
     for name in ("Plan", "core"):
         monkeypatch.setattr(todoplan, name, getattr(todoplan, name))
-    return loader("todoplan", {"core.plan": ("Plan",), "core": ("commands", "nowhere")})
+    homes = {"core.plan.plan": ("Plan", "nowhere"), "core.commands": "commands"}
+    return loader("todoplan", homes)
 
 
 def test_a_name_comes_from_its_home(load):
-    """A class from its module, a module from its package."""
-    assert load("Plan") is sys.modules["todoplan.core.plan"].Plan
+    """A class from its module, a module by its own name."""
+    assert load("Plan") is sys.modules["todoplan.core.plan.plan"].Plan
     assert load("commands") is sys.modules["todoplan.core.commands"]
 
 
@@ -35,7 +36,7 @@ def test_a_name_without_a_home_is_no_attribute(load):
         load("Plans")
 
 
-def test_a_name_that_its_home_does_not_have_is_a_module_that_is_missing(load):
+def test_a_name_that_its_home_does_not_have_is_an_error(load):
     """A mistake in the table is not hidden."""
-    with pytest.raises(ModuleNotFoundError, match="nowhere"):
+    with pytest.raises(AttributeError, match="nowhere"):
         load("nowhere")

@@ -2,7 +2,6 @@
 
 import pytest
 
-from todoplan.core.assembly import plan_of
 from todoplan.core.commands import (
     Batch,
     CreateTask,
@@ -12,12 +11,13 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide import Accepted, Rejected, decide
-from todoplan.core.model import Status, Task, Todo
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import CLAUDE, DEFAULT, STRICT
-from todoplan.core.questions import blocked, next_task, ready, topological_order
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import blocked, next_task, ready, topological_order
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import CLAUDE, DEFAULT, STRICT
 from todoplan.errors import PlanError
 
 

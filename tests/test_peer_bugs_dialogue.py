@@ -5,11 +5,11 @@ import json
 import pytest
 from support.talk import PYTHON, planned, texts_of, toolbox, write
 
-from todoplan.core.model import Status
-from todoplan.core.plan import Plan
-from todoplan.core.presets import DEFAULT
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.tasks import tasks
 
 
 def call(plan, name, **arguments):

@@ -14,7 +14,7 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 from todoplan import AGENTSCOPE, CLAUDE, DEFAULT, LANGCHAIN
-from todoplan.core.rules import RULES
+from todoplan.core.rules.builtin import RULES
 from todoplan.dialogue import LEAN, TASKS, TODOS
 from todoplan.render.mermaid import lifecycle_diagram
 

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 from todoplan.lazy import loader
 
 if TYPE_CHECKING:
-    from todoplan.core import commands, events
-    from todoplan.core.apply import apply, replay
-    from todoplan.core.assembly import plan_of
-    from todoplan.core.decide import Accepted, Rejected, decide
-    from todoplan.core.model import Priority, Status, Task, Todo
-    from todoplan.core.plan import Plan
-    from todoplan.core.policy import Policy
-    from todoplan.core.presets import (
+    from todoplan.core import commands
+    from todoplan.core.decide.assembly import plan_of
+    from todoplan.core.decide.decide import Accepted, Rejected, decide
+    from todoplan.core.events import types as events
+    from todoplan.core.events.apply import apply, replay
+    from todoplan.core.plan.model import Priority, Status, Task, Todo
+    from todoplan.core.plan.plan import Plan
+    from todoplan.core.problems import Problem
+    from todoplan.core.rules.policy import Policy
+    from todoplan.core.rules.presets import (
         AGENTSCOPE,
         CLAUDE,
         CLAUDE_STRICT,
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
         LANGCHAIN,
         STRICT,
     )
-    from todoplan.core.problems import Problem
-    from todoplan.core.rules import Rule
+    from todoplan.core.rules.rule import Rule
     from todoplan.errors import TodoplanError
     from todoplan.planner import Planner
 
@@ -57,23 +58,32 @@ __all__ = [
     "replay",
 ]
 
-__getattr__ = loader(
-    __name__,
-    {
-        "core": ("commands", "events"),
-        "core.apply": ("apply", "replay"),
-        "core.assembly": ("plan_of",),
-        "core.decide": ("Accepted", "Rejected", "decide"),
-        "core.model": ("Priority", "Status", "Task", "Todo"),
-        "core.plan": ("Plan",),
-        "core.policy": ("Policy",),
-        "core.presets": ("AGENTSCOPE", "CLAUDE", "CLAUDE_STRICT", "DEFAULT", "LANGCHAIN", "STRICT"),
-        "core.problems": ("Problem",),
-        "core.rules": ("Rule",),
-        "errors": ("TodoplanError",),
-        "planner": ("Planner",),
-    },
-)
+if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
+    __getattr__ = loader(
+        __name__,
+        {
+            "core.commands": "commands",
+            "core.decide.assembly": ("plan_of",),
+            "core.decide.decide": ("Accepted", "Rejected", "decide"),
+            "core.events.apply": ("apply", "replay"),
+            "core.events.types": "events",
+            "core.plan.model": ("Priority", "Status", "Task", "Todo"),
+            "core.plan.plan": ("Plan",),
+            "core.problems": ("Problem",),
+            "core.rules.policy": ("Policy",),
+            "core.rules.presets": (
+                "AGENTSCOPE",
+                "CLAUDE",
+                "CLAUDE_STRICT",
+                "DEFAULT",
+                "LANGCHAIN",
+                "STRICT",
+            ),
+            "core.rules.rule": ("Rule",),
+            "errors": ("TodoplanError",),
+            "planner": ("Planner",),
+        },
+    )
 
 
 def __dir__() -> list[str]:

@@ -12,24 +12,25 @@ from typing import Any
 __all__ = ["loader"]
 
 
-def loader(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+def loader(package: str, homes: Mapping[str, Sequence[str] | str]) -> Callable[[str], Any]:
     """
-    Return a package's `__getattr__`. `homes` has the names of each home, a module or a package
-    below this one; a name that is not defined there is a module in it.
+    Return a package's `__getattr__`. `homes` has the names that each module below it defines, or,
+    as one text, the name of the module itself.
     """
-    home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names}
+    home_of = {
+        name: f"{package}.{home}"
+        for home, names in homes.items()
+        for name in ((names,) if isinstance(names, str) else names)
+    }
+    modules = {names for names in homes.values() if isinstance(names, str)}
 
     def load(name: str) -> Any:
         if name not in home_of:
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
         home = import_module(home_of[name])
-        found = getattr(home, name) if hasattr(home, name) else _module(home.__name__, name)
+        found = home if name in modules else getattr(home, name)
         setattr(sys.modules[package], name, found)
         return found
 
     return load
-
-
-def _module(package: str, name: str) -> Any:
-    return import_module(f"{package}.{name}")

@@ -13,11 +13,11 @@ import attrs
 
 from benchmarks.talks.vocabulary import compact, tokens
 from todoplan import DEFAULT, Plan, Status, Task
-from todoplan.core.events import TaskCreated
+from todoplan.core.events.types import TaskCreated
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 
 __all__ = ["Story", "stories"]
 

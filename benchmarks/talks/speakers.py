@@ -12,10 +12,10 @@ from benchmarks.talks.scripts import Script
 from benchmarks.talks.vocabulary import compact, function
 from todoplan import Plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS, WRITE_TODOS
-from todoplan.dialogue.toolsets import Length, ToolSet
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS, WRITE_TODOS
+from todoplan.dialogue.tools.toolset import Length, ToolSet
 
 __all__ = ["Host", "Speaker", "speakers"]
 

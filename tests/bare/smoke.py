@@ -9,7 +9,7 @@ import todoplan
 from todoplan.adapters.functions import openai_chat
 from todoplan.codec import dump_plan, load_plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools.lean import LEAN
 
 assert Path(sys.prefix) in Path(todoplan.__file__).parents, "this is not the installed wheel"
 assert (Path(todoplan.__file__).parent / "py.typed").is_file(), "the wheel is not typed"

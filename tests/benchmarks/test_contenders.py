@@ -11,7 +11,7 @@ from benchmarks.ours import Ours, plan_with_edges
 from benchmarks.suites.operations import OPERATIONS
 from benchmarks.workload import edges, entries, listed
 from todoplan import Status
-from todoplan.core.questions import ready
+from todoplan.core.plan.questions import ready
 
 SIZE = 7
 CASES = [

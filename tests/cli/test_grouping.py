@@ -3,7 +3,7 @@
 import pytest
 
 from todoplan.cli.grouping import groups, summary, where
-from todoplan.core.policy import Severity
+from todoplan.core.rules.policy import Severity
 from todoplan.transcripts.findings import Finding
 
 

@@ -11,7 +11,7 @@ from support.wires import CHAT
 from todoplan.cli.json_schemas import REPLAY_SCHEMA
 from todoplan.codec import plan_from_data
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools.lean import LEAN
 from todoplan.transcripts.findings import POLICIES
 
 FORMS = ["", "--json", "--markdown"]

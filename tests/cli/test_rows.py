@@ -7,7 +7,7 @@ import pytest
 
 from todoplan import Status, Task, plan_of
 from todoplan.cli.rows import mark, row_of
-from todoplan.core.policy import Severity
+from todoplan.core.rules.policy import Severity
 from todoplan.transcripts.findings import Finding
 from todoplan.transcripts.scene import Step
 

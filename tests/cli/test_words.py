@@ -8,8 +8,8 @@ from support.strategies import plans
 
 from todoplan import Status, Task, plan_of
 from todoplan.cli.words import told
-from todoplan.core import events as e
-from todoplan.core.frozen import FrozenDict
+from todoplan.core.events import types as e
+from todoplan.core.plan.frozen import FrozenDict
 from todoplan.render.cleaning import one_line
 
 P, S, C, X = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED

@@ -9,10 +9,10 @@ from support.documents import plans
 
 from todoplan.codec import from_agentscope, task_to_agentscope, to_agentscope
 from todoplan.codec.text import parse, to_text
-from todoplan.core.assembly import plan_of
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.model import Status, Task
-from todoplan.core.plan import Plan
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError
 
 TEXTS = ["id", "subject", "description", "state", "owner"]

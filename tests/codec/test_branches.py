@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from todoplan.codec import plan_to_data
 from todoplan.codec.branches import Step, head_of, merge_plans, plan_in_value, whole
-from todoplan.core.assembly import plan_of
 from todoplan.core.commands import ClearPlan, CreateTask, DeleteTask, UpdateTask
-from todoplan.core.decide import Accepted, decide
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
 from todoplan.errors import CodecError
 
 BASE = whole(plan_of([Task("1", "base")]), "first")

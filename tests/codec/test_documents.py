@@ -9,12 +9,12 @@ import pytest
 
 from todoplan.codec import documents, plan_to_data
 from todoplan.codec.documents import Document, document_of, write_document
-from todoplan.core.assembly import plan_of
 from todoplan.core.commands import DeleteTask, UpdateTask, WriteTodos
-from todoplan.core.decide import decide
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.model import Task, Todo
-from todoplan.core.plan import Plan
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import decide
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError
 
 PLAN = plan_of([Task("1", "a"), Task("2", "b"), Task("3", "c")])

@@ -9,11 +9,11 @@ import pytest
 
 from todoplan.codec import entry_from_data, entry_to_data
 from todoplan.codec.events import CHANGES, EVENTS
-from todoplan.core.apply import EDITABLE
-from todoplan.core.events import Event, StatusChanged, TaskCreated, TaskDeleted, TaskEdited
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.journal import Entry
-from todoplan.core.model import Priority, Status, Task
+from todoplan.core.events.apply import EDITABLE
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import Event, StatusChanged, TaskCreated, TaskDeleted, TaskEdited
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Priority, Status, Task
 from todoplan.errors import CodecError
 
 
@@ -117,7 +117,7 @@ def test_an_edit_is_written_as_plain_json():
 def test_plans_need_no_cattrs():
     """Importing the codec and loading a plan leaves cattrs alone."""
     code = (
-        "import sys; from todoplan.codec import *; from todoplan.core.plan import Plan;"
+        "import sys; from todoplan.codec import *; from todoplan.core.plan.plan import Plan;"
         "load_plan(dump_plan(Plan())); json_schema(); assert 'cattrs' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

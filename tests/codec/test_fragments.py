@@ -8,11 +8,11 @@ from todoplan.codec.faults import MisfitError
 from todoplan.codec.fragments import FRAGMENTS, fragment
 from todoplan.codec.tasks import write_task
 from todoplan.codec.text import to_text
-from todoplan.core.assembly import plan_of
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide import decide
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.model import Priority, Status, Task
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import decide
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Priority, Status, Task
 
 BARE = Task("1", "a")
 

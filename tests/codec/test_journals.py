@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from support.documents import entries
 
 from todoplan.codec import dump_journal, entry_from_data, entry_to_data, load_journal
-from todoplan.core.apply import replay
 from todoplan.core.commands import ClearPlan, CreateTask, RestorePlan, UpdateTask, WriteTodos
-from todoplan.core.decide import Accepted, decide
-from todoplan.core.events import StatusChanged, TaskDeleted
-from todoplan.core.journal import Entry
-from todoplan.core.model import Status, Todo
-from todoplan.core.plan import Plan
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.events.apply import replay
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import StatusChanged, TaskDeleted
+from todoplan.core.plan.model import Status, Todo
+from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError
 
 ENTRY = Entry(2, (StatusChanged("1", Status.PENDING, Status.COMPLETED),), actor="ann", cause="x")

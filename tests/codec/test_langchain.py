@@ -5,8 +5,8 @@ from hypothesis import given
 from support.documents import plans
 
 from todoplan.codec import from_langchain, to_langchain
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Priority, Status, Task
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Priority, Status, Task
 from todoplan.errors import CodecError
 
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from todoplan.codec.mirror import Mirror
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Task
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Task
 
 
 def records(count):

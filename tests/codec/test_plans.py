@@ -11,12 +11,12 @@ from support.documents import plans
 from todoplan.codec import dump_plan, load_plan, plan_from_data, plan_to_data
 from todoplan.codec.faults import MisfitError
 from todoplan.codec.tasks import write_task
-from todoplan.core.assembly import plan_of
 from todoplan.core.commands import CreateTask, DeleteTask
-from todoplan.core.decide import Accepted, decide
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.model import Priority, Status, Task
-from todoplan.core.plan import Plan
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Priority, Status, Task
+from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError
 
 TWO = plan_of((Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))), revision=3)

@@ -16,8 +16,8 @@ from todoplan.codec import (
     plan_from_data,
     plan_to_data,
 )
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Task
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Task
 from todoplan.errors import CodecError
 
 BOTH = Draft202012Validator(json_schema())

@@ -16,8 +16,8 @@ from todoplan.codec.tasks import (
     write_task,
     write_tasks,
 )
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.model import Task
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Task
 
 
 def the_long_way(data):

@@ -10,8 +10,8 @@ from support.documents import any_text, json_values, plans
 from todoplan.codec import dump_plan, load_plan
 from todoplan.codec.keys import an_object, doubled_paths
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Task
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Task
 from todoplan.errors import CodecError
 
 surrogates = st.text(st.sampled_from("\ud83d\udbff\ude00\udc00\ufdd0a"), max_size=8)

@@ -18,7 +18,7 @@ from todoplan.codec.values import (
     write_metadata,
     write_time,
 )
-from todoplan.core.frozen import EMPTY, FrozenDict, freeze
+from todoplan.core.plan.frozen import EMPTY, FrozenDict, freeze
 
 READERS = (count, ids, metadata, number, positive, text, time)
 

@@ -16,10 +16,10 @@ from todoplan.codec import (
     plan_from_data,
     plan_to_data,
 )
-from todoplan.core.assembly import plan_of
-from todoplan.core.events import TaskDeleted
-from todoplan.core.journal import Entry
-from todoplan.core.model import Task
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import TaskDeleted
+from todoplan.core.plan.model import Task
 from todoplan.errors import CodecError
 
 PLAN = plan_of((Task("1", "a"),))

@@ -16,8 +16,8 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.frozen import LEVELS, FrozenDict
-from todoplan.core.model import Priority, Status, Task, Todo
+from todoplan.core.plan.frozen import LEVELS, FrozenDict
+from todoplan.core.plan.model import Priority, Status, Task, Todo
 from todoplan.errors import PlanError
 
 

@@ -5,9 +5,9 @@ import json
 import pytest
 from support.talk import BOXES, check_reply, planned, texts_of, toolbox, write
 
-from todoplan.core.model import Status
-from todoplan.core.plan import Plan
-from todoplan.dialogue.jsonish import InputLimits
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.jsonish import InputLimits
 from todoplan.dialogue.toolbox import Call
 
 GOOD = [{"content": "a", "status": "pending"}, {"content": "b", "status": "in_progress"}]

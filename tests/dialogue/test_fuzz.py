@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.strategies import full_plans
 from support.talk import BOXES, PYTHON, check_reply, valid
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Call
 
 ROOT = Path(__file__).resolve().parents[1]

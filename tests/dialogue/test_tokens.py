@@ -4,7 +4,7 @@ import pytest
 from support.talk import TOOLSETS, toolbox
 from support.tokens import compact, fixed_cost, tokens
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 
 FRAMING = 7
 ITEMS = 20

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 from support.talk import check_reply, planned, texts_of, toolbox, write
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from support import strategies as some
 
 from todoplan.core.commands import Batch, CreateTask, CreateTasks, UpdateTask
-from todoplan.core.decide import Accepted, Rejected, decide
-from todoplan.core.graph import critical_path, path_between, topological_order
-from todoplan.core.model import Status
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.questions import unresolved_blockers
+from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.plan.graph import critical_path, path_between, topological_order
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import unresolved_blockers
+from todoplan.core.rules.policy import Policy
 
 LONG = 100_000
 
@@ -148,7 +148,7 @@ def test_building_a_chain_asks_for_each_task_a_fixed_number_of_times(monkeypatch
         asked.append(counting.asked)
         return way
 
-    monkeypatch.setattr("todoplan.core.decide_tasks.path_between", counted)
+    monkeypatch.setattr("todoplan.core.decide.tasks.path_between", counted)
     chain(2_000)
     assert len(asked) == 1_999
     assert max(asked) <= 2

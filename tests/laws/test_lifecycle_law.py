@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from support import strategies as some
 
-from todoplan.core.assembly import plan_of
 from todoplan.core.commands import UpdateTask
-from todoplan.core.decide import decide
-from todoplan.core.events import StatusChanged
-from todoplan.core.lifecycle import ACTION_TO, TABLE, Action, Kind
-from todoplan.core.model import Status, Task
-from todoplan.core.policy import Policy
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import decide
+from todoplan.core.events.types import StatusChanged
+from todoplan.core.plan.lifecycle import ACTION_TO, TABLE, Action, Kind
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.rules.policy import Policy
 
 PAIRS = list(product(Status, Action))
 

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 from support import strategies as some
 
-from todoplan.core.apply import apply, replay
 from todoplan.core.commands import Batch, CreateTask, CreateTasks, DeleteTask, WriteTodos
-from todoplan.core.model import Todo
-from todoplan.core.plan import Plan
-from todoplan.core.questions import open_tasks
+from todoplan.core.events.apply import apply, replay
+from todoplan.core.plan.model import Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import open_tasks
 from todoplan.testing import PlanMachine
 
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from todoplan.core.events import TaskCreated
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import CLAUDE, CLAUDE_STRICT, DEFAULT, PRESETS, STRICT
+from todoplan.core.events.types import TaskCreated
+from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rule import Rule
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import CLAUDE, CLAUDE_STRICT, DEFAULT, PRESETS, STRICT
+from todoplan.core.rules.rule import Rule
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS, WRITE_TODOS
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS, WRITE_TODOS
 from todoplan.errors import PlanError
 
 

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.core.apply import apply, replay
 from todoplan.core.commands import Batch, CreateTask, DeleteTask, UpdateTask
-from todoplan.core.decide import Accepted, Rejected
-from todoplan.core.events import TaskCreated
-from todoplan.core.model import Status, Task
-from todoplan.core.plan import Plan
-from todoplan.core.presets import DEFAULT, STRICT
+from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core.events.apply import apply, replay
+from todoplan.core.events.types import TaskCreated
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.presets import DEFAULT, STRICT
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import TASKS, tasks
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import TASKS, tasks
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores.memory import MemoryStore

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from support.hostile import CORPUS, LONG, plan_with, plans
 
-from todoplan.core.model import Status
-from todoplan.core.plan import Plan
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip
 from todoplan.render.dot import to_dot
 from todoplan.render.outline import arrows, lines

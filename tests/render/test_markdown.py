@@ -5,9 +5,9 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from support.hostile import CORPUS, LONG, plan_with, plans, texts
 
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import one_line
 from todoplan.render.markdown import escaped, to_markdown
 from todoplan.render.outline import lines

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from support.hostile import CORPUS, LONG, plan_with, plans
 
-from todoplan.core.lifecycle import TABLE, Action, Kind
-from todoplan.core.model import Status
-from todoplan.core.plan import Plan
+from todoplan.core.plan.lifecycle import TABLE, Action, Kind
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip
 from todoplan.render.mermaid import lifecycle_diagram, to_mermaid
 from todoplan.render.outline import arrows, lines

@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given
 from support.hostile import plan_with, plans
 
-from todoplan.core.apply import apply
-from todoplan.core.assembly import plan_of
-from todoplan.core.events import PlanRestored
-from todoplan.core.model import Status, Task
-from todoplan.core.plan import Plan
-from todoplan.core.questions import blocked, ready
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.events.apply import apply
+from todoplan.core.events.types import PlanRestored
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import blocked, ready
 from todoplan.render.outline import arrows, aside, lines, summary
 
 

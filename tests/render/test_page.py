@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from support.hostile import CORPUS, LONG, plan_with, plans
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.render.outline import lines, summary
 from todoplan.render.page import to_html
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hostile import CORPUS, LONG, plan_with, plans
 
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip
 from todoplan.render.outline import lines, summary
 from todoplan.render.text import to_text

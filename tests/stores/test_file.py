@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.talk import BOXES, valid
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import Planner
 from todoplan.stores import file as module

@@ -1,10 +1,10 @@
 """The store in this process's memory."""
 
-from todoplan.core.apply import replay
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide import Accepted, decide
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.events.apply import replay
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
 from todoplan.stores.memory import MemoryStore
 
 

@@ -12,7 +12,31 @@ MAY = {
     "errors": (),
     "lazy": (),
     "core": (),
-    "dialogue": ("core",),
+    "core.plan": (),
+    "core.commands": ("core.plan",),
+    "core.problems": (),
+    "core.events": ("core.plan",),
+    "core.rules": ("core.plan", "core.commands", "core.problems", "core.events"),
+    "core.decide": (
+        "core.plan",
+        "core.commands",
+        "core.problems",
+        "core.events",
+        "core.rules",
+    ),
+    "dialogue.clock": (),
+    "dialogue.texts": (),
+    "dialogue.intake": ("core", "dialogue.texts"),
+    "dialogue.tools": ("core", "dialogue.texts", "dialogue.intake"),
+    "dialogue.replies": ("core", "dialogue.texts", "dialogue.intake", "dialogue.tools"),
+    "dialogue.guidance": (
+        "core",
+        "dialogue.texts",
+        "dialogue.intake",
+        "dialogue.tools",
+        "dialogue.replies",
+    ),
+    "dialogue": ("core", "dialogue"),
     "codec": ("core",),
     "render": ("core",),
     "stores.base": ("codec", "core"),
@@ -103,7 +127,7 @@ def unit_of(name):
     Return the unit of the import table that a module is in.
     """
     first, *rest = name.split(".")
-    if first in {"stores", "adapters"} and rest:
+    if first in {"core", "dialogue", "stores", "adapters"} and rest:
         return f"{first}.{rest[0]}"
     return first
 
@@ -153,31 +177,33 @@ def impurities(root=ROOT):
     Yield what the core must not import or call, and libraries that a bare import must not need.
     """
     for module in modules(root):
+        first = module.unit.split(".")[0]
         for name in {name.split(".")[0] for name, _ in module.imports()}:
             library = name not in sys.stdlib_module_names and name != root.name
-            if library and name not in LIBRARIES.get(module.unit, {name}):
+            if library and name not in LIBRARIES.get(first, {name}):
                 yield f"{module.name} needs {name}"
-            if module.unit == "core" and name in IMPURE:
+            if first == "core" and name in IMPURE:
                 yield f"{module.name} imports {name}"
         calls = (n.func for n in ast.walk(module.tree) if isinstance(n, ast.Call))
         named = {getattr(call, "id", getattr(call, "attr", "")) for call in calls}
-        if module.unit == "core":
+        if first == "core":
             yield from (f"{module.name} calls {name}" for name in named & IMPURE_CALLS)
 
 
 def large_modules(root=ROOT):
     """
-    Yield modules of more than 250 lines.
+    Yield modules of more than 300 lines.
     """
-    yield from (f"{m.name} has {m.lines} lines" for m in modules(root) if m.lines > 250)
+    yield from (f"{m.name} has {m.lines} lines" for m in modules(root) if m.lines > 300)
 
 
 def bound(tree):
     """
-    Return the names that a module's top level binds.
+    Return the names that a module's top level binds, also for type checkers alone.
     """
     names = set()
-    for node in tree.body:
+    inner = (node for top in tree.body if isinstance(top, ast.If) for node in top.body)
+    for node in (*tree.body, *inner):
         targets = getattr(node, "targets", [getattr(node, "target", None)])
         names |= {n.id for t in targets if t for n in ast.walk(t) if isinstance(n, ast.Name)}
         names |= {getattr(node, "name", None)}
@@ -206,7 +232,7 @@ def wrong_lists(root=ROOT):
         if listed is None:
             if here and not private:
                 yield f"{module.name} has no __all__"
-        elif len(set(listed)) < len(listed) or ("__getattr__" not in here and set(listed) - here):
+        elif len(set(listed)) < len(listed) or set(listed) - here:
             yield f"{module.name}: __all__ lists {sorted(set(listed) - here)}"
 
 

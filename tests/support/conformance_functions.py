@@ -8,9 +8,9 @@ import attrs
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat, openai_responses
 from todoplan.codec import plan_from_data, plan_to_data
-from todoplan.core.plan import Plan
-from todoplan.dialogue.conversation import Message, ToolResult
-from todoplan.dialogue.guidance import Guidance, Memory
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
+from todoplan.dialogue.guidance.guidance import Guidance, Memory
 from todoplan.dialogue.toolbox import Reply
 from todoplan.testing.adapters import Definition, Ran, Seen
 

@@ -3,7 +3,7 @@
 import attrs
 from support.conformance_functions import MESSAGES, Functions
 
-from todoplan.core.assembly import plan_of
+from todoplan.core.decide.assembly import plan_of
 
 
 class Sound(Functions):

@@ -4,8 +4,9 @@ from datetime import UTC, timedelta, timezone
 
 from hypothesis import strategies as st
 
-from todoplan.core.assembly import plan_of
-from todoplan.core.events import (
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
     PlanCleared,
@@ -16,9 +17,8 @@ from todoplan.core.events import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.journal import Entry
-from todoplan.core.model import Priority, Status, Task
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Priority, Status, Task
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=8) | st.sampled_from(
     ["\ud83d", "\ud83d\ude00", "\ud83d\ufdd0\ude00", "😀", "\x00", "\u2028", "\u202e", '"\\', "é"]

@@ -6,7 +6,7 @@ import json
 import attrs
 from support.conformance_sound import Sound, caught_by, edited, singly, with_arguments
 
-from todoplan.core.events import TaskCreated
+from todoplan.core.events.types import TaskCreated
 
 
 @caught_by("the_tools_are_those_of_the_tool_set")

@@ -8,9 +8,9 @@ import attrs
 from support.conformance_functions import Record
 from support.conformance_sound import Sound, caught_by
 
-from todoplan.dialogue.conversation import Message, ToolResult
-from todoplan.dialogue.guidance import Memory
-from todoplan.dialogue.reminders import reminder
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
+from todoplan.dialogue.guidance.guidance import Memory
+from todoplan.dialogue.guidance.reminders import reminder
 from todoplan.testing.adapters import Seen
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import attrs
 from support.conformance_sound import Sound, caught_by, edited
 
-from todoplan.core.assembly import plan_of
+from todoplan.core.decide.assembly import plan_of
 
 
 @caught_by(

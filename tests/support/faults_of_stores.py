@@ -7,10 +7,10 @@ import attrs
 from support.stores_sound import Sound
 
 from todoplan.codec import entry_to_data
-from todoplan.core.apply import replay
-from todoplan.core.assembly import plan_of
-from todoplan.core.frozen import EMPTY
-from todoplan.core.plan import Plan
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.events.apply import replay
+from todoplan.core.plan.frozen import EMPTY
+from todoplan.core.plan.plan import Plan
 
 
 def caught_by(check):

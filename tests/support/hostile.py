@@ -5,8 +5,8 @@ from itertools import chain
 import attrs
 from hypothesis import strategies as st
 
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Task
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Task
 from todoplan.testing import strategies as shipped
 
 CORPUS = (

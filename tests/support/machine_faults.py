@@ -2,15 +2,15 @@
 
 import attrs
 
-from todoplan.core.assembly import plan_of
 from todoplan.core.commands import DeleteTask, UpdateTask
-from todoplan.core.decide import Accepted, Rejected, decide
-from todoplan.core.plan import Counts, Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import DEFAULT, STRICT
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.plan.plan import Counts, Plan
 from todoplan.core.problems import Problem
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT, STRICT
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools.lean import LEAN
 from todoplan.testing import PlanMachine
 
 

@@ -2,7 +2,7 @@
 
 from support.mcp_server import NOW, TOOLSETS
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox
 
 SCRIPTS = {

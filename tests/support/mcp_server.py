@@ -11,9 +11,9 @@ from pathlib import Path
 
 from todoplan.adapters.mcp import Access, http_server, listen_at, make_server, serve_stdio
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 from todoplan.planner import AsyncPlanner
 from todoplan.stores.file import FileStore
 

@@ -4,7 +4,7 @@ import json
 
 from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, numbered
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Reply
 
 SAID = {

@@ -3,10 +3,10 @@
 from hypothesis import strategies as st
 
 from todoplan.core.commands import CreateTasks, UpdateTask
-from todoplan.core.decide import Accepted, decide
-from todoplan.core.model import Todo
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.plan.model import Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
 from todoplan.testing import strategies as shipped
 from todoplan.testing.strategies import text as texts
 from todoplan.testing.strategies import values

@@ -6,14 +6,14 @@ from functools import reduce
 
 from hypothesis import strategies as st
 
-from todoplan.core.apply import replay
-from todoplan.core.plan import Plan
-from todoplan.core.presets import PRESETS
-from todoplan.dialogue.fields import Kind
+from todoplan.core.events.apply import replay
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.presets import PRESETS
+from todoplan.dialogue.intake.fields import Kind
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 
 TOOLSETS = (TODOS, tasks(), tasks("snake"), LEAN)
 BOXES = tuple(Toolbox(toolset) for toolset in TOOLSETS)

@@ -10,9 +10,9 @@ from hypothesis import given
 from support.conformance_sound import Sound
 from support.faults_of_calls import MarksNoError
 
-from todoplan.core.assembly import plan_of
+from todoplan.core.decide.assembly import plan_of
 from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.todos import TODOS
 from todoplan.testing.adapters import (
     ALL,
     AdapterSuite,

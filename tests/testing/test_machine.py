@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 from support.machine_faults import FAULTS, loses_an_edge, plan_behind, tampered
 
-from todoplan.core.apply import replay
 from todoplan.core.commands import CreateTask, DeleteTask, WriteTodos
-from todoplan.core.decide import decide
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import DEFAULT, STRICT
+from todoplan.core.decide.decide import decide
+from todoplan.core.events.apply import replay
+from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules import Rule
+from todoplan.core.rules.builtin import Rule
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT, STRICT
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.planner import Planner
 from todoplan.testing import PlanMachine, ToolMachine, machine
 

@@ -13,15 +13,15 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide import Accepted, decide
-from todoplan.core.limits import Limits
-from todoplan.core.model import Task, Todo
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import DEFAULT
-from todoplan.core.rules import RULES, Rule
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.builtin import RULES, Rule
+from todoplan.core.rules.limits import Limits
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.testing.machine_calls import call_expected
 from todoplan.testing.machine_checks import differences, in_itself
 from todoplan.testing.machine_judging import expected

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
 from todoplan.core import commands
-from todoplan.core.assembly import plan_of
-from todoplan.core.plan import Plan
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.plan import Plan
 from todoplan.testing import strategies
 
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from support.stores_sound import AsyncSound, Sound
 
-from todoplan.core.apply import replay
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
+from todoplan.core.events.apply import replay
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
 from todoplan.testing.stores import AsyncStoreSuite, StoreSuite, threads

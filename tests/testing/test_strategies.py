@@ -7,18 +7,19 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from todoplan.core import commands, events
-from todoplan.core.apply import apply, replay
-from todoplan.core.assembly import plan_of
-from todoplan.core.decide import Accepted, Rejected, decide
-from todoplan.core.limits import Limits
-from todoplan.core.model import Status, Task, Todo
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import PRESETS
-from todoplan.core.questions import blocked
-from todoplan.dialogue.conversation import Message, is_final_answer
-from todoplan.dialogue.tools_lean import LEAN
+from todoplan.core import commands
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.events import types as events
+from todoplan.core.events.apply import apply, replay
+from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import blocked
+from todoplan.core.rules.limits import Limits
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import PRESETS
+from todoplan.dialogue.guidance.conversation import Message, is_final_answer
+from todoplan.dialogue.tools.lean import LEAN
 from todoplan.errors import PlanError
 from todoplan.testing import strategies as some
 from todoplan.testing.strategies.event import EVENTS

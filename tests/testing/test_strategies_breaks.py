@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from support.talk import TOOLSETS
 
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake import read
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.intake.read import read
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import PlanError
 from todoplan.testing import strategies as some
 from todoplan.testing.strategies.calls import makes_sense

@@ -2,11 +2,11 @@
 
 import pytest
 
-from todoplan.core.apply import replay
-from todoplan.core.model import Status
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Severity
-from todoplan.core.presets import STRICT
+from todoplan.core.events.apply import replay
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Severity
+from todoplan.core.rules.presets import STRICT
 from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
 from todoplan.transcripts.folding import Fold
 from todoplan.transcripts.scene import Step

@@ -24,11 +24,11 @@ from todoplan import (
     replay,
 )
 from todoplan.codec import dump_plan, load_plan
-from todoplan.core import questions
-from todoplan.core.change import Change
-from todoplan.dialogue.guidance import Guidance, Memory, Settings
+from todoplan.core.plan import questions
+from todoplan.core.rules.change import Change
+from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools.lean import LEAN
 from todoplan.planner import AsyncPlanner
 from todoplan.stores.memory import MemoryStore
 

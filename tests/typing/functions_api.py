@@ -17,9 +17,9 @@ from todoplan.adapters.functions import (
     openai_chat,
     openai_responses,
 )
-from todoplan.core.events import Event
+from todoplan.core.events.types import Event
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools.lean import LEAN
 
 NOW = datetime.now(UTC)
 

@@ -8,7 +8,7 @@ from strands import Agent
 from support.strands_host import ADAPTER, FILTERED, Scripted, Strands, shown
 
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability, ModelTurn, Script
 
 TASKS = Toolbox(tasks())

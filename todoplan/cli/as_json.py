@@ -29,7 +29,7 @@ import attrs
 from todoplan.cli.runs import Run
 from todoplan.cli.screen import Screen
 from todoplan.codec import entry_to_data, plan_to_data
-from todoplan.core.journal import Entry
+from todoplan.core.events.journal import Entry
 from todoplan.transcripts.replaying import Replay
 from todoplan.transcripts.scene import Lane, Step
 

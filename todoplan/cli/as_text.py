@@ -14,7 +14,7 @@ from todoplan.cli.rows import Row, row_of
 from todoplan.cli.runs import Run, Unread
 from todoplan.cli.screen import Screen
 from todoplan.cli.timeline import COLOURS, MARK_COLOURS, timeline
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import one_line
 from todoplan.render.text import to_text
 from todoplan.transcripts.replaying import Replay

@@ -11,9 +11,9 @@ import attrs
 
 from todoplan.cli.schema_command import TOOLSETS
 from todoplan.cli.screen import Screen
-from todoplan.core.presets import PRESETS
-from todoplan.dialogue.demands import unmet
+from todoplan.core.rules.presets import PRESETS
 from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.demands import unmet
 from todoplan.errors import TodoplanError
 from todoplan.planner import AsyncPlanner
 from todoplan.stores.base import Store

@@ -9,7 +9,7 @@ import typer
 from todoplan.cli.mcp_command import TOKEN
 from todoplan.cli.schema_command import FORMS, TOOLSETS
 from todoplan.cli.show_command import PRINTERS
-from todoplan.core.presets import PRESETS
+from todoplan.core.rules.presets import PRESETS
 from todoplan.transcripts.findings import POLICIES
 from todoplan.transcripts.reading import DIALECTS
 

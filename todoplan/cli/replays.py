@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from todoplan.cli.counting import plural
 from todoplan.cli.inputs import Input
-from todoplan.core.policy import Policy
+from todoplan.core.rules.policy import Policy
 from todoplan.errors import ReadError
 from todoplan.render.cleaning import clip, one_line
 from todoplan.transcripts.replaying import Replay, replay_file

@@ -3,9 +3,9 @@
 import attrs
 
 from todoplan.cli.words import told
-from todoplan.core.model import Status
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Severity
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Severity
 from todoplan.render.cleaning import clip, one_line
 from todoplan.transcripts.calls import MAIN_LANE
 from todoplan.transcripts.findings import Finding

@@ -7,7 +7,7 @@ import attrs
 from todoplan.cli.inputs import Input
 from todoplan.cli.replays import open_replay
 from todoplan.cli.screen import Screen
-from todoplan.core.policy import Policy
+from todoplan.core.rules.policy import Policy
 from todoplan.errors import MissingExtraError, ReadError
 from todoplan.transcripts.replaying import Replay
 

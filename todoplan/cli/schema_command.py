@@ -6,10 +6,10 @@ from typing import Any
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat
 from todoplan.cli.screen import Screen
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
 
 __all__ = ["FORMS", "TOOLSETS", "schema"]
 

@@ -6,7 +6,7 @@ from todoplan.cli.as_text import plan_lines
 from todoplan.cli.screen import Screen
 from todoplan.codec import load_plan
 from todoplan.codec.text import LIMIT, parse, to_unicode
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, ReadError, StoreError
 from todoplan.render.dot import to_dot
 from todoplan.render.markdown import to_markdown

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from todoplan.cli.layout import cut, hanging, room
 from todoplan.cli.rows import MARKS, Row
-from todoplan.core.model import Status
+from todoplan.core.plan.model import Status
 
 __all__ = ["COLOURS", "MARK_COLOURS", "timeline"]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from todoplan.core.events import (
+from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
     Event,
@@ -14,9 +14,9 @@ from todoplan.core.events import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.model import Status
-from todoplan.core.plan import Plan
-from todoplan.dialogue.views import ids_text
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.replies.views import ids_text
 from todoplan.render.cleaning import clip, one_line
 
 __all__ = ["told"]

@@ -16,9 +16,9 @@ from todoplan.codec.plans import assembled, written
 from todoplan.codec.shapes import Reader, each, fields, one_of, optional
 from todoplan.codec.tasks import TASK_FIELDS, write_task
 from todoplan.codec.values import count, ids, metadata, positive, text
-from todoplan.core.frozen import EMPTY, FrozenDict
-from todoplan.core.model import Status, Task
-from todoplan.core.plan import Plan
+from todoplan.core.plan.frozen import EMPTY, FrozenDict
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
 
 __all__ = ["from_agentscope", "read_agentscope", "task_to_agentscope", "to_agentscope"]
 

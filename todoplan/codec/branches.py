@@ -12,10 +12,10 @@ import attrs
 
 from todoplan.codec.documents import document_of, write_document
 from todoplan.codec.journals import entry_from_data, entry_to_data
-from todoplan.core.events import Event
-from todoplan.core.journal import Entry
-from todoplan.core.merge import joined, rebased
-from todoplan.core.plan import Plan
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.merge import joined, rebased
+from todoplan.core.events.types import Event
+from todoplan.core.plan.plan import Plan
 
 __all__ = ["Step", "head_of", "merge_plans", "plan_in_value", "whole"]
 

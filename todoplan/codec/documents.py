@@ -11,8 +11,8 @@ from todoplan.codec.faults import MisfitError
 from todoplan.codec.plans import plan_from_data, plan_to_data
 from todoplan.codec.tasks import write_task
 from todoplan.codec.versions import VERSION
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
 
 __all__ = ["Document", "document_of", "write_document"]
 

@@ -13,9 +13,9 @@ from todoplan.codec.faults import MisfitError
 from todoplan.codec.tasks import write_task
 from todoplan.codec.text import in_one_line, to_raw, to_text
 from todoplan.codec.values import number, write_metadata, write_time
-from todoplan.core.frozen import EMPTY
-from todoplan.core.model import Task
-from todoplan.core.script import Script
+from todoplan.core.plan.chunk_text import ChunkWriter
+from todoplan.core.plan.frozen import EMPTY
+from todoplan.core.plan.model import Task
 
 __all__ = ["FRAGMENTS", "fragment"]
 
@@ -46,7 +46,7 @@ def _fragments(tasks: Sequence[Task]) -> list[str]:
     return [fragment(task) for task in tasks]
 
 
-FRAGMENTS = Script(fragment, _fragments, ",")
+FRAGMENTS = ChunkWriter(fragment, _fragments, ",")
 """How the tasks of a plan are written, each once."""
 
 

@@ -8,7 +8,7 @@ from todoplan.codec.faults import MisfitError, wrong_shape
 from todoplan.codec.shapes import fields
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.versions import JOURNAL, UPCASTERS, VERSION, Upcasters, check_head, upcast
-from todoplan.core.journal import Entry
+from todoplan.core.events.journal import Entry
 
 __all__ = ["dump_journal", "entry_from_data", "entry_to_data", "load_journal"]
 

@@ -13,8 +13,8 @@ from todoplan.codec.faults import MisfitError, misfit, wrong_shape
 from todoplan.codec.plans import assembled
 from todoplan.codec.shapes import each, fields, one_of, optional
 from todoplan.codec.values import PRIORITIES, STATUSES, text
-from todoplan.core.model import Status, Task
-from todoplan.core.plan import Plan
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
 
 __all__ = ["from_langchain", "to_langchain"]
 

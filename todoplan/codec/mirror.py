@@ -10,7 +10,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 
 __all__ = ["Mirror"]
 

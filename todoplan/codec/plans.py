@@ -10,9 +10,9 @@ from todoplan.codec.tasks import read_tasks, write_tasks
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.values import count, positive
 from todoplan.codec.versions import PLAN, UPCASTERS, VERSION, Upcasters, check_head, upcast
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.errors import CodecError, PlanError
 

@@ -21,9 +21,9 @@ from todoplan.codec.values import (
     write_metadata,
     write_time,
 )
-from todoplan.core.frozen import EMPTY
-from todoplan.core.model import Task
-from todoplan.core.twin import mutable_twin
+from todoplan.core.plan.fast_constructor import mutable_variant
+from todoplan.core.plan.frozen import EMPTY
+from todoplan.core.plan.model import Task
 
 __all__ = ["REQUIRED", "TASK_FIELDS", "read_task", "read_tasks", "write_task", "write_tasks"]
 
@@ -51,7 +51,7 @@ REQUIRED = ("id", "subject", "status")
 _WORDS = {status: word for word, status in STATUSES.items()}
 _GRADES = {priority: word for word, priority in PRIORITIES.items()}
 _TIMES = ("created_at", "updated_at", "started_at", "completed_at")
-_Twin = mutable_twin(Task)
+_Twin = mutable_variant(Task)
 _TROUBLE = (MisfitError, AttributeError, KeyError, TypeError)
 
 

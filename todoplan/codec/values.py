@@ -22,8 +22,8 @@ from todoplan.codec.faults import (
     shown,
 )
 from todoplan.codec.shapes import each
-from todoplan.core.frozen import EMPTY, FrozenDict, thaw
-from todoplan.core.model import Priority, Status
+from todoplan.core.plan.frozen import EMPTY, FrozenDict, thaw
+from todoplan.core.plan.model import Priority, Status
 
 __all__ = [
     "DEPTH",

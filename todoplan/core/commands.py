@@ -13,16 +13,16 @@ from typing import Any, Final, Literal, get_args
 
 import attrs
 
-from todoplan.core.frozen import EMPTY, LEVELS
-from todoplan.core.given import (
+from todoplan.core.plan.frozen import EMPTY, LEVELS
+from todoplan.core.plan.model import Priority, Status, Task, Todo, as_priority, as_status
+from todoplan.core.plan.validation import (
     as_id,
     as_ids,
     as_metadata,
-    as_several,
     as_text,
-    as_words,
+    as_text_or_none,
+    tuple_of,
 )
-from todoplan.core.model import Priority, Status, Task, Todo, as_priority, as_status
 from todoplan.errors import PlanError
 
 __all__ = [
@@ -65,15 +65,15 @@ def _text(value: str | Unset) -> str | Unset:
 
 
 def _words(value: str | None | Unset) -> str | None | Unset:
-    return UNSET if value is UNSET else as_words(value)
+    return UNSET if value is UNSET else as_text_or_none(value)
 
 
 def _todos(value: Iterable[Todo]) -> tuple[Todo, ...]:
-    return as_several(value, Todo, 'a tuple of todos, such as (Todo("a"), Todo("b"))')
+    return tuple_of(value, Todo, 'a tuple of todos, such as (Todo("a"), Todo("b"))')
 
 
 def _tasks(value: Iterable[Task]) -> tuple[Task, ...]:
-    return as_several(value, Task, "a tuple of tasks, such as tuple(plan)")
+    return tuple_of(value, Task, "a tuple of tasks, such as tuple(plan)")
 
 
 @attrs.frozen(weakref_slot=False)
@@ -96,9 +96,9 @@ class CreateTask:
     subject: str = attrs.field(converter=as_text)
     description: str = attrs.field(default="", converter=as_text)
     status: Status = attrs.field(default=Status.PENDING, converter=as_status)
-    active_form: str | None = attrs.field(default=None, converter=as_words)
+    active_form: str | None = attrs.field(default=None, converter=as_text_or_none)
     priority: Priority | None = attrs.field(default=None, converter=as_priority)
-    owner: str | None = attrs.field(default=None, converter=as_words)
+    owner: str | None = attrs.field(default=None, converter=as_text_or_none)
     blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     estimate: float | None = None
@@ -106,7 +106,7 @@ class CreateTask:
 
 
 def _items(value: Iterable[CreateTask]) -> tuple[CreateTask, ...]:
-    return as_several(value, CreateTask, "a tuple of creations, such as (CreateTask('a'),)")
+    return tuple_of(value, CreateTask, "a tuple of creations, such as (CreateTask('a'),)")
 
 
 @attrs.frozen(weakref_slot=False)
@@ -174,7 +174,7 @@ class RestorePlan:
 
 def _commands(value: Iterable["Command"]) -> tuple["Command", ...]:
     legal = "a tuple of commands, such as (CreateTask('a'), StartNext())"
-    commands: tuple[Command, ...] = as_several(value, _COMMANDS, legal)
+    commands: tuple[Command, ...] = tuple_of(value, _COMMANDS, legal)
     if Batch in map(type, commands) and _levels(commands) > LEVELS:
         msg = f"batches lie in each other over {LEVELS} deep; put their commands into one"
         raise PlanError(msg, limit=LEVELS)

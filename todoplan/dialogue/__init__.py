@@ -1,8 +1,13 @@
 """
-What is said between plan and model: intake, tool sets, phrasing, reminders, the toolbox.
+What is said between plan and model: intake, tool sets, replies, reminders, the toolbox.
 
-The names here are what embedders and writers of adapters use; each is loaded when it is first asked
-for.
+Read `toolbox` first, the one road from a call to a reply, and then the rooms in the order in which
+a call passes them: `tools/` (what the model was offered), `intake/` (what it sent), the core,
+`replies/` (what it reads); `guidance/` decides about reminders, `texts/` has all the words.
+`parallel_calls` serves frameworks that hand over the calls of one turn one by one.
+
+The names here are what embedders and writers of adapters use; each is loaded when it is first
+asked for.
 """
 
 from typing import TYPE_CHECKING
@@ -11,15 +16,15 @@ from todoplan.lazy import loader
 
 if TYPE_CHECKING:
     from todoplan.dialogue.clock import Clock, utc_now
-    from todoplan.dialogue.conversation import Message, ToolResult, text_of
-    from todoplan.dialogue.guidance import Advice, Guidance, Memory, Settings
-    from todoplan.dialogue.jsonish import InputLimits
-    from todoplan.dialogue.siblings import answered_after, answered_beside
+    from todoplan.dialogue.guidance.conversation import Message, ToolResult, text_of
+    from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings
+    from todoplan.dialogue.intake.jsonish import InputLimits
+    from todoplan.dialogue.parallel_calls import answered_after, answered_beside
     from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
-    from todoplan.dialogue.tools_lean import LEAN
-    from todoplan.dialogue.tools_tasks import TASKS, tasks
-    from todoplan.dialogue.tools_todos import TODOS, WRITE_TODOS
-    from todoplan.dialogue.toolsets import ToolSet
+    from todoplan.dialogue.tools.lean import LEAN
+    from todoplan.dialogue.tools.tasks import TASKS, tasks
+    from todoplan.dialogue.tools.todos import TODOS, WRITE_TODOS
+    from todoplan.dialogue.tools.toolset import ToolSet
 
 __all__ = [
     "LEAN",
@@ -46,21 +51,22 @@ __all__ = [
     "utc_now",
 ]
 
-__getattr__ = loader(
-    __name__,
-    {
-        "clock": ("Clock", "utc_now"),
-        "conversation": ("Message", "ToolResult", "text_of"),
-        "guidance": ("Advice", "Guidance", "Memory", "Settings"),
-        "jsonish": ("InputLimits",),
-        "siblings": ("answered_after", "answered_beside"),
-        "toolbox": ("Call", "Reply", "Toolbox", "Turn"),
-        "tools_lean": ("LEAN",),
-        "tools_tasks": ("TASKS", "tasks"),
-        "tools_todos": ("TODOS", "WRITE_TODOS"),
-        "toolsets": ("ToolSet",),
-    },
-)
+if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
+    __getattr__ = loader(
+        __name__,
+        {
+            "clock": ("Clock", "utc_now"),
+            "guidance.conversation": ("Message", "ToolResult", "text_of"),
+            "guidance.guidance": ("Advice", "Guidance", "Memory", "Settings"),
+            "intake.jsonish": ("InputLimits",),
+            "parallel_calls": ("answered_after", "answered_beside"),
+            "toolbox": ("Call", "Reply", "Toolbox", "Turn"),
+            "tools.lean": ("LEAN",),
+            "tools.tasks": ("TASKS", "tasks"),
+            "tools.todos": ("TODOS", "WRITE_TODOS"),
+            "tools.toolset": ("ToolSet",),
+        },
+    )
 
 
 def __dir__() -> list[str]:

@@ -10,27 +10,27 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.change import Change
 from todoplan.core.commands import Command
-from todoplan.core.decide import Rejected, weigh
-from todoplan.core.events import Event
-from todoplan.core.given import told
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import DEFAULT
+from todoplan.core.decide.decide import Rejected, decide_with_change
+from todoplan.core.events.types import Event
+from todoplan.core.plan.fast_constructor import fast_constructor
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
-from todoplan.core.twin import maker
-from todoplan.dialogue.cleaning import quoted
-from todoplan.dialogue.complaints import error_text, mends_text, warnings_text
-from todoplan.dialogue.demands import refuse_unmet
-from todoplan.dialogue.fields import shown_path
-from todoplan.dialogue.intake import read
-from todoplan.dialogue.jsonish import InputLimits
-from todoplan.dialogue.phrasing import done_note, receipt, steps, untold
-from todoplan.dialogue.repairs import Repair
-from todoplan.dialogue.tools_todos import TODOS
-from todoplan.dialogue.toolsets import Query, Request, Tool, ToolSet
-from todoplan.dialogue.views import ids_text, list_text, task_text
+from todoplan.core.rules.change import Change
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT
+from todoplan.dialogue.intake.cleaning import quoted
+from todoplan.dialogue.intake.fields import shown_path
+from todoplan.dialogue.intake.jsonish import InputLimits
+from todoplan.dialogue.intake.read import read
+from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.replies.error_texts import error_text, repairs_text, warnings_text
+from todoplan.dialogue.replies.phrasing import done_note, receipt, steps, untold
+from todoplan.dialogue.replies.views import ids_text, list_text, task_text
+from todoplan.dialogue.tools.demands import refuse_unmet
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
 from todoplan.errors import PlanError
 
 __all__ = ["Call", "Reply", "Toolbox", "Turn"]
@@ -64,7 +64,7 @@ class Reply:
     call_id: str = ""
 
 
-_reply = maker(Reply)
+_reply = fast_constructor(Reply)
 
 
 @attrs.frozen
@@ -102,7 +102,9 @@ class Toolbox:
     def __attrs_post_init__(self) -> None:
         for given, kind in ((self.toolset, ToolSet), (self.policy, Policy)):
             if not isinstance(given, kind):
-                msg = f"{told(given)} is no {kind.__name__}; write Toolbox(TASKS, DEFAULT), say"
+                msg = (
+                    f"{short_repr(given)} is no {kind.__name__}; write Toolbox(TASKS, DEFAULT), say"
+                )
                 raise PlanError(msg, seen=given)
         refuse_unmet(self.toolset, self.policy)
 
@@ -182,7 +184,7 @@ class _Exchange:
         return self._read(request) if isinstance(request, Query) else self._decided(request)
 
     def _read(self, query: Query) -> Reply:
-        mends = mends_text(self.repairs)
+        mends = repairs_text(self.repairs)
         if query.task_id is None:
             return self._reply(self.plan, _lines(list_text(self.plan), mends))
         task = self.plan.get(query.task_id)
@@ -192,18 +194,18 @@ class _Exchange:
         return self._reply(self.plan, _lines(mends, task_text(self.plan, task)))
 
     def _decided(self, command: Command) -> Reply:
-        decision, change = weigh(self.plan, command, self.toolbox.policy, self.at)
+        decision, change = decide_with_change(self.plan, command, self.toolbox.policy, self.at)
         if isinstance(decision, Rejected):
             return self._error(tuple(map(self._as_shown, decision.problems)))
-        told = receipt(change) if self.tool.whole_list else steps(change)
+        short_repr = receipt(change) if self.tool.whole_list else steps(change)
         notes = self._notes(change, decision.warnings)
-        text = _lines(told, *notes) if notes else told
+        text = _lines(short_repr, *notes) if notes else short_repr
         return self._reply(decision.plan, text, decision.events, warnings=decision.warnings)
 
     def _notes(self, change: Change, warnings: tuple[Problem, ...]) -> list[str]:
         notes = [*warnings_text(untold(warnings))] if warnings else []
         if self.repairs:
-            notes.append(mends_text(self.repairs))
+            notes.append(repairs_text(self.repairs))
         if self.toolbox.say_done or self.toolbox.show_list:
             notes.extend(self._extras(change))
         return notes

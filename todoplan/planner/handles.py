@@ -5,9 +5,9 @@ from inspect import isawaitable
 from typing import Any, TypeVar
 
 from todoplan.core.commands import Command
-from todoplan.core.decide import Decision
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
+from todoplan.core.decide.decide import Decision
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Call, Reply, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.logic import Logic, Steps

@@ -1,8 +1,8 @@
 """A store for a plan that somebody else keeps: an adapter whose framework holds the state."""
 
-from todoplan.core.events import PlanRestored
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import PlanRestored
+from todoplan.core.plan.plan import Plan
 from todoplan.stores.base import Store
 from todoplan.stores.memory import MemoryStore
 

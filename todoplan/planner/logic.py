@@ -16,16 +16,16 @@ from typing import Any, TypeVar
 
 import attrs
 
-from todoplan.core.apply import replay
 from todoplan.core.commands import Command, RestorePlan
-from todoplan.core.decide import Decision, Rejected, decide
-from todoplan.core.events import Event
-from todoplan.core.given import told
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
+from todoplan.core.decide.decide import Decision, Rejected, decide
+from todoplan.core.events.apply import replay
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import Event
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.times import in_utc
+from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
-from todoplan.core.times import in_utc
+from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError, StoreError
@@ -237,7 +237,7 @@ def _undoable(history: _History) -> int | None:
 
 def _require(fits: bool, given: object, wanted: str) -> None:  # noqa: FBT001 - said by position
     if not fits:
-        msg = f"{told(given)} was given; give {wanted}"
+        msg = f"{short_repr(given)} was given; give {wanted}"
         raise PlanError(msg, seen=given)
 
 

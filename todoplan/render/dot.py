@@ -1,7 +1,7 @@
 """A plan as a Graphviz graph in the DOT language."""
 
-from todoplan.core.model import Status
-from todoplan.core.plan import Plan
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip
 from todoplan.render.outline import Line, arrows, lines
 

@@ -2,8 +2,8 @@
 
 import re
 
-from todoplan.core.model import Status
-from todoplan.core.plan import Plan
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import one_line
 from todoplan.render.outline import Line, aside, lines, summary
 

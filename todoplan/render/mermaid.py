@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from todoplan.core.lifecycle import TABLE, Action, Kind, Move
-from todoplan.core.plan import Plan
+from todoplan.core.plan.lifecycle import TABLE, Action, Kind, Move
+from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip
 from todoplan.render.outline import arrows, lines
 

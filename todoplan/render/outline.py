@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from todoplan.core.model import Status, Task
-from todoplan.core.plan import Plan
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import one_line
 
 __all__ = ["Line", "arrows", "aside", "lines", "summary"]

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.render.outline import Line, lines, summary
 
 __all__ = ["to_html"]

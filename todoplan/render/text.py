@@ -1,6 +1,6 @@
 """A plan as plain text, safe to write to a terminal."""
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip
 from todoplan.render.outline import Line, aside, lines, summary
 

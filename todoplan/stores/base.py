@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Sequence
 from typing import Protocol
 
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 
 __all__ = ["AnyStore", "AsyncStore", "Store", "checked_id"]

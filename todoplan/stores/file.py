@@ -14,9 +14,9 @@ import attrs
 from todoplan.codec import VERSION, entry_from_data, entry_to_data
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.versions import check_head
-from todoplan.core.apply import replay
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
+from todoplan.core.events.apply import replay
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, StoreError
 from todoplan.stores.base import checked_id
 

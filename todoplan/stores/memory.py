@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from threading import Lock
 
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
 
 __all__ = ["MemoryStore"]
 

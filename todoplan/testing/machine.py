@@ -28,10 +28,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from todoplan.core.commands import Command, RestorePlan
-from todoplan.core.decide import decide
+from todoplan.core.decide.decide import decide
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_todos import TODOS
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.testing.machine_calls import call_expected
 from todoplan.testing.machine_judge import Judge
 from todoplan.testing.machine_judging import Answer, expected

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
+from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake import read
-from todoplan.dialogue.toolsets import Query, Tool
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.intake.read import read
+from todoplan.dialogue.tools.toolset import Query, Tool
 from todoplan.testing.machine_judging import Expected, expected
 from todoplan.testing.machine_model import Model
 from todoplan.testing.machine_step import Step

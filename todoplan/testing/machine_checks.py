@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from todoplan.core.plan import Counts, Plan
-from todoplan.core.questions import unresolved_blockers
+from todoplan.core.plan.plan import Counts, Plan
+from todoplan.core.plan.questions import unresolved_blockers
 from todoplan.testing.machine_model import TIMES, Model, view
 
 __all__ = ["differences", "in_itself", "model_text"]

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from hypothesis import note
 from hypothesis.stateful import RuleBasedStateMachine, invariant
 
-from todoplan.core.apply import replay
-from todoplan.core.events import Event
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy, inspect
-from todoplan.core.presets import DEFAULT
+from todoplan.core.events.apply import replay
+from todoplan.core.events.types import Event
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy, inspect
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.testing.machine_checks import differences, in_itself, model_text
 from todoplan.testing.machine_judging import Answer, Expected, Outcome, outcome, verdict
 from todoplan.testing.machine_model import Model

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from todoplan.core.apply import replay
-from todoplan.core.change import Change
 from todoplan.core.commands import Command, RestorePlan
-from todoplan.core.decide import Accepted, Decision, Rejected, decide
-from todoplan.core.events import Event
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy, Severity
-from todoplan.core.rules import RULES, Rule
+from todoplan.core.decide.decide import Accepted, Decision, Rejected, decide
+from todoplan.core.events.apply import replay
+from todoplan.core.events.types import Event
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.builtin import RULES, Rule
+from todoplan.core.rules.change import Change
+from todoplan.core.rules.policy import Policy, Severity
 from todoplan.dialogue.toolbox import Reply
 from todoplan.testing.machine_checks import differences, in_itself
 from todoplan.testing.machine_model import Model

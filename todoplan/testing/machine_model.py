@@ -6,9 +6,9 @@ Written from the design and not from the code; of the package it knows only the 
 
 from typing import Any
 
-from todoplan.core.frozen import thaw
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
+from todoplan.core.plan.frozen import thaw
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
 
 __all__ = ["PLAIN", "RESOLVED", "TIMES", "Model", "View", "as_dict", "view"]
 

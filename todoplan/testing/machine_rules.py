@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from todoplan.core.commands import Batch, CreateTasks, RestorePlan, WriteTodos
-from todoplan.core.limits import Limits
+from todoplan.core.rules.limits import Limits
 
 if TYPE_CHECKING:
     from todoplan.testing.machine_step import Step

@@ -21,9 +21,9 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.frozen import thaw
-from todoplan.core.limits import Limits
-from todoplan.core.model import Task
+from todoplan.core.plan.frozen import thaw
+from todoplan.core.plan.model import Task
+from todoplan.core.rules.limits import Limits
 from todoplan.testing.machine_edits import Edits
 from todoplan.testing.machine_model import PLAIN, Model, as_dict
 from todoplan.testing.machine_rules import RULES

@@ -6,9 +6,9 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.replies.views import list_text
 from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.views import list_text
 from todoplan.testing.machine_judging import Outcome
 
 __all__ = ["after_text", "before_text", "shown", "told"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from todoplan.core.model import Todo
+from todoplan.core.plan.model import Todo
 from todoplan.testing.machine_edits import Edits
 from todoplan.testing.machine_rules import plain
 

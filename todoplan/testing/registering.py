@@ -10,11 +10,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from todoplan.core import commands, events
-from todoplan.core.limits import Limits
-from todoplan.core.model import Task, Todo
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
+from todoplan.core import commands
+from todoplan.core.events import types as events
+from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.limits import Limits
+from todoplan.core.rules.policy import Policy
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -2,11 +2,11 @@
 
 import attrs
 
-from todoplan.core.policy import Policy, Severity
-from todoplan.core.presets import PRESETS
 from todoplan.core.problems import Problem
-from todoplan.dialogue.complaints import sentence
-from todoplan.dialogue.wording import say
+from todoplan.core.rules.policy import Policy, Severity
+from todoplan.core.rules.presets import PRESETS
+from todoplan.dialogue.replies.error_texts import sentence
+from todoplan.dialogue.texts.wording import say
 
 __all__ = ["AUDIT", "POLICIES", "Finding", "broken", "found"]
 

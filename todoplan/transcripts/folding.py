@@ -6,9 +6,9 @@ Memory holds the plans and one step.
 
 from collections.abc import Iterable, Iterator
 
-from todoplan.core.policy import Policy
-from todoplan.core.questions import open_tasks
-from todoplan.dialogue.views import one_line
+from todoplan.core.plan.questions import open_tasks
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.replies.views import one_line
 from todoplan.transcripts.calls import BadLine, Item, OtherCall, PlanningCall
 from todoplan.transcripts.findings import AUDIT, Finding, found
 from todoplan.transcripts.scene import Lane, Scene, Step

@@ -2,7 +2,7 @@
 
 import attrs
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 
 __all__ = ["Lane"]
 

@@ -9,13 +9,13 @@ from typing import Any
 import attrs
 
 from todoplan.core.commands import WriteTodos
-from todoplan.core.model import Todo
-from todoplan.core.plan import Plan
-from todoplan.dialogue.fields import Field, Kind
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import write_tool
-from todoplan.dialogue.toolsets import Query, Request, Tool
+from todoplan.core.plan.model import Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import write_tool
+from todoplan.dialogue.tools.toolset import Query, Request, Tool
 from todoplan.transcripts.calls import CallResult
 
 __all__ = ["OWN_WORDS", "RECORDED", "created_id", "created_ids", "merged"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import attrs
 
-from todoplan.core.policy import Policy, Severity
+from todoplan.core.rules.policy import Policy, Severity
 from todoplan.errors import ReadError
 from todoplan.transcripts.detect import detect
 from todoplan.transcripts.findings import AUDIT, Finding

@@ -11,19 +11,19 @@ from typing import Any, Literal
 
 import attrs
 
-from todoplan.core.change import Change
 from todoplan.core.commands import Command, WriteTodos
-from todoplan.core.decide import Rejected, decide
-from todoplan.core.events import Event
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy, Severity, judge
+from todoplan.core.decide.decide import Rejected, decide
+from todoplan.core.events.types import Event
+from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.dialogue.complaints import mends_text, sentence
-from todoplan.dialogue.intake import Intake, read
-from todoplan.dialogue.jsonish import InputLimits
-from todoplan.dialogue.repairs import Repair
-from todoplan.dialogue.toolsets import Query
-from todoplan.dialogue.views import one_line
+from todoplan.core.rules.change import Change
+from todoplan.core.rules.policy import Policy, Severity, judge
+from todoplan.dialogue.intake.jsonish import InputLimits
+from todoplan.dialogue.intake.read import Intake, read
+from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.replies.error_texts import repairs_text, sentence
+from todoplan.dialogue.replies.views import one_line
+from todoplan.dialogue.tools.toolset import Query
 from todoplan.transcripts.calls import PlanningCall
 from todoplan.transcripts.findings import Finding, broken, found
 from todoplan.transcripts.lanes import Lane
@@ -119,7 +119,7 @@ class Scene:
     def _mention_mends(self, intake: Intake) -> None:
         mends = tuple(filter(_is_mend, intake.repairs))
         if mends:
-            self._say("repaired_arguments", mends=mends_text(mends))
+            self._say("repaired_arguments", mends=repairs_text(mends))
 
     def _translated(self, command: Command, *, merge: bool) -> Command:
         if isinstance(command, WriteTodos):

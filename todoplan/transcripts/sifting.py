@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from todoplan.core.model import Status
-from todoplan.dialogue.wording import say
+from todoplan.core.plan.model import Status
+from todoplan.dialogue.texts.wording import say
 from todoplan.transcripts.calls import Item, OtherCall, PlanningCall
 from todoplan.transcripts.linking import Seen, Signal
 from todoplan.transcripts.tools import OWN_TOOL, canonical_tool, may_plan

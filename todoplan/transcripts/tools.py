@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from todoplan.dialogue.tools_lean import LEAN
+from todoplan.dialogue.tools.lean import LEAN
 
 __all__ = [
     "OWN_TOOL",

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from todoplan.core.apply import apply
 from todoplan.core.commands import (
     Batch,
     Command,
@@ -18,9 +17,10 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.events import Event, TaskCreated
-from todoplan.core.model import Task
-from todoplan.core.slots import LARGEST_GIVEN
+from todoplan.core.events.apply import apply
+from todoplan.core.events.types import Event, TaskCreated
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.slots import LARGEST_GIVEN
 from todoplan.transcripts.calls import PlanningCall
 from todoplan.transcripts.findings import Finding, found
 from todoplan.transcripts.lanes import Lane

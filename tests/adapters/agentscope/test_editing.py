@@ -4,11 +4,11 @@ from agentscope.state import AgentState
 from support.agentscope_agent import Desk, theirs
 
 from todoplan.adapters.agentscope import edit_plan, plan_of_state, seed_plan
-from todoplan.core.assembly import plan_of
 from todoplan.core.commands import ClearPlan, CreateTask, UpdateTask
-from todoplan.core.decide import Accepted, Rejected
-from todoplan.core.model import Priority, Task
-from todoplan.core.presets import STRICT
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core.plan.model import Priority, Task
+from todoplan.core.rules.presets import STRICT
 
 PLAN = plan_of(
     [Task("3", "a", priority=Priority.LOW, blocks=("5",)), Task("5", "b", blocked_by=("3",))]

@@ -14,13 +14,13 @@ from pydantic import BaseModel
 from support.agentscope_agent import agent_of, reply, results, theirs, use
 
 from todoplan.adapters.agentscope import PlanMiddleware, attach, plan_of_state
-from todoplan.core.presets import AGENTSCOPE
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.reminders import is_reminder
+from todoplan.core.rules.presets import AGENTSCOPE
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance.reminders import is_reminder
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import PlanError
 
 QUIET = InjectionConfig(inject_runtime_state=False)

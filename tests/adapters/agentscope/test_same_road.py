@@ -9,7 +9,7 @@ from support.agentscope_agent import Desk
 from todoplan.adapters.agentscope import make_tools, plan_of_state
 from todoplan.adapters.agentscope.tools import default_toolbox
 from todoplan.codec import entry_from_data
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
 IDS = st.sampled_from(["1", "2", "3", "4", "9", 2, "#3"])

@@ -13,10 +13,10 @@ from support.agentscope_agent import Desk, board, theirs
 from todoplan.adapters.agentscope import make_tools, plan_of_state
 from todoplan.adapters.agentscope.state import KEY, load, save
 from todoplan.core.commands import ClearPlan, CreateTask, RestorePlan, UpdateTask, WriteTodos
-from todoplan.core.decide import decide
-from todoplan.core.model import Priority, Status, Todo
-from todoplan.core.policy import Policy
-from todoplan.core.touched import touched
+from todoplan.core.decide.decide import decide
+from todoplan.core.events.touched import touched
+from todoplan.core.plan.model import Priority, Status, Todo
+from todoplan.core.rules.policy import Policy
 from todoplan.errors import CodecError, PlanError
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)

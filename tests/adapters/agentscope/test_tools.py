@@ -13,13 +13,13 @@ from support.agentscope_agent import Desk, agent_of, board, reply, results, use
 import todoplan.adapters.agentscope as ours
 from todoplan.adapters.agentscope import make_tools, plan_of_state
 from todoplan.codec import entry_from_data
-from todoplan.core.apply import replay
-from todoplan.core.plan import Plan
-from todoplan.core.presets import AGENTSCOPE, STRICT
+from todoplan.core.events.apply import replay
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.presets import AGENTSCOPE, STRICT
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 
 NAMES = ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate"]
 DROP_INS = [getattr(ours, name) for name in NAMES]

@@ -10,12 +10,12 @@ from support.strategies import json_values, statuses
 from support.wires import WIRES, Sent, numbered
 
 from todoplan.adapters.functions import Answered
-from todoplan.core.plan import Plan
-from todoplan.core.presets import STRICT
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.presets import STRICT
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TOOLSETS = {"todos": TODOS, "tasks": tasks(), "snake": tasks("snake"), "lean": LEAN}

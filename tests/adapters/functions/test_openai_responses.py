@@ -13,11 +13,11 @@ from todoplan.adapters.functions.openai_responses import (
     results_of,
     with_reminder,
 )
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 
 WRITE = '{"todos": [{"content": "a", "status": "pending"}]}'
 

@@ -31,11 +31,11 @@ from todoplan.adapters.langgraph import (
     plan_of_state,
     seed_plan,
 )
-from todoplan.core.decide import decide
-from todoplan.core.policy import Policy
-from todoplan.dialogue.guidance import Settings
+from todoplan.core.decide.decide import decide
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.tasks import tasks
 
 HELLO = {"messages": [("user", "hello")]}
 FULL = {
@@ -166,7 +166,7 @@ from langchain.agents import create_agent
 from langgraph.checkpoint.sqlite import SqliteSaver
 from support.scripted import Scripted, calls, says
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.tasks import tasks
 
 finish = [calls(("TaskUpdate", {"taskId": n, "status": "completed"}, f"c{n}")) for n in "12"]
 with SqliteSaver.from_conn_string(sys.argv[2]) as saver:

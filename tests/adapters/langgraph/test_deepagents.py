@@ -12,8 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan.adapters.langgraph import PlanMiddleware, deep_planning, plan_of_state
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.errors import MissingExtraError
 
 HELLO = {"messages": [("user", "hello")]}

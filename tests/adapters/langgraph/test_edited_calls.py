@@ -12,11 +12,11 @@ from support.scripted import Scripted, calls, says
 
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
 from todoplan.adapters.langgraph.state import is_models_own
-from todoplan.core.plan import Plan
-from todoplan.dialogue.guidance import Settings
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 
 HELLO = {"messages": [("user", "hello")]}
 THREAD = {"configurable": {"thread_id": "1"}}

@@ -24,9 +24,9 @@ from todoplan.adapters.langgraph import (
     plan_of_state,
     seed_plan,
 )
-from todoplan.core.decide import Accepted, decide
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError
 
 HELLO = {"messages": [("user", "hello")]}

@@ -15,8 +15,8 @@ from support.scripted import Scripted, says, wrote
 
 from todoplan import commands
 from todoplan.adapters.langgraph import PlanMiddleware, edit_plan, plan_of_state
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.reminders import is_reminder
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance.reminders import is_reminder
 
 HELLO = {"messages": [("user", "hello")]}
 THREAD = {"configurable": {"thread_id": "1"}}

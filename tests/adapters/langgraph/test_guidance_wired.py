@@ -20,9 +20,9 @@ from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import commands
 from todoplan.adapters.langgraph import PlanMiddleware, edit_plan, plan_of_state
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.reminders import is_reminder
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance.reminders import is_reminder
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError
 
 HELLO = {"messages": [("user", "hello")]}

@@ -17,10 +17,10 @@ from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import STRICT
 from todoplan.adapters.langgraph import Options, PlanMiddleware, langchain_like, plan_of_state
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 HELLO = {"messages": [("user", "hello")]}

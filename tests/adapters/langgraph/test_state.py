@@ -18,9 +18,9 @@ from todoplan.adapters.langgraph import (
     todos_of,
 )
 from todoplan.adapters.langgraph.state import answered_calls, is_models_own, messages_in
-from todoplan.core.model import Task
+from todoplan.core.plan.model import Task
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import CodecError
 
 TASKS = make_tools(Toolbox(tasks()))

@@ -24,10 +24,10 @@ from todoplan.adapters.langgraph import (
     seed_plan,
 )
 from todoplan.adapters.langgraph.todos import plan_of_todos, todos_of
-from todoplan.core.assembly import faults
-from todoplan.core.decide import decide
-from todoplan.core.model import Task
-from todoplan.dialogue.guidance import Settings
+from todoplan.core.decide.assembly import faults
+from todoplan.core.decide.decide import decide
+from todoplan.core.plan.model import Task
+from todoplan.dialogue.guidance.guidance import Settings
 
 TAKEN = [("1", "a", "completed"), ("2", "b", "in_progress"), ("3", "c", "pending")]
 

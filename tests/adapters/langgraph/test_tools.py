@@ -18,8 +18,8 @@ from support.scripted import calls, wrote
 from todoplan import Plan
 from todoplan.adapters.langgraph import PlanState, make_tools, plan_of_state, plan_update
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

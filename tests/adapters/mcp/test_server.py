@@ -11,7 +11,7 @@ from support.mcp_server import TOOLSETS, planners
 from todoplan.adapters.mcp import make_server, plan_uri
 from todoplan.adapters.mcp import server as module
 from todoplan.codec import load_plan
-from todoplan.core.presets import STRICT
+from todoplan.core.rules.presets import STRICT
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError, StoreError
 from todoplan.stores.memory import MemoryStore

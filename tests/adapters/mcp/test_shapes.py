@@ -8,8 +8,8 @@ from support.talk import BOXES, TOOLSETS, valid
 
 from todoplan.adapters.mcp import make_tools, result_of
 from todoplan.adapters.mcp.shapes import OUTPUT_SCHEMA
-from todoplan.core.plan import Plan
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.tools.tasks import tasks
 
 
 def wire(model):

@@ -12,7 +12,7 @@ from todoplan.adapters.openai_agents.conversation import (
     neutral,
     with_reminder,
 )
-from todoplan.dialogue.conversation import is_final_answer, is_refusal
+from todoplan.dialogue.guidance.conversation import is_final_answer, is_refusal
 from todoplan.dialogue.toolbox import Call
 
 CALL = {"type": "function_call", "name": "write_todos", "call_id": "1", "arguments": "{}"}

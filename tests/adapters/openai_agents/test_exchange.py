@@ -20,10 +20,10 @@ from support.openai_agents_runs import (
 
 from todoplan import Plan, commands
 from todoplan.adapters.openai_agents import Planning, attach, edit_plan
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.reminders import TAG, reminder
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance.reminders import TAG, reminder
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError
 
 TASKS = Toolbox(tasks())

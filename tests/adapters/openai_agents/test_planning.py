@@ -23,10 +23,10 @@ from support.openai_agents_runs import (
 
 from todoplan import Plan, Planner, commands
 from todoplan.adapters.openai_agents import Planning, attach, plan_of_state
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.reminders import TAG
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance.reminders import TAG
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AsyncPlanner
 from todoplan.stores.memory import MemoryStore

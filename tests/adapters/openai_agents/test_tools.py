@@ -10,11 +10,11 @@ from support.openai_agents_runs import agent_of, create, outputs, plan_of, run, 
 
 from todoplan import STRICT
 from todoplan.adapters.openai_agents import Planning, attach, make_tools
-from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 TASKS = Toolbox(tasks())

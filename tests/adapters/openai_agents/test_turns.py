@@ -4,7 +4,7 @@ import pytest
 
 from todoplan.adapters.openai_agents.turns import Turns
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import CodecError
 
 A, B, C = (Call("write_todos", "{}", call_id) for call_id in "abc")

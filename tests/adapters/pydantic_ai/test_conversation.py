@@ -18,7 +18,7 @@ from todoplan.adapters.pydantic_ai.conversation import (
     siblings,
     with_reminder,
 )
-from todoplan.dialogue.conversation import Message, ToolResult, is_final_answer
+from todoplan.dialogue.guidance.conversation import Message, ToolResult, is_final_answer
 from todoplan.dialogue.toolbox import Call
 
 

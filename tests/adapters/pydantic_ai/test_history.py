@@ -22,9 +22,9 @@ from todoplan.adapters.pydantic_ai import (
 )
 from todoplan.adapters.pydantic_ai.history import KEY, memory_of
 from todoplan.codec import dump_plan, entry_from_data
-from todoplan.core.apply import replay
-from todoplan.core.decide import Rejected
-from todoplan.dialogue.guidance import Memory, Settings
+from todoplan.core.decide.decide import Rejected
+from todoplan.core.events.apply import replay
+from todoplan.dialogue.guidance.guidance import Memory, Settings
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AsyncPlanner
 from todoplan.stores.memory import MemoryStore

@@ -23,10 +23,10 @@ from support.pydantic_ai_agent import (
 from todoplan import Plan, Planner, commands
 from todoplan.adapters.pydantic_ai import Planning, edit_plan, plan_of_state, seed_plan
 from todoplan.adapters.pydantic_ai.history import KEY, memory_of
-from todoplan.core.decide import decide
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.reminders import TAG, reminder
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.core.decide.decide import decide
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance.reminders import TAG, reminder
+from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import PlanError
 from todoplan.stores.memory import MemoryStore
 

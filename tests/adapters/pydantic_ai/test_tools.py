@@ -29,11 +29,11 @@ from todoplan.adapters.pydantic_ai import Planning, make_tools, plan_of_state
 from todoplan.adapters.pydantic_ai.history import KEY
 from todoplan.adapters.pydantic_ai.tools import _LENIENT
 from todoplan.codec import entry_from_data
-from todoplan.core.presets import PRESETS
-from todoplan.dialogue.guidance import Settings
+from todoplan.core.rules.presets import PRESETS
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError
 from todoplan.stores.memory import MemoryStore
 

@@ -14,7 +14,7 @@ from agentscope.message import (
     ToolResultState,
 )
 
-from todoplan.dialogue.conversation import Message, ToolResult
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
 
 __all__ = ["as_sent", "last_answer", "neutral", "siblings"]
 

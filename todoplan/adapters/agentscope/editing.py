@@ -4,11 +4,11 @@ from agentscope.state import AgentState
 
 from todoplan.adapters.agentscope.state import load, save
 from todoplan.core.commands import Command, RestorePlan
-from todoplan.core.decide import Accepted, Decision, decide
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import AGENTSCOPE
-from todoplan.core.touched import touched
+from todoplan.core.decide.decide import Accepted, Decision, decide
+from todoplan.core.events.touched import touched
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import AGENTSCOPE
 from todoplan.dialogue.clock import utc_now
 
 __all__ = ["edit_plan", "seed_plan"]

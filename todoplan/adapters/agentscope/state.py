@@ -15,11 +15,11 @@ from agentscope.state import Task as TheirTask
 
 from todoplan.codec import read_agentscope, task_to_agentscope
 from todoplan.codec.mirror import Mirror
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
-from todoplan.dialogue.complaints import mends_text
-from todoplan.dialogue.mending import mended
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.application_lists import repaired_list
+from todoplan.dialogue.replies.error_texts import repairs_text
 
 __all__ = ["KEY", "Held", "load", "plan_of_state", "save", "seal"]
 
@@ -92,7 +92,7 @@ def _read(state: AgentState, held: dict[str, Any]) -> Held:
     theirs = state.tasks_context.tasks
     head = {name: held[name] for name in _HEAD if name in held}
     read, next_id, revision = read_agentscope({"tasks": list(map(_plain, theirs)), KEY: head})
-    tasks, repairs = mended(read, next_id)
+    tasks, repairs = repaired_list(read, next_id)
     before = held.plan if isinstance(held, Held) else read
     changed = tasks != tuple(before) or _was_edited(held, theirs)
     plan = plan_of(tasks, next_id=next_id, revision=revision + changed)
@@ -100,7 +100,7 @@ def _read(state: AgentState, held: dict[str, Any]) -> Held:
         _write(their, task_to_agentscope(task))
     earlier = held.get(_UNTOLD)
     untold = [str(line) for line in earlier] if isinstance(earlier, list) else []
-    untold += [mends_text((repair,)) for repair in repairs]
+    untold += [repairs_text((repair,)) for repair in repairs]
     state.middle_context[KEY] = made = Held(plan, theirs, untold)
     return made
 

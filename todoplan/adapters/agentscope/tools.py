@@ -12,17 +12,17 @@ from agentscope.tool import ToolBase, ToolChunk, ToolMiddlewareBase
 from todoplan.adapters.agentscope.conversation import as_sent, siblings
 from todoplan.adapters.agentscope.state import KEY, Held, load, save
 from todoplan.codec import entry_to_data
-from todoplan.core.journal import Entry
-from todoplan.core.policy import Policy
-from todoplan.core.presets import AGENTSCOPE
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.touched import touched
 from todoplan.core.problems import Problem
-from todoplan.core.touched import touched
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import AGENTSCOPE
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.complaints import error_text
-from todoplan.dialogue.siblings import answered_after
+from todoplan.dialogue.parallel_calls import answered_after
+from todoplan.dialogue.replies.error_texts import error_text
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.toolsets import Definition
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.toolset import Definition
 from todoplan.errors import CodecError, PlanError
 
 __all__ = [

@@ -6,10 +6,10 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.events import Event
-from todoplan.core.plan import Plan
+from todoplan.core.events.types import Event
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
-from todoplan.dialogue.toolsets import Definition, ToolSet
+from todoplan.dialogue.tools.toolset import Definition, ToolSet
 
 __all__ = [
     "Answered",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from todoplan.adapters.functions._wire import Shape, Wire, behind, entries, look, make_call
 from todoplan.dialogue.toolbox import Call, Reply
-from todoplan.dialogue.toolsets import Definition
+from todoplan.dialogue.tools.toolset import Definition
 
 __all__ = ["answer", "calls_in", "make_tools", "results_of", "with_reminder"]
 

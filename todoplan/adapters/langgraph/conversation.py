@@ -5,7 +5,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
 
-from todoplan.dialogue.conversation import Message, ToolResult, text_of
+from todoplan.dialogue.guidance.conversation import Message, ToolResult, text_of
 
 __all__ = ["neutral", "protected", "was_cleared"]
 

@@ -18,10 +18,10 @@ from todoplan.adapters.langgraph.state import (
 )
 from todoplan.codec.branches import Step, head_of
 from todoplan.core.commands import Command
-from todoplan.core.decide import Accepted, Decision, decide
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import DEFAULT
+from todoplan.core.decide.decide import Accepted, Decision, decide
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.clock import utc_now
 from todoplan.errors import PlanError
 

@@ -23,8 +23,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
 from todoplan.adapters.langgraph import Options, PlanMiddleware, plan_of_state
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.views import list_text
+from todoplan.dialogue.replies.views import list_text
+from todoplan.dialogue.tools.lean import LEAN
 from todoplan.errors import MissingExtraError
 
 __all__ = ["Script", "main", "run"]

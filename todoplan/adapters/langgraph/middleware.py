@@ -26,16 +26,16 @@ from todoplan.adapters.langgraph.state import (
 from todoplan.adapters.langgraph.todos import TODOS, publishing, todos_of
 from todoplan.adapters.langgraph.tools import make_tools
 from todoplan.codec.branches import merge_plans
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import DEFAULT
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.conversation import is_final_answer
-from todoplan.dialogue.guidance import Advice, Guidance, Memory, Settings, ignored
-from todoplan.dialogue.reading import Conversation
+from todoplan.dialogue.guidance.conversation import is_final_answer
+from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, ignored
+from todoplan.dialogue.guidance.reading import Conversation
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools_todos import WRITE_TODOS
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.todos import WRITE_TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
 
 __all__ = ["Options", "PlanAgentState", "PlanMiddleware"]
 

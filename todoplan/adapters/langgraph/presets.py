@@ -3,10 +3,10 @@
 from typing import Any, Literal
 
 from todoplan.adapters.langgraph.middleware import Options, PlanMiddleware
-from todoplan.core.policy import Policy
-from todoplan.core.presets import CLAUDE, LANGCHAIN
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.tools_todos import WRITE_TODOS
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import CLAUDE, LANGCHAIN
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.tools.todos import WRITE_TODOS
 
 __all__ = ["claude_like", "deerflow_like", "langchain_like"]
 

@@ -13,7 +13,7 @@ from langgraph.graph import MessagesState
 
 from todoplan.adapters.langgraph.todos import TODOS, plan_of_todos, publishing, todos_of
 from todoplan.codec.branches import Step, head_of, merge_plans, plan_in_value, whole
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 
 __all__ = [
     "PLAN",

@@ -8,13 +8,13 @@ import attrs
 
 from todoplan.codec import to_langchain
 from todoplan.core.commands import WriteTodos
-from todoplan.core.decide import weigh
-from todoplan.core.model import Task, Todo
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.dialogue.cleaning import clean
-from todoplan.dialogue.intake import read
-from todoplan.dialogue.tools_todos import write_tool
+from todoplan.core.decide.decide import decide_with_change
+from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.intake.cleaning import clean
+from todoplan.dialogue.intake.read import read
+from todoplan.dialogue.tools.todos import write_tool
 
 __all__ = ["TODOS", "plan_of_todos", "publishing", "todos_of"]
 
@@ -44,7 +44,7 @@ def plan_of_todos(todos: Sequence[Any]) -> Plan:
     An entry that cannot be read becomes a task whose text is the entry, as JSON; empty ones are
     left out.
     """
-    return weigh(Plan(), WriteTodos(tuple(_read(todos))), Policy(), None)[1].after
+    return decide_with_change(Plan(), WriteTodos(tuple(_read(todos))), Policy(), None)[1].after
 
 
 def _read(todos: Sequence[Any]) -> Iterator[Todo]:

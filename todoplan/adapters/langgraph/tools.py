@@ -22,9 +22,9 @@ from todoplan.adapters.langgraph.state import (
 )
 from todoplan.codec.branches import Step, head_of
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.siblings import answered_beside
+from todoplan.dialogue.parallel_calls import answered_beside
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.dialogue.toolsets import Definition
+from todoplan.dialogue.tools.toolset import Definition
 from todoplan.errors import PlanError
 
 __all__ = ["PlanTool", "make_tools"]

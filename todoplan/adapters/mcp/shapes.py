@@ -11,11 +11,11 @@ from typing import Any
 from mcp import types
 
 from todoplan.codec import dump_plan
-from todoplan.core.events import Event, TasksReordered
-from todoplan.core.plan import Counts, Plan
-from todoplan.core.touched import ids_of
+from todoplan.core.events.touched import ids_of
+from todoplan.core.events.types import Event, TasksReordered
+from todoplan.core.plan.plan import Counts, Plan
 from todoplan.dialogue.toolbox import Reply, Toolbox
-from todoplan.dialogue.toolsets import Definition, ToolSet
+from todoplan.dialogue.tools.toolset import Definition, ToolSet
 from todoplan.errors import PlanError
 
 __all__ = [

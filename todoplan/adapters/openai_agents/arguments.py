@@ -12,7 +12,7 @@ from itertools import accumulate
 from agents.items import TResponseOutputItem
 from openai.types.responses import ResponseFunctionToolCall
 
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.toolset import ToolSet
 
 __all__ = ["carried", "portable"]
 

@@ -11,7 +11,7 @@ from agents.run_context import RunContextWrapper
 from todoplan.adapters.openai_agents.model import guided_model
 from todoplan.adapters.openai_agents.planning import Planning
 from todoplan.adapters.openai_agents.tools import make_tools
-from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.errors import PlanError
 
 __all__ = ["attach"]

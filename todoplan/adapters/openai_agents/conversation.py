@@ -6,8 +6,8 @@ from typing import Any
 from agents.items import TResponseInputItem
 
 from todoplan.adapters.openai_agents.request import Input
-from todoplan.dialogue.conversation import Message, ToolResult
-from todoplan.dialogue.partial import is_error_text
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
+from todoplan.dialogue.guidance.partial import is_error_text
 from todoplan.dialogue.toolbox import Call
 
 __all__ = ["answers_in", "as_list", "calls_in", "conversation", "neutral", "with_reminder"]

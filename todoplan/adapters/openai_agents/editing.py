@@ -2,8 +2,8 @@
 
 from todoplan.adapters.openai_agents.planning import Planning
 from todoplan.core.commands import Command
-from todoplan.core.decide import Decision
-from todoplan.core.plan import Plan
+from todoplan.core.decide.decide import Decision
+from todoplan.core.plan.plan import Plan
 
 __all__ = ["edit_plan", "seed_plan"]
 

@@ -20,9 +20,9 @@ from todoplan.adapters.openai_agents.conversation import (
 )
 from todoplan.adapters.openai_agents.planning import Planning
 from todoplan.adapters.openai_agents.request import Request
-from todoplan.dialogue.conversation import is_final_answer, is_refusal
-from todoplan.dialogue.guidance import Advice, Guidance, ignored
-from todoplan.dialogue.partial import before_partial
+from todoplan.dialogue.guidance.conversation import is_final_answer, is_refusal
+from todoplan.dialogue.guidance.guidance import Advice, Guidance, ignored
+from todoplan.dialogue.guidance.partial import before_partial
 
 __all__ = ["Exchange"]
 

@@ -14,7 +14,7 @@ from todoplan.adapters.openai_agents.exchange import Exchange
 from todoplan.adapters.openai_agents.planning import Planning
 from todoplan.adapters.openai_agents.request import Request
 from todoplan.adapters.openai_agents.streaming import StreamedAnswer, closing, summed
-from todoplan.dialogue.guidance import Guidance, Settings
+from todoplan.dialogue.guidance.guidance import Guidance, Settings
 
 __all__ = ["GuidedModel", "guided_model"]
 

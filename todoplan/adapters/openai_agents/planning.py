@@ -5,9 +5,9 @@ from typing import Any
 
 from todoplan.adapters.openai_agents.turns import Turns
 from todoplan.codec import plan_from_data, plan_to_data
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance import Memory
+from todoplan.dialogue.guidance.guidance import Memory
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AsyncPlanner, Subscriber

@@ -7,7 +7,7 @@ from agents.tool_context import ToolContext
 
 from todoplan.adapters.openai_agents.planning import Planning
 from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.toolsets import Definition
+from todoplan.dialogue.tools.toolset import Definition
 
 __all__ = ["make_tools"]
 

@@ -20,8 +20,8 @@ from todoplan.adapters.pydantic_ai.conversation import conversation, neutral, wi
 from todoplan.adapters.pydantic_ai.history import remembering
 from todoplan.adapters.pydantic_ai.tools import Desk, PlanToolset
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.conversation import Message, is_final_answer
-from todoplan.dialogue.guidance import Advice, Guidance, Memory, Settings, ignored
+from todoplan.dialogue.guidance.conversation import Message, is_final_answer
+from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, ignored
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.planner import AnyStore
 

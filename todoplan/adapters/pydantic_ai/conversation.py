@@ -11,7 +11,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from todoplan.dialogue.conversation import Message, ToolResult
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.toolbox import Call
 
 __all__ = ["conversation", "neutral", "siblings", "with_reminder"]

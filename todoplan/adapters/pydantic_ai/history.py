@@ -14,13 +14,13 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 
 from todoplan.codec import entry_to_data, plan_from_data, plan_to_data
 from todoplan.core.commands import Command
-from todoplan.core.decide import Accepted, Decision, decide
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
-from todoplan.core.presets import DEFAULT
+from todoplan.core.decide.decide import Accepted, Decision, decide
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.clock import utc_now
-from todoplan.dialogue.guidance import Memory
+from todoplan.dialogue.guidance.guidance import Memory
 from todoplan.dialogue.toolbox import Reply
 from todoplan.errors import PlanError
 

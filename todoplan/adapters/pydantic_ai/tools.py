@@ -12,9 +12,9 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from todoplan.adapters.pydantic_ai.conversation import siblings
 from todoplan.adapters.pydantic_ai.history import KEY, memory_of, news, plan_of_state
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance import Memory
+from todoplan.dialogue.guidance.guidance import Memory
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.dialogue.toolsets import Definition
+from todoplan.dialogue.tools.toolset import Definition
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner
 from todoplan.planner.holding import holding

@@ -30,7 +30,7 @@ can be sent back, ask `Guidance.after_model`. Keep the `Memory` beside the plan.
 also prints which capabilities every tested adapter has.
 """
 
-from todoplan.dialogue.toolsets import Definition
+from todoplan.dialogue.tools.toolset import Definition
 from todoplan.testing.adapters.capabilities import ALL, Capability, needs
 from todoplan.testing.adapters.hosting import Clock, Host, Ran, Setup
 from todoplan.testing.adapters.script import ModelTurn, Script, Seen

@@ -7,10 +7,10 @@ from itertools import count
 import attrs
 from hypothesis import settings
 
-from todoplan.core.plan import Plan
-from todoplan.dialogue.guidance import Settings
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.errors import PlanError
 from todoplan.testing.adapters.capabilities import ALL, Capability
 from todoplan.testing.adapters.claims import must

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from todoplan.dialogue.reminders import TAG
+from todoplan.dialogue.guidance.reminders import TAG
 from todoplan.testing.strategies import HOSTILE
 
 __all__ = ["ATTACKS", "BREAKS", "NO_JSON", "RESERVED"]

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from todoplan.core.events import Event
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
-from todoplan.dialogue.reminders import TAG, reminder
-from todoplan.dialogue.toolsets import Definition
+from todoplan.core.events.types import Event
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.guidance.reminders import TAG, reminder
+from todoplan.dialogue.tools.toolset import Definition
 from todoplan.testing.adapters.claims import must, same, same_parts
 from todoplan.testing.adapters.hosting import Ran
 from todoplan.testing.adapters.reference import Expected

@@ -5,7 +5,7 @@ import json
 from hypothesis import strategies as st
 
 from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.testing.adapters.script import ModelTurn
 from todoplan.testing.adapters.talks import Run, is_utf8, says
 from todoplan.testing.strategies import arguments, broken_arguments

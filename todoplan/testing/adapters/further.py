@@ -1,6 +1,6 @@
 """A final answer while tasks are open is sent back, not for ever, and again only upon progress."""
 
-from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.testing.adapters.bench import Bench, Checks
 from todoplan.testing.adapters.capabilities import Capability, needs
 from todoplan.testing.adapters.claims import must, same

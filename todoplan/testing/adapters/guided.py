@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.reminders import TAG
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance.reminders import TAG
 from todoplan.testing.adapters.bench import Bench, Checks
 from todoplan.testing.adapters.breaks import ATTACKS
 from todoplan.testing.adapters.capabilities import Capability, needs

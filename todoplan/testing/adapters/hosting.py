@@ -6,9 +6,9 @@ from typing import Protocol
 
 import attrs
 
-from todoplan.core.events import Event
-from todoplan.core.plan import Plan
-from todoplan.dialogue.guidance import Settings
+from todoplan.core.events.types import Event
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.testing.adapters.script import Script, Seen
 

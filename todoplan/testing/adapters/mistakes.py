@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 
-from todoplan.dialogue.tools_todos import TODOS
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.testing.adapters.bench import Checks
 from todoplan.testing.adapters.breaks import ATTACKS, BREAKS, NO_JSON, RESERVED
 from todoplan.testing.adapters.capabilities import Capability, leave_out_without, needs

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from todoplan.dialogue.toolsets import Definition, ToolSet
+from todoplan.dialogue.tools.toolset import Definition, ToolSet
 from todoplan.testing.adapters.bench import Checks
 from todoplan.testing.adapters.capabilities import Capability, needs
 from todoplan.testing.adapters.claims import must, same, same_parts

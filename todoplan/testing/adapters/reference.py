@@ -7,8 +7,8 @@ from typing import Any
 import attrs
 
 from todoplan.adapters.functions import openai_chat
-from todoplan.core.events import Event
-from todoplan.core.plan import Plan
+from todoplan.core.events.types import Event
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.testing.adapters.hosting import Setup
 from todoplan.testing.adapters.script import ModelTurn

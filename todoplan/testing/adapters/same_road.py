@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.testing.adapters.bench import Checks
 from todoplan.testing.adapters.capabilities import Capability, needs
 from todoplan.testing.adapters.done import Done

@@ -11,7 +11,7 @@ from typing import Literal
 import attrs
 
 from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.toolsets import Definition
+from todoplan.dialogue.tools.toolset import Definition
 from todoplan.testing.adapters.claims import must
 
 __all__ = ["ModelTurn", "Script", "Seen"]

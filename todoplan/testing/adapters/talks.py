@@ -8,10 +8,10 @@ import attrs
 import pytest
 
 from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.tools_lean import LEAN
-from todoplan.dialogue.tools_tasks import tasks
-from todoplan.dialogue.tools_todos import TODOS
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.testing.adapters.script import ModelTurn
 
 __all__ = [

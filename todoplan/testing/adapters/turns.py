@@ -1,6 +1,6 @@
 """Law 13: the calls of one model turn do what the same calls do in order."""
 
-from todoplan.dialogue.tools_todos import TODOS
+from todoplan.dialogue.tools.todos import TODOS
 from todoplan.testing.adapters.bench import Checks
 from todoplan.testing.adapters.capabilities import Capability, needs
 from todoplan.testing.adapters.claims import must, same

@@ -2,7 +2,7 @@
 
 from itertools import cycle
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.stores.base import AsyncStore
 from todoplan.testing.stores.bench import Bench, Checks
 from todoplan.testing.stores.laws import law

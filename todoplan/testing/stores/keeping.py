@@ -1,8 +1,8 @@
 """What was appended is there, as it was: for every handle, and whatever comes later."""
 
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.plan import Plan
 from todoplan.testing.stores.bench import Bench, Checks
 from todoplan.testing.stores.laws import drawn, law
 from todoplan.testing.stores.lives import Append, adding, lives

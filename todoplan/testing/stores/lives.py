@@ -8,16 +8,16 @@ import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.apply import replay
 from todoplan.core.commands import CreateTask
-from todoplan.core.events import TaskCreated
-from todoplan.core.frozen import EMPTY, FrozenDict
-from todoplan.core.journal import Entry
-from todoplan.core.model import Task
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
+from todoplan.core.events.apply import replay
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import TaskCreated
+from todoplan.core.plan.frozen import EMPTY, FrozenDict
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools_tasks import tasks
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.planner import Planner
 from todoplan.stores.memory import MemoryStore
 from todoplan.testing.strategies import (

@@ -6,9 +6,9 @@ from threading import Event
 
 import attrs
 
-from todoplan.core.apply import replay
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
+from todoplan.core.events.apply import replay
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
 from todoplan.stores.base import AsyncStore
 from todoplan.testing.adapters.claims import must
 from todoplan.testing.stores.bench import Bench, Checks

@@ -4,8 +4,8 @@ from itertools import product
 
 import attrs
 
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.plan import Plan
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.plan import Plan
 from todoplan.testing.stores.bench import Bench, Checks
 from todoplan.testing.stores.laws import law
 from todoplan.testing.stores.lives import adding

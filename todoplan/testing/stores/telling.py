@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
 from todoplan.stores.base import AsyncStore
 from todoplan.testing.adapters.claims import must
 from todoplan.testing.stores.differing import difference

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import attrs
 
-from todoplan.core.journal import Entry
-from todoplan.core.plan import Plan
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
 from todoplan.stores.base import AsyncStore, Store
 from todoplan.testing.stores.ways import Work
 

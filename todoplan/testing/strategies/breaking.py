@@ -7,9 +7,9 @@ import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.plan import Plan
-from todoplan.dialogue.fields import Field, Kind
-from todoplan.dialogue.toolsets import Tool
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.tools.toolset import Tool
 from todoplan.testing.strategies.calls import arguments_of
 from todoplan.testing.strategies.spots import Spot, spots
 

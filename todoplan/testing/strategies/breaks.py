@@ -12,9 +12,9 @@ import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.plan import Plan
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.toolsets import Tool, ToolSet
+from todoplan.dialogue.tools.toolset import Tool, ToolSet
 from todoplan.errors import PlanError
 from todoplan.testing.strategies import (
     breaks_ids,

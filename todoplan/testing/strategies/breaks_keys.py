@@ -6,9 +6,9 @@ import re
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from todoplan.core.plan import Plan
-from todoplan.dialogue.fields import Field, Kind, meant_by
-from todoplan.dialogue.toolsets import Tool
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.fields import Field, Kind, meant_by
+from todoplan.dialogue.tools.toolset import Tool
 from todoplan.testing.strategies.breaking import Break, Given, Pair, given_with, of_spot
 from todoplan.testing.strategies.spots import Spot, spots
 

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from todoplan.core.plan import Plan
-from todoplan.dialogue.fields import Field, Kind
-from todoplan.dialogue.toolsets import Tool
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.tools.toolset import Tool
 from todoplan.testing.strategies.breaking import Break, Given, Pair, given_with, of_spot
 from todoplan.testing.strategies.calls import arguments_of, makes_sense
 from todoplan.testing.strategies.spots import Spot, spots

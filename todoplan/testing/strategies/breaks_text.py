@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from todoplan.core.plan import Plan
-from todoplan.dialogue.fields import Kind
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.fields import Kind
 from todoplan.testing.strategies.breaking import Given, Pair, of_spot, of_whole
 from todoplan.testing.strategies.calls import makes_sense
 from todoplan.testing.strategies.spots import Spot

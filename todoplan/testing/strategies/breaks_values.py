@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.plan import Plan
-from todoplan.dialogue.fields import Field, Kind
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.testing.strategies.breaking import Break, Given, Pair, of_spot, of_values
 from todoplan.testing.strategies.spots import OMITTED, Spot
 

@@ -7,14 +7,14 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.model import Priority, Status
-from todoplan.core.plan import Plan
+from todoplan.core.plan.model import Priority, Status
+from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.dialogue.fields import Field, Kind
-from todoplan.dialogue.intake import read
+from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.intake.read import read
+from todoplan.dialogue.intake.vocabulary import DELETED
 from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.toolsets import Tool, ToolSet
-from todoplan.dialogue.vocabulary import DELETED
+from todoplan.dialogue.tools.toolset import Tool, ToolSet
 from todoplan.testing.strategies.text import titles
 
 __all__ = ["arguments", "arguments_of", "makes_sense", "turns"]

@@ -23,8 +23,8 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.model import Task
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Task
 from todoplan.testing.strategies.text import any_ids, few, ids, texts
 from todoplan.testing.strategies.values import (
     ACTIVE_FORMS,

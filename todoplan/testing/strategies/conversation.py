@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.dialogue.conversation import Message, ToolResult
-from todoplan.dialogue.tools_todos import TODOS
-from todoplan.dialogue.toolsets import ToolSet
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.testing.strategies.hostile import hostile_texts
 from todoplan.testing.strategies.text import few, texts
 

@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.apply import EDITABLE, replay
-from todoplan.core.decide import Accepted, decide
-from todoplan.core.events import (
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.events.apply import EDITABLE, replay
+from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
     Event,
@@ -17,8 +17,8 @@ from todoplan.core.events import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.plan import Plan
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.plan import Plan
 from todoplan.testing.strategies.script import scripts
 from todoplan.testing.strategies.shapes import plans
 from todoplan.testing.strategies.text import few, ids, titles

@@ -5,10 +5,10 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from todoplan.core.limits import Limits
-from todoplan.core.policy import Policy, Severity
-from todoplan.core.presets import PRESETS
-from todoplan.core.rules import RULES
+from todoplan.core.rules.builtin import RULES
+from todoplan.core.rules.limits import Limits
+from todoplan.core.rules.policy import Policy, Severity
+from todoplan.core.rules.presets import PRESETS
 
 __all__ = ["limits", "policies"]
 

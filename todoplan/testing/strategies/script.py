@@ -19,11 +19,11 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide import Accepted, decide
-from todoplan.core.graph import topological_order
-from todoplan.core.model import Status, Task, Todo
-from todoplan.core.plan import Plan
-from todoplan.core.policy import Policy
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.plan.graph import topological_order
+from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
 from todoplan.testing.strategies.command import commands, creations
 from todoplan.testing.strategies.text import titles
 from todoplan.testing.strategies.values import (

@@ -7,9 +7,9 @@ import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.assembly import plan_of
-from todoplan.core.model import Status, Task
-from todoplan.core.plan import Plan
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
 from todoplan.testing.strategies.values import STATUSES, tasks
 
 __all__ = ["SHAPES", "Shape", "plans"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import attrs
 
-from todoplan.dialogue.fields import Field, Kind
-from todoplan.dialogue.toolsets import Tool
+from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.tools.toolset import Tool
 
 __all__ = ["OMITTED", "Spot", "spots"]
 

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.frozen import FrozenDict
-from todoplan.core.model import Priority, Status, Task, Todo
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Priority, Status, Task, Todo
 from todoplan.testing.strategies.text import any_ids, ids, texts, titles
 
 __all__ = [

@@ -1,0 +1,87 @@
+import pytest
+from hypothesis import given
+from support import strategies as some
+
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide.assembly import faults, plan_of
+from todoplan.core.decide.decide import decide
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import PlanError
+
+PAIR = (Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)))
+
+
+@given(some.plans)
+def test_the_tasks_of_a_plan_are_a_plan(plan):
+    """Every plan that commands reach can be built from its tasks."""
+    assert list(faults(tuple(plan))) == []
+    assert plan_of(iter(plan), next_id=plan.next_id, revision=plan.revision) == plan
+
+
+def test_next_id_is_above_every_id():
+    """It is raised when too low, also when nothing but nonsense is given."""
+    assert plan_of([Task("41", "a")]).next_id == 42
+    assert plan_of([Task("41", "a")], next_id=7).next_id == 42
+    assert plan_of([Task("41", "a")], next_id=99).next_id == 99
+    assert plan_of([], next_id=-5).next_id == 1
+    assert plan_of([]) == Plan()
+
+
+@pytest.mark.parametrize("next_id", [2, 3, 100, 1_000, 10**9])
+def test_a_task_after_any_gap_is_found(next_id):
+    """However far the next id is from the last, the new task is found under it, in its place."""
+    plan = plan_of([Task("1", "a")], next_id=next_id)
+    after = decide(plan, CreateTask("b")).plan
+    assert after[str(next_id)].subject == "b"
+    assert [task.id for task in after] == ["1", str(next_id)]
+    assert [task.id for task in after.ready()] == ["1", str(next_id)]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "code", "ids"),
+    [
+        ([Task("x", "a")], "bad_id", ("x",)),
+        ([Task("007", "a")], "bad_id", ("007",)),
+        ([Task("1", "a"), Task("1", "b")], "duplicate_id", ("1",)),
+        ([Task("1", " \n")], "empty_text", ("1",)),
+        ([Task("1", "a", blocks=("1",), blocked_by=("1",))], "self_edge", ("1",)),
+        ([Task("1", "a", blocks=("9",))], "unknown_task", ("1", "9")),
+        ([PAIR[0], Task("2", "b")], "one_sided_edge", ("1", "2")),
+        ([Task("1", "a"), PAIR[1]], "one_sided_edge", ("2", "1")),
+        ([PAIR[0].but(blocks=("2", "2")), PAIR[1]], "duplicate_edge", ("1",)),
+        (
+            [PAIR[0].but(blocked_by=("2",)), PAIR[1].but(blocks=("1",)), Task("3", "c")],
+            "cycle",
+            ("1", "2"),
+        ),
+    ],
+)
+def test_each_fault_is_found(tasks, code, ids):
+    """Each way of not being a plan has its code, and names its tasks."""
+    with pytest.raises(PlanError, match=code) as caught:
+        plan_of(tasks)
+    assert {(p.code, p.task_ids) for p in caught.value.data["problems"]} == {(code, ids)}
+
+
+def test_all_faults_at_once():
+    """One error tells every fault, and what to do."""
+    tasks = [Task("x", ""), Task("1", "a", blocks=("1", "9")), Task("1", "b", blocked_by=("2",))]
+    with pytest.raises(PlanError, match=r"Mend them, or create them by commands$") as caught:
+        plan_of(tasks)
+    codes = {problem.code for problem in caught.value.data["problems"]}
+    assert codes == {"bad_id", "empty_text", "duplicate_id", "self_edge", "unknown_task"}
+
+
+def test_an_error_about_many_faults_is_short():
+    """The message tells 20 faults and how many more there are; the data holds all of them."""
+    with pytest.raises(PlanError, match=r" and 979 more\. Mend them") as caught:
+        plan_of([Task("x", "a")] * 500)
+    assert len(caught.value.data["problems"]) == 999
+
+
+def test_a_next_id_without_room_to_count_is_refused():
+    """A counter that comes from outside leaves numbers for the tasks to come."""
+    assert plan_of([], next_id=10**15).next_id == 10**15
+    with pytest.raises(PlanError, match="the next id is over"):
+        plan_of([], next_id=10**15 + 1)

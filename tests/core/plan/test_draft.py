@@ -1,0 +1,92 @@
+from support import strategies as some
+
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.draft import Draft
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.vector import CHUNK
+
+PAIR = (Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)))
+
+
+def test_a_draft_leaves_its_plan_alone():
+    """What happens to a draft is seen in what it freezes to, never in where it came from."""
+    plan = plan_of(PAIR)
+    draft = Draft(plan)
+    draft.add(Task("3", "c"))
+    draft.remove("1", None)
+    assert [task.id for task in draft.freeze()] == ["2", "3"]
+    assert tuple(plan) == PAIR
+
+
+def test_questions_see_what_happened_so_far():
+    """Counts, waiting and the first ready task are those of now."""
+    draft = Draft(plan_of(PAIR))
+    assert (len(draft), draft.waits_for("2"), draft.first_ready().id) == (2, 1, "1")
+    draft.put(draft.get("1").but(status=Status.COMPLETED))
+    assert (draft.counts.completed, draft.waits_for("2"), draft.first_ready().id) == (1, 0, "2")
+    draft.put(draft.get("2").but(status=Status.CANCELLED))
+    assert draft.first_ready() is None
+
+
+def test_deleting_a_resolved_blocker_frees_nobody():
+    """It was not waited for, so the count of what is waited for stays."""
+    edges = [Task("1", "a", status="completed", blocks=("3",)), Task("2", "b", blocks=("3",))]
+    draft = Draft(plan_of([*edges, Task("3", "c", blocked_by=("1", "2"))]))
+    draft.remove("1", None)
+    assert (draft.get("3").blocked_by, draft.waits_for("3")) == (("2",), 1)
+    draft.remove("2", None)
+    assert (draft.get("3").blocked_by, draft.waits_for("3")) == ((), 0)
+
+
+def test_a_task_that_is_not_there_is_not_put():
+    """Only a task that exists is replaced."""
+    draft = Draft(Plan())
+    draft.put(Task("1", "a"))
+    assert (len(draft), draft.get("1")) == (0, None)
+
+
+def test_a_started_task_keeps_count_of_its_blockers():
+    """A blocker that is resolved while its dependent runs is not waited for after a reset."""
+    draft = Draft(plan_of(PAIR))
+    draft.put(draft.get("2").but(status=Status.IN_PROGRESS))
+    draft.put(draft.get("1").but(status=Status.COMPLETED))
+    draft.put(draft.get("2").but(status=Status.PENDING))
+    assert [task.id for task in draft.freeze().ready()] == ["2"]
+
+
+def test_mostly_empty_plans_pack_themselves():
+    """After many deletions the container holds few empty cells, and ids still find their tasks."""
+    draft = Draft(Plan())
+    for number in range(1, 10 * CHUNK):
+        draft.add(Task(str(number), "x"))
+    full = draft.freeze()
+    draft = Draft(full)
+    for number in range(1, 10 * CHUNK - 1):
+        draft.remove(str(number), None)
+    plan = draft.freeze()
+    assert len(plan._tasks) <= 2 * len(plan) + CHUNK
+    assert [task.id for task in plan] == [str(10 * CHUNK - 1)]
+    assert all(task_id not in plan for task_id in ("1", "2", str(10 * CHUNK), *some.NO_IDS))
+    assert len(full) == 10 * CHUNK - 1
+
+
+def test_gaps_between_ids_are_bridged():
+    """A near gap is left empty; after a far one the tasks are laid out anew."""
+    for gap in (2, CHUNK, CHUNK + 2, 10_000):
+        draft = Draft(Plan())
+        for task_id in ("1", str(1 + gap), str(2 + gap), str(1 + 2 * gap)):
+            draft.add(Task(task_id, "x"))
+        assert draft._tasks.size <= 3 * CHUNK
+        plan = draft.freeze()
+        assert [plan[t.id] is t for t in plan] == [True] * 4
+        assert plan.next_id == 2 + 2 * gap
+
+
+def test_an_edge_from_a_resolved_blocker_comes_and_goes_without_a_count():
+    """What is not waited for is not counted off either."""
+    draft = Draft(plan_of([Task("1", "a", status="completed"), Task("2", "b")]))
+    draft.link("1", "2", None)
+    assert (draft.get("2").blocked_by, draft.waits_for("2")) == (("1",), 0)
+    draft.unlink("1", "2", None)
+    assert (draft.get("2").blocked_by, draft.waits_for("2")) == ((), 0)

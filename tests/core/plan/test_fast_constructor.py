@@ -1,0 +1,32 @@
+import attrs
+
+from todoplan.core.plan.fast_constructor import (
+    fast_constructor,
+    fast_keyword_constructor,
+    mutable_variant,
+)
+
+
+@attrs.frozen(weakref_slot=False)
+class Pair:
+    left: int
+    _right: int = 2
+
+
+def test_a_twin_assigns_and_then_is_the_frozen_class():
+    """A twin has the same fields and defaults, can be set, and becomes the real thing."""
+    twin = mutable_variant(Pair)(1)
+    twin.left = 7
+    twin.__class__ = Pair
+    assert twin == Pair(7, right=2)
+
+
+def test_a_maker_makes_the_frozen_class():
+    """Fields by their order or their name, defaults where none is given."""
+    made = (
+        fast_constructor(Pair)(1, 3),
+        fast_constructor(Pair)(1),
+        fast_keyword_constructor(Pair)(left=1, right=3),
+    )
+    assert made == (Pair(1, right=3), Pair(1), Pair(1, right=3))
+    assert {*map(type, made)} == {Pair}

@@ -1,0 +1,136 @@
+import copy
+import pickle
+from datetime import UTC, datetime
+
+import attrs
+import pytest
+
+from todoplan.codec import dump_plan, load_plan
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import (
+    OPEN,
+    RESOLVED,
+    Priority,
+    Status,
+    Task,
+    Todo,
+    as_priority,
+    as_status,
+)
+from todoplan.errors import PlanError
+
+FULL = Task(
+    "1",
+    "a",
+    description="why",
+    status=Status.COMPLETED,
+    priority=Priority.HIGH,
+    blocks=("2",),
+    estimate=2.5,
+    metadata=FrozenDict({"k": [1]}),
+    created_at=datetime(2026, 1, 2, tzinfo=UTC),
+)
+
+
+def test_statuses_are_open_or_resolved():
+    """Each status is open or resolved, never both."""
+    assert set(Status) == OPEN | RESOLVED
+    assert not OPEN & RESOLVED
+    assert {status for status in Status if status.resolved} == RESOLVED
+
+
+def test_status_is_its_word():
+    """A status equals and hashes as its word, so that it serves as a key beside it."""
+    assert Status.IN_PROGRESS == "in_progress"
+    assert {Status.IN_PROGRESS: 1}["in_progress"] == 1
+    assert str(Status.IN_PROGRESS) == "in_progress"
+
+
+def test_words_become_members():
+    """Words are converted; members and `None` pass."""
+    assert as_status("pending") is as_status(Status.PENDING) is Status.PENDING
+    assert as_priority("low") is as_priority(Priority.LOW) is Priority.LOW
+    assert as_priority(None) is None
+    assert Todo("a", "completed", priority="high") == Todo(
+        "a", Status.COMPLETED, None, Priority.HIGH
+    )
+
+
+@pytest.mark.parametrize("word", ["done", "Completed", "", "deleted", "blocked"])
+def test_unknown_word_is_an_error(word):
+    """The core does not guess what a word means."""
+    with pytest.raises(ValueError, match="is not a valid Status"):
+        Todo("a", word)
+    with pytest.raises(ValueError, match="is not a valid Priority"):
+        Task("1", "a", priority=word)
+
+
+def test_but_changes_only_what_it_names():
+    """`but` does what `attrs.evolve` does, and the original stays."""
+    changed = FULL.but(subject="b", owner="ann")
+    assert changed == attrs.evolve(FULL, subject="b", owner="ann")
+    assert type(changed) is Task
+    assert (FULL.subject, FULL.owner) == ("a", None)
+    assert FULL.but() == FULL
+
+
+def test_but_knows_no_other_field():
+    """A misspelt field is an error, not a new attribute."""
+    with pytest.raises(AttributeError):
+        FULL.but(titel="x")
+
+
+@pytest.mark.parametrize("task", [FULL, FULL.but(subject="b")])
+def test_task_is_a_value(task):
+    """A task is frozen, hashable, and survives pickling and copying, also when made by `but`."""
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        task.subject = "c"
+    for twin in (pickle.loads(pickle.dumps(task)), copy.deepcopy(task), copy.copy(task)):  # noqa: S301 - our own bytes
+        assert twin == task
+        assert hash(twin) == hash(task)
+        assert type(twin) is Task
+
+
+@pytest.mark.parametrize("status", Status)
+@pytest.mark.parametrize("at", [None, datetime(2026, 5, 6, tzinfo=UTC)])
+def test_a_move_sets_the_times_that_it_implies(status, at):
+    """The first start stays, an end is that of completion only, no time touches nothing."""
+    for task in (FULL, FULL.but(started_at=FULL.created_at)):
+        moved = task.moved(status, at)
+        assert type(moved) is Task
+        assert moved.but(status=task.status, updated_at=None, started_at=None) == task.but(
+            completed_at=moved.completed_at, updated_at=None, started_at=None
+        )
+        assert moved.status is status
+        assert moved.updated_at == (at or task.updated_at)
+        assert moved.completed_at == (at if status is Status.COMPLETED else None)
+        first = at if status is Status.IN_PROGRESS else None
+        assert moved.started_at == (task.started_at or first)
+
+
+@pytest.mark.parametrize("name", ["blocks", "blocked_by"])
+def test_ends_of_edges_are_kept_as_a_tuple(name):
+    """Any iterable of ids is one, but a text is not read letter by letter."""
+    assert getattr(Task("1", "a", **{name: iter(["2", "12"])}), name) == ("2", "12")
+    with pytest.raises(PlanError, match=r"'12' \(str\) was given; give a tuple of ids"):
+        Task("1", "a", **{name: "12"})
+
+
+def test_metadata_is_frozen_when_a_task_is_made():
+    """What happens to the dict that was given changes no task, and the task is hashable."""
+    given = {"a": [1], "b": {"c": 2}}
+    task = Task("1", "x", metadata=given)
+    given["a"].append(2)
+    given["b"]["c"] = 3
+    assert task == Task("1", "x", metadata=FrozenDict({"a": [1], "b": {"c": 2}}))
+    assert type(task.metadata) is FrozenDict
+    plan = plan_of([task])
+    assert load_plan(dump_plan(plan)) == plan
+
+
+@pytest.mark.parametrize("given", [(5, "a"), (None, "a"), ("1", None), ("1", b"a")])
+def test_id_and_subject_are_texts(given):
+    """A number is no id: the error says what to give."""
+    with pytest.raises(PlanError, match="was given; give a"):
+        Task(*given)

@@ -1,0 +1,234 @@
+import pytest
+
+from todoplan.core.commands import (
+    Batch,
+    ClearPlan,
+    CreateTask,
+    CreateTasks,
+    DeleteTask,
+    RestorePlan,
+    UpdateTask,
+    WriteTodos,
+)
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.builtin import RULES
+from todoplan.core.rules.limits import Limits
+from todoplan.core.rules.policy import Policy, inspect
+
+LIMITS = Limits(items=4, open_items=3, subject=5, text=6, edges=1)
+EMPTY = Plan()
+BUSY = plan_of([Task("1", "a", status="in_progress"), Task("2", "b")])
+IDLE = plan_of([Task("1", "a"), Task("2", "b")])
+MIXED = plan_of([Task("1", "a", status="completed"), Task("2", "b")])
+DONE = plan_of([Task("1", "a", status="completed")])
+LINKED = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)), Task("3", "c")])
+FORMED = plan_of([Task("1", "a", active_form="doing a", priority="low")])
+TWINS = plan_of([Task("1", "a"), Task("2", "A!")])
+OWNED = plan_of([Task("1", "a", owner="ann"), Task("2", "b")])
+LONG = plan_of([Task("1", "longer", "longer still")])
+FIVE = plan_of([Task(i, "x") for i in "12345"])
+TWO_ON = plan_of([Task(i, i, status="in_progress") for i in "12"])
+TIED = plan_of([*(Task(i, i, blocks=("3",)) for i in "12"), Task("3", "y", blocked_by=("1", "2"))])
+
+
+def write(*todos, clear=False):
+    """
+    Return a write of these lines: texts, or text and status.
+    """
+    lines = (Todo(t) if isinstance(t, str) else Todo(*t) for t in todos)
+    return WriteTodos(tuple(lines), clear)
+
+
+def to(task_id, status):
+    """
+    Return the command that sets a status.
+    """
+    return UpdateTask(task_id, status=status)
+
+
+def back(plan):
+    """
+    Return the command that brings back the tasks of a plan.
+    """
+    return RestorePlan(tuple(plan), plan.next_id)
+
+
+ON, WAIT = "in_progress", "pending"
+FIRES = [
+    ("single_in_progress", BUSY, to("2", ON)),
+    ("single_in_progress", EMPTY, write(("a", ON), ("b", ON))),
+    ("single_in_progress", BUSY, back(TWO_ON)),
+    ("some_in_progress", BUSY, Batch((to("1", "completed"),))),
+    ("some_in_progress", EMPTY, write("a")),
+    ("some_in_progress", BUSY, write(("a", "completed"), "b")),
+    ("first_in_progress", EMPTY, write("a", "b")),
+    ("first_in_progress", DONE, CreateTasks((CreateTask("b"),))),
+    ("first_in_progress", EMPTY, Batch((write("a"),))),
+    ("completed_is_final", MIXED, to("1", WAIT)),
+    ("completed_is_final", MIXED, UpdateTask("1", subject="x")),
+    ("completed_is_final", MIXED, DeleteTask("1")),
+    ("completed_is_final", MIXED, ClearPlan()),
+    ("linear_status", IDLE, to("1", "completed")),
+    ("linear_status", IDLE, Batch((to("1", ON), to("2", "completed")))),
+    ("blocked_start", LINKED, to("2", ON)),
+    ("blocked_start", LINKED, CreateTask("x", status=ON, blocked_by=("1",))),
+    ("blocked_complete", LINKED, to("2", "completed")),
+    ("dropped_open_items", IDLE, write("a")),
+    ("dropped_open_items", IDLE, Batch((to("1", ON), write("a")))),
+    ("empty_write", IDLE, write()),
+    ("empty_write", IDLE, Batch((write(),))),
+    ("duplicate_content", IDLE, CreateTask(" A!")),
+    ("duplicate_content", IDLE, UpdateTask("2", subject="a")),
+    ("duplicate_content", IDLE, back(TWINS)),
+    ("active_form_required", EMPTY, CreateTask("a")),
+    ("active_form_required", FORMED, UpdateTask("1", active_form=None)),
+    ("active_form_required", FORMED, back(IDLE)),
+    ("priority_required", EMPTY, write("a")),
+    ("priority_required", FORMED, UpdateTask("1", priority=None)),
+    ("priority_required", EMPTY, back(IDLE)),
+    ("max_items", EMPTY, write(*(("x", "completed"),) * 5)),
+    ("max_items", EMPTY, write("a", "b", "c", "d")),
+    ("max_items", EMPTY, back(FIVE)),
+    ("max_text", EMPTY, CreateTask("longer")),
+    ("max_text", IDLE, UpdateTask("1", description="longest")),
+    ("max_text", IDLE, back(LONG)),
+    ("max_edges", LINKED, UpdateTask("2", add_blocked_by=("3",))),
+    ("max_edges", LINKED, back(TIED)),
+    ("max_edges", EMPTY, back(TIED)),
+    ("owner_taken", OWNED, UpdateTask("1", owner="bob")),
+    ("batch_completion", IDLE, Batch((to("1", "completed"), to("2", "completed")))),
+    ("no_op_write", IDLE, write("a", "b")),
+    ("no_op_write", EMPTY, Batch((write(),))),
+]
+QUIET = [
+    ("single_in_progress", TWO_ON, back(TWO_ON)),
+    ("completed_is_final", MIXED, back(IDLE)),
+    ("completed_is_final", MIXED, Batch((to("2", ON), back(LONG)))),
+    ("owner_taken", OWNED, back(plan_of([Task("1", "a", owner="bob")]))),
+    ("active_form_required", IDLE, back(IDLE)),
+    ("priority_required", IDLE, back(FORMED)),
+    ("duplicate_content", TWINS, back(TWINS)),
+    ("max_items", FIVE, back(FIVE)),
+    ("max_text", LONG, back(LONG)),
+    ("max_edges", TIED, back(TIED)),
+    ("owner_taken", OWNED, UpdateTask("1", owner="ann", subject="x")),
+    ("owner_taken", OWNED, UpdateTask("1", owner=None)),
+    ("owner_taken", OWNED, UpdateTask("2", owner="bob")),
+    ("owner_taken", OWNED, CreateTask("c", owner="bob")),
+    ("single_in_progress", BUSY, Batch((to("1", "completed"), to("2", ON)))),
+    ("some_in_progress", BUSY, Batch((to("1", "completed"), to("2", ON)))),
+    ("some_in_progress", BUSY, to("1", "completed")),
+    ("some_in_progress", EMPTY, CreateTask("a")),
+    ("some_in_progress", EMPTY, CreateTasks((CreateTask("a"),))),
+    ("some_in_progress", IDLE, Batch((to("1", "completed"),))),
+    ("some_in_progress", DONE, ClearPlan()),
+    ("first_in_progress", EMPTY, write(("a", ON), "b")),
+    ("first_in_progress", IDLE, write("c")),
+    ("first_in_progress", EMPTY, CreateTask("a")),
+    ("first_in_progress", EMPTY, write(("a", "completed"))),
+    ("completed_is_final", MIXED, Batch((to("2", ON), UpdateTask("1", owner="x")))),
+    ("completed_is_final", MIXED, UpdateTask("2", subject="x")),
+    ("completed_is_final", MIXED, DeleteTask("2")),
+    ("completed_is_final", DONE, write("next list")),
+    ("linear_status", BUSY, to("1", "completed")),
+    ("linear_status", IDLE, to("1", "cancelled")),
+    ("blocked_start", LINKED, Batch((to("2", ON), to("1", "completed")))),
+    ("blocked_start", LINKED, Batch((to("2", ON), to("2", WAIT)))),
+    ("blocked_start", LINKED, Batch((to("2", ON), DeleteTask("2")))),
+    ("blocked_start", LINKED, to("1", ON)),
+    ("blocked_complete", LINKED, to("1", "completed")),
+    ("dropped_open_items", IDLE, write("a", clear=True)),
+    ("dropped_open_items", MIXED, write("b")),
+    ("dropped_open_items", IDLE, DeleteTask("1")),
+    ("empty_write", IDLE, write(clear=True)),
+    ("empty_write", DONE, write()),
+    ("empty_write", IDLE, ClearPlan()),
+    ("duplicate_content", IDLE, CreateTask("c")),
+    ("duplicate_content", TWINS, UpdateTask("1", owner="x")),
+    ("active_form_required", EMPTY, CreateTask("a", active_form="doing a")),
+    ("active_form_required", IDLE, UpdateTask("1", owner="x")),
+    ("priority_required", EMPTY, CreateTask("a", priority="low")),
+    ("priority_required", IDLE, UpdateTask("1", subject="x")),
+    ("max_items", EMPTY, write("a", "b", "c", ("d", "completed"))),
+    ("max_text", EMPTY, CreateTask("short", "short.")),
+    ("max_text", LONG, UpdateTask("1", owner="x")),
+    ("max_edges", LINKED, UpdateTask("3", add_blocked_by=("1",))),
+    ("max_edges", LINKED, Batch((UpdateTask("3", add_blocked_by=("1",)), DeleteTask("3")))),
+    ("batch_completion", IDLE, Batch((to("1", "completed"), to("2", ON)))),
+    ("no_op_write", IDLE, write("b", "a")),
+    ("no_op_write", IDLE, UpdateTask("1")),
+]
+
+
+def policy(name, severity):
+    """
+    Return the policy with this rule alone.
+    """
+    return Policy(limits=LIMITS).but(**{name: severity})
+
+
+@pytest.mark.parametrize(("name", "plan", "command"), FIRES)
+def test_rule_fires(name, plan, command):
+    """At `error` the rule refuses, at `warn` it tells, at `off` it is not heard; same words."""
+    refused = decide(plan, command, policy(name, "error"))
+    warned = decide(plan, command, policy(name, "warn"))
+    assert isinstance(refused, Rejected)
+    assert {problem.code for problem in refused.problems} == {name}
+    assert warned.warnings == refused.problems
+    assert decide(plan, command, policy(name, "off")) == Accepted(warned.plan, warned.events)
+
+
+@pytest.mark.parametrize(("name", "plan", "command"), QUIET)
+def test_rule_is_quiet(name, plan, command):
+    """What the rule does not mean passes without a word."""
+    answer = decide(plan, command, policy(name, "error"))
+    assert isinstance(answer, Accepted)
+    assert answer.warnings == ()
+
+
+def test_every_rule_is_shown_to_fire_and_to_be_quiet():
+    """The tables above cover all rules, and each is found under its own name."""
+    assert {name for name, _, _ in FIRES} == {name for name, _, _ in QUIET} == set(RULES)
+    assert all(rule.name == name for name, rule in RULES.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "plan"),
+    [
+        ("single_in_progress", TWO_ON),
+        ("duplicate_content", TWINS),
+        ("active_form_required", IDLE),
+        ("priority_required", IDLE),
+        ("max_items", FIVE),
+        ("max_text", LONG),
+        ("max_edges", TIED),
+    ],
+)
+def test_old_faults_are_told_on_inspection_and_lock_nothing_up(name, plan):
+    """A plan that breaks a rule says so when asked, yet a command that adds nothing passes."""
+    strict = policy(name, "error")
+    assert {problem.code for problem in inspect(plan, strict)} == {name}
+    assert isinstance(decide(plan, UpdateTask("1", owner="ann"), strict), Accepted)
+    assert isinstance(decide(plan, DeleteTask("1"), strict), Accepted)
+
+
+def test_rules_about_plans_are_the_inspected_ones():
+    """Rules about moves have nothing to say about a plan that stands still."""
+    asked = {rule.name for rule in RULES.values() if rule.about_plan}
+    everything = Policy(limits=LIMITS).but(**dict.fromkeys(RULES, "error"))
+    plan = plan_of([Task(str(n + 1), "longer", "longest") for n in range(5)])
+    assert {problem.code for problem in inspect(plan, everything)} <= asked
+
+
+def test_problems_name_few_of_many():
+    """However many tasks there are, a problem names at most 20 of them."""
+    items = tuple(CreateTask("x", status=ON) for _ in range(50))
+    single = decide(EMPTY, CreateTasks(items), Policy().but(single_in_progress="error"))
+    assert (single.problems[0].seen, len(single.problems[0].task_ids)) == ("50", 20)
+    plan = decide(EMPTY, CreateTasks(items), Policy()).plan
+    blocked = CreateTask("y", status=ON, blocked_by=tuple(task.id for task in plan))
+    told = decide(plan, blocked, Policy().but(blocked_start="error")).problems[0]
+    assert len(told.seen.split(", ")) == 20

@@ -1,0 +1,86 @@
+from types import NoneType
+
+import pytest
+
+from todoplan.core.events.types import PlanCleared, StatusChanged, TaskCreated
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.rule import MOST_NAMED, Rule, first_ids, moves, registering, trigger_of
+from todoplan.errors import PlanError
+
+START = (Status.PENDING, Status.IN_PROGRESS)
+
+
+def nothing(change):
+    """Find nothing wrong."""
+    return ()
+
+
+def test_a_rule_without_triggers_heeds_everything():
+    """It is asked of every change, also of none."""
+    assert Rule("any", nothing).heeds({NoneType})
+    assert Rule("any", nothing).heeds({TaskCreated, START})
+
+
+def test_a_rule_heeds_its_triggers_only():
+    """A type of event, a move, or every move."""
+    cleared = Rule("cleared", nothing, on=frozenset({PlanCleared}))
+    assert (cleared.heeds({PlanCleared, START}), cleared.heeds({START})) == (True, False)
+    started = Rule("started", nothing, on=frozenset({START}))
+    assert (started.heeds({START}), started.heeds({START[::-1]})) == (True, False)
+    moved = Rule("moved", nothing, on=frozenset({StatusChanged}))
+    assert (moved.heeds({START}), moved.heeds({TaskCreated})) == (True, False)
+
+
+def test_a_trigger_is_a_move_or_a_type():
+    """A change of status is the move it is; any other event is its type."""
+    assert trigger_of(StatusChanged("1", *START)) == START
+    assert trigger_of(PlanCleared(("1",))) is PlanCleared
+
+
+def test_moves_are_all_that_lead_somewhere():
+    """From every other status to those named, or of those named to every other."""
+    assert moves([Status.COMPLETED]) == {(s, "completed") for s in Status if s != "completed"}
+    assert moves(of=[Status.PENDING]) == {("pending", s) for s in Status if s != "pending"}
+    assert len(moves()) == 12
+
+
+def test_a_check_is_registered_and_stays_what_it_is():
+    """Its name is that of the function; what is said of it stands on the rule."""
+    rules = {}
+
+    @registering(rules)(PlanCleared, about_plan=True, demands="owner")
+    def _no_clearing(change):
+        return ()
+
+    assert rules == {
+        "no_clearing": Rule(
+            "no_clearing",
+            _no_clearing,
+            about_plan=True,
+            on=frozenset({PlanCleared}),
+            demands="owner",
+        )
+    }
+    assert _no_clearing(None) == ()
+
+
+def test_problems_name_the_first_of_many():
+    """However many there are, some are named."""
+    tasks = (Task(str(number), "x") for number in range(1, 1_000))
+    assert first_ids(tasks) == tuple(str(number) for number in range(1, MOST_NAMED + 1))
+
+
+@pytest.mark.parametrize("on", [[TaskCreated], (TaskCreated,), {TaskCreated}])
+def test_what_a_rule_is_on_may_be_any_several(on):
+    """It is kept as a frozenset, so that a policy has a hash."""
+    rule = Rule("x", lambda change: (), on=on)
+    assert rule.on == frozenset({TaskCreated})
+    assert hash(Policy().adding(rule))
+
+
+@pytest.mark.parametrize("on", ["text", TaskCreated, 3])
+def test_one_trigger_alone_is_refused(on):
+    """At once, with what to write."""
+    with pytest.raises(PlanError, match="give several, such as"):
+        Rule("x", lambda change: (), on=on)

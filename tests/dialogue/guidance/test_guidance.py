@@ -1,0 +1,382 @@
+"""When to remind, and when a final answer may stand."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.core.commands import CreateTask, CreateTasks, UpdateTask
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
+from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings, ignored
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.errors import CodecError
+
+ANSWER = Message("assistant", "Here you are.", finish="stop")
+WRITTEN = Message("tool", results=(ToolResult("write_todos"),))
+FAILED = Message("tool", results=(ToolResult("write_todos", ok=False),))
+ASKED = Message("user", "Do it.")
+ALL_ON = Settings(empty=1, stale=2, changed=True, all_done="always")
+
+
+def made(plan, *commands):
+    for command in commands:
+        decision = decide(plan, command)
+        assert isinstance(decision, Accepted)
+        plan = decision.plan
+    return plan
+
+
+def plan_with(*statuses):
+    return made(
+        Plan(), CreateTasks(tuple(CreateTask(f"t{n}", status=s) for n, s in enumerate(statuses)))
+    )
+
+
+OPEN = plan_with("in_progress", "pending")
+DONE = plan_with("completed")
+
+
+def kind_of(settings, plan, messages, memory=None):
+    return Guidance(TODOS, settings).before_model(plan, messages, memory or Memory()).kind
+
+
+def test_a_plan_in_sight_needs_no_reminder():
+    """
+    A successful planning call among the messages shows the plan.
+    """
+    assert kind_of(Settings(), OPEN, [ASKED, WRITTEN]) == ""
+
+
+@pytest.mark.parametrize("messages", [[], [ASKED], [ASKED, FAILED]])
+def test_a_plan_out_of_sight_is_brought_back(messages):
+    """
+    With open tasks and no successful planning call in the request, the plan is lost to the model.
+    """
+    assert kind_of(Settings(), OPEN, messages) == "plan_lost"
+
+
+def test_another_tools_result_does_not_show_the_plan():
+    """
+    Only the tool set's own tools count.
+    """
+    other = Message("tool", results=(ToolResult("search"),))
+    assert kind_of(Settings(), OPEN, [other]) == "plan_lost"
+
+
+def test_only_a_reminder_of_this_revision_is_current():
+    """
+    A reminder that shows an older plan does not stand for the present one.
+    """
+    assert kind_of(Settings(), OPEN, [Message("user", shows=OPEN.revision)]) == ""
+    assert kind_of(Settings(), OPEN, [Message("user", shows=OPEN.revision - 1)]) == "plan_lost"
+
+
+def test_a_plan_without_open_tasks_is_not_announced():
+    """
+    What is resolved is no work to be reminded of.
+    """
+    assert kind_of(Settings(), DONE, []) == ""
+
+
+def test_each_reminder_can_be_switched_off():
+    """
+    With everything off nothing is said, whatever the plan.
+    """
+    off = Settings(plan_lost=False, unfinished=0)
+    assert kind_of(off, OPEN, []) == ""
+    assert Guidance(TODOS, off).after_model(OPEN, ANSWER, Memory()).verdict == "accept"
+
+
+def test_a_change_by_somebody_else_is_told_once():
+    """
+    The model hears of a revision that its own calls did not make, and then not again.
+    """
+    guidance = Guidance(TODOS, Settings(changed=True))
+    memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
+    changed = made(OPEN, UpdateTask("2", subject="other"))
+    advice = guidance.before_model(changed, [WRITTEN], memory)
+    assert advice.kind == "changed"
+    assert "other" in advice.text
+    assert guidance.before_model(changed, [WRITTEN], advice.memory).kind == ""
+
+
+def test_the_models_own_changes_are_no_news():
+    """
+    What the adapter has noted as the model's own is not announced.
+    """
+    guidance = Guidance(TODOS, Settings(changed=True))
+    memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
+    changed = made(OPEN, UpdateTask("2", subject="other"))
+    assert guidance.before_model(changed, [WRITTEN], memory.saw(changed)).kind == ""
+
+
+def test_what_others_did_before_the_models_own_change_is_told():
+    """
+    Only a change to the plan that the model knew makes it known.
+    """
+    guidance = Guidance(TODOS, Settings(changed=True))
+    memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
+    others = made(OPEN, UpdateTask("1", subject="theirs"))
+    both = made(others, UpdateTask("2", subject="its own"))
+    own = made(OPEN, UpdateTask("2", subject="its own"))
+    for plan, before, told in ((both, others, "changed"), (own, OPEN, ""), (OPEN, OPEN, "")):
+        seen = memory.saw_own(before.revision, plan)
+        assert guidance.before_model(plan, [WRITTEN], seen).kind == told
+
+
+def test_a_call_that_changes_nothing_touches_nothing():
+    """
+    A task in progress goes stale however often the plan is read.
+    """
+    memory = Memory(turn=7, revision=OPEN.revision, touched=2)
+    assert memory.saw_own(OPEN.revision, OPEN) == memory
+    changed = made(OPEN, UpdateTask("2", subject="other"))
+    assert memory.saw_own(OPEN.revision, changed).touched == 7
+
+
+def test_a_plan_finished_by_somebody_else_is_told_as_such():
+    """
+    A change that leaves nothing open says so and lists nothing.
+    """
+    guidance = Guidance(TODOS, Settings(changed=True))
+    memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
+    done = made(OPEN, UpdateTask("1", status="completed"), UpdateTask("2", status="cancelled"))
+    assert guidance.before_model(done, [WRITTEN], memory).kind == "changed_done"
+
+
+def test_an_empty_plan_is_mentioned_as_often_as_allowed():
+    """
+    The hint to plan is off by default, and its number is capped.
+    """
+    guidance = Guidance(TODOS, Settings(empty=1))
+    first = guidance.before_model(Plan(), [ASKED], Memory())
+    assert first.kind == "empty"
+    assert guidance.before_model(Plan(), [ASKED], first.memory).kind == ""
+    assert kind_of(Settings(), Plan(), [ASKED]) == ""
+
+
+def test_a_task_untouched_for_some_turns_is_mentioned():
+    """
+    After N turns without a change the tasks in progress are named, and again N turns later.
+    """
+    guidance, memory, said = Guidance(tasks(), Settings(stale=2)), Memory(), []
+    seen = [Message("tool", results=(ToolResult("TaskUpdate"),))]
+    for _ in range(6):
+        advice = guidance.before_model(OPEN, seen, memory)
+        memory = advice.memory
+        said.append(advice.kind)
+    assert said == ["", "", "stale", "", "stale", ""]
+
+
+def test_a_touched_task_is_not_stale():
+    """
+    The model's own planning call starts the count anew.
+    """
+    guidance, memory = Guidance(TODOS, Settings(stale=2)), Memory()
+    for _ in range(5):
+        advice = guidance.before_model(OPEN, [WRITTEN], memory)
+        assert advice.kind == ""
+        memory = advice.memory.saw(OPEN)
+
+
+def test_nothing_in_progress_is_never_stale():
+    """
+    Pending tasks may wait as long as they like.
+    """
+    memory = Memory(turn=50)
+    assert kind_of(Settings(stale=1), plan_with("pending"), [WRITTEN], memory) == ""
+
+
+def answers(guidance, plan, memory, count):
+    for _ in range(count):
+        advice = guidance.after_model(plan, ANSWER, memory)
+        memory = advice.memory
+        yield advice.verdict, memory
+
+
+def test_an_answer_with_open_tasks_is_sent_back_up_to_the_cap():
+    """
+    Two further turns by default, each naming the open tasks; then the answer is let go.
+    """
+    guidance = Guidance(TODOS)
+    verdicts = [verdict for verdict, _ in answers(guidance, OPEN, Memory(), 4)]
+    assert verdicts == ["again", "again", "accept", "accept"]
+    assert "[in_progress] t0" in guidance.after_model(OPEN, ANSWER, Memory()).text
+
+
+def test_progress_renews_the_cap_and_standing_still_does_not():
+    """
+    The count starts anew only when more tasks are resolved than ever before.
+    """
+    guidance = Guidance(TODOS)
+    *_, (_, memory) = answers(guidance, OPEN, Memory(), 2)
+    further = made(OPEN, UpdateTask("1", status="completed"))
+    assert [v for v, _ in answers(guidance, further, memory, 3)] == ["again", "again", "accept"]
+    *_, (_, memory) = answers(guidance, further, memory, 3)
+    back = made(further, UpdateTask("1", status="pending"))
+    again = made(back, UpdateTask("1", status="completed"))
+    assert [v for v, _ in answers(guidance, back, memory, 1)] == ["accept"]
+    assert [v for v, _ in answers(guidance, again, memory, 1)] == ["accept"]
+
+
+def test_an_ignored_reminder_can_raise():
+    """
+    With on_ignored="raise" the end of the cap is for the caller to raise; without a cap never.
+    """
+    strict = Guidance(TODOS, Settings(on_ignored="raise", unfinished=1))
+    assert [v for v, _ in answers(strict, OPEN, Memory(), 2)] == ["again", "raise"]
+    off = Guidance(TODOS, Settings(on_ignored="raise", unfinished=0))
+    assert [v for v, _ in answers(off, OPEN, Memory(), 1)] == ["accept"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [Message("assistant", calls=("x",)), Message("assistant", invalid_calls=1), ASKED],
+)
+def test_only_a_final_answer_is_judged(message):
+    """
+    A message that calls tools, rightly or wrongly, goes on by itself.
+    """
+    advice = Guidance(TODOS).after_model(OPEN, message, Memory())
+    assert (advice.verdict, advice.memory) == ("accept", Memory())
+
+
+@pytest.mark.parametrize("plan", [OPEN, DONE])
+def test_a_refusal_is_let_go(plan):
+    """
+    Asked again, a model that will not answer, or whose answer is filtered, says no more.
+    """
+    refusal = Message("assistant", finish="content_filter")
+    memory = Memory(asked=1)
+    advice = Guidance(TODOS, ALL_ON).after_model(plan, refusal, memory)
+    assert (advice.verdict, advice.memory) == ("accept", memory)
+
+
+def test_a_structured_answer_is_never_sent_back():
+    """
+    With a response format the answer belongs to the framework.
+    """
+    assert Guidance(TODOS).after_model(OPEN, ANSWER, Memory(), structured=True).verdict == "accept"
+
+
+def test_a_silent_end_is_asked_about_once():
+    """
+    All done and no text: the answer itself is asked for, once for this plan.
+    """
+    guidance = Guidance(TODOS, Settings(all_done="if_silent"))
+    silent = Message("assistant", " ")
+    advice = guidance.after_model(DONE, silent, Memory())
+    assert (advice.verdict, advice.kind) == ("again", "all_done")
+    assert guidance.after_model(DONE, silent, advice.memory).verdict == "accept"
+    assert guidance.after_model(DONE, ANSWER, Memory()).verdict == "accept"
+
+
+def test_one_confirmation_can_always_be_asked():
+    """
+    With all_done="always" even a spoken answer is confirmed once; an empty plan never is.
+    """
+    guidance = Guidance(TODOS, Settings(all_done="always"))
+    assert [v for v, _ in answers(guidance, DONE, Memory(), 2)] == ["again", "accept"]
+    assert [v for v, _ in answers(guidance, Plan(), Memory(), 1)] == ["accept"]
+    assert Guidance(TODOS).after_model(DONE, ANSWER, Memory()).verdict == "accept"
+
+
+def test_a_new_run_has_its_caps_anew():
+    """
+    Caps belong to one request of the user, not to the plan or the thread.
+    """
+    guidance = Guidance(TODOS)
+    *_, (verdict, memory) = answers(guidance, OPEN, Memory(), 3)
+    assert verdict == "accept"
+    assert [v for v, _ in answers(guidance, OPEN, memory.new_run(OPEN), 1)] == ["again"]
+
+
+@given(st.builds(Memory, turn=st.integers(), asked=st.integers(), confirmed=st.integers()))
+def test_a_memory_survives_as_plain_json(memory):
+    """
+    Any state that holds JSON can hold it; what another version wrote beside it is passed over.
+    """
+    data = json.loads(json.dumps(memory.to_data()))
+    assert Memory.of(data) == Memory.of({**data, "later": 1}) == memory
+    assert Memory.of(None) == Memory()
+
+
+def test_an_ignored_reminder_says_what_is_open():
+    """
+    The error names the tasks and the switches.
+    """
+    error = ignored(OPEN)
+    assert error.data == {"task_ids": ("1", "2")}
+    assert "2 of 2 tasks are open" in str(error)
+
+
+def test_the_memory_is_plain_data_and_read_back():
+    """
+    Any framework's state can hold it; what another version wrote beside it is passed over.
+    """
+    memory = Memory(turn=3, revision=7, asked=1)
+    assert Memory.of(memory.to_data()) == memory
+    assert Memory.of({"turn": 3, "of_tomorrow": 1}) == Memory(turn=3)
+    assert Memory.of(None) == Memory()
+
+
+@pytest.mark.parametrize("damaged", [{"turn": "x"}, {"asked": None}, {"touched": True}, "x", []])
+def test_a_damaged_memory_is_an_error(damaged):
+    """
+    Never a new one: it says what was seen, and what to do.
+    """
+    with pytest.raises(CodecError, match=r"guidance remembers is damaged: .* leave all of it out"):
+        Memory.of(damaged)
+
+
+def test_what_an_ignored_reminder_raises_names_the_tasks():
+    """
+    The error holds the ids of what is open, and says which setting to change.
+    """
+    error = ignored(plan_with("completed", "pending", "in_progress"))
+    assert error.data == {"task_ids": ("2", "3")}
+    assert "2 of 3 tasks are open" in str(error)
+    assert "Settings(unfinished=...)" in str(error)
+
+
+plans = st.lists(st.sampled_from(list(Status)), max_size=4).map(lambda found: plan_with(*found))
+messages = st.lists(st.sampled_from([ASKED, WRITTEN, FAILED, ANSWER]), max_size=3)
+memories = st.builds(
+    Memory,
+    turn=st.integers(0, 9),
+    revision=st.integers(-1, 9),
+    asked=st.integers(0, 3),
+    resolved=st.integers(0, 3),
+    empties=st.integers(0, 2),
+    confirmed=st.integers(-1, 9),
+)
+
+
+@given(plans, messages, memories)
+def test_the_same_inputs_give_the_same_decision(plan, said, memory):
+    """
+    Guidance holds no state: asked twice, it answers alike.
+    """
+    guidance = Guidance(TODOS, ALL_ON)
+    one, two = (guidance.before_model(plan, said, memory) for _ in range(2))
+    assert one == two
+    assert guidance.after_model(plan, ANSWER, memory) == guidance.after_model(plan, ANSWER, memory)
+
+
+@given(st.lists(plans, min_size=1, max_size=30), memories)
+def test_every_cap_is_finite(plan_by_turn, memory):
+    """
+    Whatever the plans do, answers are sent back at most as often as caps and progress allow.
+    """
+    guidance, sent_back = Guidance(TODOS, ALL_ON), 0
+    for plan in plan_by_turn:
+        advice = guidance.after_model(plan, ANSWER, memory)
+        memory = advice.memory
+        sent_back += advice.verdict == "again" and advice.kind == "unfinished"
+    most_resolved = max(plan.counts.resolved for plan in plan_by_turn)
+    assert sent_back <= ALL_ON.unfinished * (most_resolved + 1)

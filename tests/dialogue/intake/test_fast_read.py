@@ -1,0 +1,174 @@
+"""The short way through intake against the careful one."""
+
+import json
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.talk import TOOLSETS, valid
+
+from todoplan.core.plan.model import Todo
+from todoplan.dialogue.intake import read as intake
+from todoplan.dialogue.intake.fast_read import DEFER, fast_read
+from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.intake.jsonish import InputLimits
+from todoplan.dialogue.intake.read import Intake
+
+ALL = [tool for toolset in TOOLSETS for tool in toolset.tools]
+TOOLS = {tool.key: tool for tool in reversed(ALL)}
+LIMITS = InputLimits()
+WRITE, UPDATE, LEAN = TOOLS["write_todos"].fields, TOOLS["TaskUpdate"].fields, TOOLS["plan"].fields
+EIGHT = [{"content": f"Title {number}", "status": "pending"} for number in range(8)]
+
+tools = st.sampled_from(ALL)
+TEXTS = ["", " ", "3", "#1", "007", "done", "deleted", "a<b", "\x00", "é", "\ud800", "\u202e"]
+LISTS = [[], ["1"], [1, "1"], ["#0"], [[1]], ["a"]]
+odd = st.sampled_from(
+    [None, True, 0, 3, 2.5, 10**18, *TEXTS, "[x] a", "{", "1,2", *LISTS, {}, {"id": 1}]
+)
+
+
+@st.composite
+def nearly_valid(draw):
+    """
+    Draw a tool, and arguments as published in which some values, entries or keys are others.
+    """
+    tool = draw(tools)
+    given = draw(valid(tool.fields))
+    keys = st.sampled_from([*(field.name for field in tool.fields), "status", "content", "x"])
+    given |= draw(st.dictionaries(keys, odd, max_size=2))
+    more = st.lists(odd | st.dictionaries(keys, odd, max_size=2), max_size=2)
+    for key, value in given.items():
+        if isinstance(value, list) and draw(st.booleans()):
+            given[key] = [*value, *draw(more)] * draw(st.integers(1, 3))
+    return tool, given
+
+
+def agrees(raw, fields, limits=LIMITS):
+    """
+    Assert that the short way reads what the careful way reads; say whether it read anything.
+    """
+    values = fast_read(raw, fields, limits)
+    if values is not DEFER:
+        assert Intake(values) == intake._carefully(raw, fields, limits)
+    return values is not DEFER
+
+
+@given(nearly_valid(), st.sampled_from([None, 1]), st.booleans())
+@example(
+    (TOOLS["write_todos"], {"todos": [*EIGHT, {"content": " ", "status": "pending"}]}), None, 1
+)
+@example((TOOLS["write_todos"], {"todos": [*EIGHT, {"content": "a"}]}), None, 1)
+def test_what_is_plain_means_the_same_the_careful_way(call, indent, as_text):
+    """Whatever the short way reads, the careful way reads alike, without a mend or a problem."""
+    tool, given = call
+    agrees(json.dumps(given, indent=indent, ensure_ascii=False) if as_text else given, tool.fields)
+
+
+@given(tools.flatmap(lambda tool: st.tuples(st.just(tool), valid(tool.fields))), st.data())
+def test_a_text_with_a_change_means_the_same_the_careful_way(call, data):
+    """So it is with a text in which a few characters were changed, a key doubled among them."""
+    tool, given = call
+    text = json.dumps(given)
+    start, more = (
+        data.draw(st.integers(0, len(text))),
+        st.sampled_from([" ", '"', ":", ",", "\\", "0"]),
+    )
+    piece = data.draw(
+        st.text(more, max_size=3) | st.sampled_from(['"status": 1,', "NaN", "[[", "1e999"])
+    )
+    agrees(text[:start] + piece + text[start + data.draw(st.integers(0, 2)) :], tool.fields)
+
+
+@pytest.mark.parametrize(
+    ("raw", "fields"),
+    [
+        ({"todos": EIGHT}, WRITE),
+        (json.dumps({"todos": EIGHT}), WRITE),
+        ({"todos": EIGHT[:2], "clear": False}, WRITE),
+        ({"todos": [{**item, "activeForm": "é", "priority": "low"} for item in EIGHT]}, WRITE),
+        ({"todos": [{**item, "id": str(n + 1)} for n, item in enumerate(EIGHT)]}, WRITE),
+        ('{"taskId": "3", "status": "completed"}', UPDATE),
+        ('{"taskId": 3, "subject": "Fix: the parser", "owner": null}', UPDATE),
+        ('{"taskId": "3", "estimate": 2.5, "addBlockedBy": ["1", 2]}', UPDATE),
+        ('{"subject": "a", "blockedBy": ["#0", "7"]}', TOOLS["TaskCreate"].fields),
+        ('{"write": ["Read it", "Fix it"]}', LEAN),
+        ('{"done": [1], "add": ["More"], "edit": [{"id": 2, "after": [1]}]}', LEAN),
+        ("{}", TOOLS["TaskList"].fields),
+    ],
+)  # fmt: skip
+def test_what_models_usually_send_is_plain(raw, fields):
+    """Calls as the schemas ask for them need no careful reading."""
+    assert agrees(raw, fields)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        None,
+        "",
+        b"{}",
+        [],
+        "[1]",
+        "{} ",
+        ' {"taskId": "3"}',
+        '{"taskId": "3"',
+        '{"taskId": "3", "taskId": "4"}',
+        '{"taskId": "3", "taskId" : "4"}',
+        '{"taskId": "3", "subject": "\\":", "taskId": "4"}',
+        '{"taskId": "3", "taskId" : "4", "subject": "\\":"}',
+        '{"taskId": "3", "metadata": {"a": 1}}',
+        '{"taskId": "3", "estimate": NaN}',
+        '{"taskId": "3", "estimate": ' + "9" * 5000 + "}",
+        "[" * 100_000,
+        {"taskId": "3", "subject": "x" * 2_000_000},
+        {"status": "pending"},
+    ],
+)
+def test_what_could_need_a_mend_is_left_to_the_careful_way(raw):
+    """Other texts, keys that stand twice, odd numbers, sizes: the short way reads none of them."""
+    assert fast_read(raw, UPDATE, LIMITS) is DEFER
+
+
+@pytest.mark.parametrize(
+    "odd_one",
+    [
+        {"content": "a", "status": 3},
+        {"content": "a", "status": "Done"},
+        {"content": 3, "status": "pending"},
+        {"content": " ", "status": "pending"},
+        {"content": "a<b", "status": "pending"},
+        {"content": "a", "status": "pending", "x": 1},
+        ["a"],
+    ],
+)
+def test_one_odd_entry_makes_a_list_unusual(odd_one):
+    """Among others that are plain, too: nothing is read by halves."""
+    assert fast_read({"todos": [*EIGHT, odd_one]}, WRITE, LIMITS) is DEFER
+    assert agrees({"todos": [*EIGHT, "a title"]}, WRITE)
+
+
+def test_limits_hold_on_the_short_way_too():
+    """What is longer, deeper or has more entries than allowed is not read."""
+    text = json.dumps({"todos": EIGHT})
+    for limits in (InputLimits(chars=len(text) - 1), InputLimits(depth=4), InputLimits(items=7)):
+        assert fast_read(text, WRITE, limits) is DEFER
+    assert agrees(text, WRITE, InputLimits(chars=len(text), depth=5, items=8))
+    assert fast_read('{"done": [1, 2]}', LEAN, InputLimits(items=1)) is DEFER
+
+
+def test_entries_are_made_the_class_that_their_field_names():
+    """A line of a whole-list write is a `Todo` by whichever way it was read."""
+    for raw in (
+        {"todos": EIGHT[:1]},
+        {"todos": EIGHT},
+        {"todos": [{"content": "a", "status": "Done"}]},
+    ):
+        assert {type(todo) for todo in intake.read(raw, WRITE).values["todos"]} == {Todo}
+
+
+def test_an_entry_with_more_that_must_be_given_is_no_bare_title():
+    """A list of titles is plain only where nothing but a title is asked for."""
+    others = Field("a", "a", Kind.LINE), Field("b", "b", Kind.LINE, required=True)
+    for items in (others, (Field("n", "n", Kind.ID),)):
+        assert fast_read({"x": ["t"]}, (Field("x", "x", Kind.ITEMS, items=items),), LIMITS) is DEFER

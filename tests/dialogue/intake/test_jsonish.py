@@ -1,0 +1,81 @@
+"""From text to value: what is JSON is read as JSON, what is bounded stays bounded."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.core.problems import Problem
+from todoplan.dialogue.intake.jsonish import InputLimits, Parsed, parse, unwrapped_text
+
+LIMITS = InputLimits()
+texts = st.text(st.characters(codec="utf-8"), max_size=6)
+leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**17), 10**17)
+    | st.floats(allow_nan=False, allow_infinity=False)
+)
+values = st.recursive(
+    leaves | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=10,
+)
+objects = st.dictionaries(texts, values, max_size=3)
+
+
+@given(objects, st.sampled_from([None, 1]))
+def test_json_is_read_as_json(value, indent):
+    """Text, bytes and the value itself give the same value, without a mend."""
+    text = json.dumps(value, indent=indent)
+    for raw in (text, text.encode(), bytearray(text.encode()), value):
+        assert parse(raw, LIMITS) == Parsed(value)
+
+
+@given(objects)
+def test_a_python_literal_is_read_as_the_same_value(value):
+    """What `repr` makes of a value is read back as that value."""
+    found = parse(repr(value), LIMITS)
+    assert isinstance(found, Parsed)
+    assert found.value == value
+
+
+@given(
+    st.recursive(leaves, lambda inner: st.lists(inner, max_size=3), max_leaves=20),
+    st.integers(1, 6),
+)
+def test_depth_is_counted_exactly(value, depth):
+    """A value as deep as the limit is read, one level more is refused."""
+
+    def levels(of):
+        return 1 + max(map(levels, of), default=0) if isinstance(of, list) else 1
+
+    found = parse([value], InputLimits(depth=depth))
+    assert isinstance(found, Problem) == (levels([value]) > depth)
+
+
+@pytest.mark.parametrize(
+    ("value", "levels"),
+    [
+        ('"a"', None),
+        ("[1, 2", None),
+        ("[x", None),
+        ("a", None),
+        (5, None),
+        ("{}", {}),
+        ('"[]"', []),
+    ],
+)
+def test_only_lists_and_objects_are_unwrapped(value, levels):
+    """Scalars within texts stay the texts they are; what begins like no structure is a text."""
+    found = unwrapped_text(value, LIMITS)
+    assert found.value == (value if levels is None else levels)
+    assert bool(found.repairs) == (levels is not None)
+
+
+@pytest.mark.parametrize("raw", ["a" * 11, b"a" * 11, {"k": "a" * 11}, ["a"] * 11])
+def test_sizes_are_bounded_first(raw):
+    """Characters of texts and the number of values count alike."""
+    found = parse(raw, InputLimits(chars=10))
+    assert found.code == "too_large"

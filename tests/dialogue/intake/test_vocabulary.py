@@ -1,0 +1,157 @@
+"""The words of models: closed tables, never a guess."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.core.plan.model import Priority, Status
+from todoplan.core.plan.slots import number_of
+from todoplan.dialogue.intake.vocabulary import (
+    checklist,
+    id_of,
+    ids_in,
+    is_reference,
+    priority_of,
+    status_of,
+)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_status_is_a_word_for_itself(status):
+    """In any case and with any of the usual marks between its parts."""
+    for word in (status.value, status.value.upper(), status.value.replace("_", "-"), f" {status} "):
+        assert status_of(word) is status
+    assert status_of(f"{status}!") is None
+
+
+@pytest.mark.parametrize("priority", Priority)
+def test_every_priority_is_a_word_for_itself(priority):
+    """So are priorities."""
+    assert priority_of(priority.value.title()) is priority
+    assert priority_of("") is None
+
+
+@given(st.integers(1, 10**15 - 1))
+def test_an_id_has_one_form(number):
+    """However it is spelled."""
+    for given_id in (
+        number,
+        float(number),
+        str(number),
+        f"#{number}",
+        f"task-{number}",
+        f"0{number}",
+    ):
+        assert id_of(given_id) == str(number)
+
+
+@given(st.text(max_size=12) | st.floats() | st.integers() | st.booleans() | st.none())
+def test_what_is_an_id_is_one_of_the_core(value):
+    """What comes out is always a number that the core takes for an id."""
+    found = id_of(value)
+    assert found is None or number_of(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("1,2", ["1", "2"]),
+        ("1 and 2", ["1", "2"]),
+        ("1; 2", ["1", "2"]),
+        ("task 3", ["task 3"]),
+        (" ", []),
+    ],
+)
+def test_lists_of_ids_in_a_text(text, parts):
+    """Split at commas, spaces and "and"."""
+    assert ids_in(text) == parts
+
+
+def test_references():
+    """A number sign and ASCII digits."""
+    assert is_reference("#0")
+    assert not any(map(is_reference, ("0", "#", "#x", "#\uff10", "#1 ")))
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        (
+            "- [ ] a\n+ [X] b  \n\n 12) [-] c",
+            [("a", "pending"), ("b", "completed"), ("c", "in_progress")],
+        ),
+        ("[>] a", [("a", "in_progress")]),
+        ("- [ ] a\nb", None),
+        ("[ ]", None),
+        ("", None),
+        ("[link](x)", None),
+    ],
+)
+def test_checklists(text, items):
+    """Every line is an item, or the text is none."""
+    assert checklist(text) == items
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        ("1. a\n2. b\n3. c", "abc"),
+        ("\n 1) a \n\n2) b", "ab"),
+        ("1. a\n   2. b", "ab"),
+        ("- a\n* b", "ab"),
+        ("  - a\n  - b", "ab"),
+        ("\n".join(f"{number}. x" for number in range(1, 13)), "x" * 12),
+    ],
+)
+def test_lists_without_boxes(text, titles):
+    """Two or more lines, numbered from 1 or bulleted at one depth; nothing is said of a status."""
+    assert checklist(text) == [(title, None) for title in titles]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. a",
+        "- a",
+        "2. a\n3. b",
+        "0. a\n1. b",
+        "1. a\n1. b",
+        "1. a\n3. b",
+        "1. a\n2) b",
+        "01. a\n02. b",
+        "1.a\n2.b",
+        "1. a\n- b",
+        "1. a\nmore of a\n2. b",
+        "- a\n  - b",
+        "-a\n-b",
+        "- \n- ",
+        "- [ ] a\n- b",
+        "1. [ ] a\n2. b",
+        "a\nb",
+    ],
+)
+def test_what_could_be_one_text_is_no_list(text):
+    """One line, gaps in the numbers, several depths, boxes on some: such a text stays as it is."""
+    assert checklist(text) is None
+
+
+@given(st.lists(st.text("abc .-", min_size=1).filter(str.strip), min_size=2, max_size=12))
+def test_a_numbered_list_reads_back(titles):
+    """Whatever plain titles stand behind the numbers."""
+    text = "\n".join(f"{number}. {title}" for number, title in enumerate(titles, 1))
+    assert checklist(text) == [(title.strip(), None) for title in titles]
+
+
+@pytest.mark.parametrize("mark", "xX~*>/- ")
+def test_a_box_means_the_same_alone_and_in_a_list(mark):
+    """One table of marks."""
+    ((_, status),) = checklist(f"- [{mark}] a")
+    assert status_of(f"[{mark}]") is status_of(f" [ {mark} ]") is status
+
+
+def test_marks_of_boxes():
+    """`[-]` is under way, as Roo writes it, since that drops no work; no mark is open."""
+    words = {"[ ]": "pending", "[]": "pending", "[x]": "completed", "[~]": "in_progress"}
+    for word, status in {**words, "[-]": "in_progress"}.items():
+        assert status_of(word) == status
+    assert status_of("[?]") is None

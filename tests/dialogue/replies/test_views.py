@@ -1,0 +1,171 @@
+"""The plan as a model reads it."""
+
+import pickle
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import full_plans
+
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.draft import Draft
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import unresolved_blockers
+from todoplan.dialogue.replies.views import ids_text, list_text, one_line, task_text
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=80), st.integers(8, 40))
+def test_a_line_is_one_line(text, most):
+    """Clipped, single, without control characters; a short plain line is left alone."""
+    line = one_line(text, most)
+    assert len(line) <= most
+    assert len(line.splitlines()) <= 1
+    assert not any(ord(letter) < 0x20 or 0x7F <= ord(letter) < 0xA0 for letter in line)
+    assert one_line(line, most) == line
+
+
+@pytest.mark.parametrize(
+    ("ids", "text"),
+    [
+        ([], ""),
+        (["3"], "#3"),
+        (["10", "2", "1"], "#1-#2, #10"),
+        (map(str, range(1, 40, 2)), "#1, #3, #5, #7, #9, #11, #13, #15, #17, #19 and 10 more"),
+    ],
+)
+def test_ids_are_ranges(ids, text):
+    """In the order of their numbers, at most ten ranges."""
+    assert ids_text(ids) == text
+
+
+@given(full_plans)
+def test_a_list_has_a_line_for_each_task(plan):
+    """Whatever the texts hold; an empty plan says so."""
+    text = list_text(plan)
+    assert len(text.splitlines()) == max(1, len(plan))
+    for line, task in zip(text.splitlines(), plan, strict=False):
+        assert line.startswith(f"#{task.id} [{task.status.value}] ")
+
+
+def afresh(plan):
+    """
+    Return the list as each line is made by itself, from nothing that was kept.
+    """
+    lines = []
+    for task in plan:
+        owner = f" ({one_line(task.owner)})" if task.owner else ""
+        waiting = ids_text(unresolved_blockers(plan, task))
+        blocked = f" [blocked by {waiting}]" if waiting else ""
+        lines.append(f"#{task.id} [{task.status.value}] {one_line(task.subject)}{owner}{blocked}")
+    return "\n".join(lines) or "The plan is empty."
+
+
+@given(full_plans, st.sampled_from(Status), st.text(min_size=1).filter(str.strip), st.data())
+def test_a_kept_line_is_never_stale(plan, status, subject, data):
+    """After any change, and from a pickle, the list is what it is when all lines are made anew."""
+    assert list_text(plan) == afresh(plan)
+    draft = Draft(plan)
+    if len(plan):
+        task = data.draw(st.sampled_from([*plan]))
+        draft.put(task.but(status=status, subject=subject, owner=data.draw(st.none() | st.text())))
+    changed = draft.freeze()
+    assert list_text(changed) == afresh(changed)
+    assert list_text(plan) == afresh(plan)
+    assert list_text(pickle.loads(pickle.dumps(changed))) == afresh(changed)  # noqa: S301 - our own
+
+
+@given(st.lists(st.tuples(*[st.integers(1, 140)] * 2), max_size=12), st.data())
+def test_blockers_on_a_line_are_those_of_now(pairs, data):
+    """Whatever is linked, moved or removed, in this chunk or another; older versions stay right."""
+    plans = [plan_of([Task(str(n), "a") for n in range(1, 141)])]
+    near = st.sampled_from(sorted({str(n) for pair in pairs for n in pair} | {"140"}))
+    for blocker, blocked in pairs:
+        draft = Draft(plans[-1])
+        if blocker < blocked:
+            draft.link(str(blocker), str(blocked), None)
+        draft.move(data.draw(near), data.draw(st.sampled_from(Status)), None)
+        if not data.draw(st.integers(0, 4)):
+            draft.remove(data.draw(near), None)
+        plans.append(draft.freeze())
+    for plan in data.draw(st.permutations(plans)):
+        assert list_text(plan) == afresh(plan)
+
+
+def test_a_line_names_all_that_a_task_waits_for():
+    """Some of its blockers, all of them, or none."""
+    draft = Draft(plan_of([Task(str(n), "a") for n in range(1, 6)]))
+    for blocker in "1234":
+        draft.link(blocker, "5", None)
+    lines = [list_text(plan := draft.freeze()).splitlines()[-1]]
+    for done in ("13", "2", "4"):
+        draft = Draft(plan)
+        for task_id in done:
+            draft.move(task_id, Status.COMPLETED, None)
+        lines.append(list_text(plan := draft.freeze()).splitlines()[-1])
+    assert [line.removeprefix("#5 [pending] a") for line in lines] == [
+        " [blocked by #1-#4]",
+        " [blocked by #2, #4]",
+        " [blocked by #4]",
+        "",
+    ]
+
+
+@given(st.text(st.sampled_from("a \t\x85\u2028\u00a0é"), max_size=12), st.integers(5, 9))
+def test_a_short_way_to_a_line_changes_nothing(text, most):
+    """Whatever blanks and breaks: controls become blanks, blanks become one, then it is clipped."""
+    folded = " ".join(re.sub("[\x00-\x1f\x7f-\x9f]", " ", text).split())
+    assert one_line(text, most) == (folded if len(folded) <= most else folded[: most - 3] + "...")
+
+
+def test_a_long_subject_is_clipped_beside_short_ones():
+    """One odd subject does not hide behind the others."""
+    lines = list_text(plan_of((Task("1", "a"), Task("2", "b" * 501), Task("3", "c")))).splitlines()
+    assert [len(line) for line in lines] == [14, 13 + 500, 14]
+    assert list_text(plan_of((Task("1", "a"), Task("2", "b \n c")))).endswith("b c")
+
+
+@pytest.mark.parametrize("odd", ["", " b", "b ", "b  c", "b\nc", "b\x7fc", "b\x9f", "\u3000b", "é"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_one_odd_subject_is_seen_among_neat_ones(odd, place):
+    """At the start, in the middle or at the end of the list."""
+    subjects = ["a", "a"]
+    subjects.insert(place, odd)
+    draft = Draft(Plan())
+    for number, subject in enumerate(subjects, 1):
+        draft.add(Task(str(number), subject))
+    plan = draft.freeze()
+    assert list_text(plan) == afresh(plan)
+
+
+def test_owner_and_blockers_stand_on_the_line():
+    """Only unresolved blockers are shown."""
+    tasks = (
+        Task("1", "a", status="completed", blocks=("3",)),
+        Task("2", "b", blocks=("3",), owner="ann\nlee"),
+        Task("3", "c", blocked_by=("1", "2")),
+    )
+    assert list_text(plan_of(tasks)).splitlines() == [
+        "#1 [completed] a",
+        "#2 [pending] b (ann lee)",
+        "#3 [pending] c [blocked by #2]",
+    ]
+    assert list_text(Plan()) == "The plan is empty."
+
+
+def test_one_task_is_told_in_full():
+    """What is empty has no line; the description stands last, as given."""
+    task = Task(
+        "1", "a", "first\n second", owner="ann", estimate=90, metadata=FrozenDict({"k": [1]})
+    )
+    assert task_text(plan_of((task,)), task).splitlines() == [
+        "Task #1: a",
+        "Status: pending",
+        "Owner: ann",
+        "Estimate: 90 minutes",
+        'Metadata: {"k": [1]}',
+        "Description: first",
+        " second",
+    ]

@@ -1,0 +1,68 @@
+"""Calls handed over one by one: together they are as the whole turn."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.parallel_calls import answered_after, answered_beside
+from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
+
+CALLS = {
+    Toolbox(TODOS): [
+        Call("write_todos", {"todos": [{"content": "a", "status": "pending"}]}),
+        Call("write_todos", {"todos": []}),
+        Call("read_todos", {}),
+    ],
+    Toolbox(tasks()): [
+        Call("TaskCreate", {"subject": "a"}),
+        Call("TaskCreate", {"subject": "b", "blockedBy": ["1"]}),
+        Call("TaskUpdate", {"taskId": "2", "status": "completed"}),
+        Call("TaskUpdate", {"taskId": "1", "status": "deleted"}),
+        Call("TaskList", "{"),
+    ],
+    Toolbox(LEAN): [Call("plan", {"write": ["a", "b"]}), Call("plan", {"done": [1]})],
+}
+turns = st.sampled_from(list(CALLS)).flatmap(
+    lambda box: st.tuples(
+        st.just(box), st.lists(st.sampled_from(CALLS[box]), min_size=1, max_size=5)
+    )
+)
+
+
+def told(reply):
+    """
+    Return what a reply says and does, whoever it is for.
+    """
+    return reply.plan, reply.text, reply.events, reply.is_error, reply.name
+
+
+@given(turns)
+def test_beside_each_other_calls_are_answered_as_in_the_turn(turn):
+    """Each sees the plan before the turn, and its answer is that of the whole turn (law 13)."""
+    toolbox, calls = turn
+    whole = toolbox.turn(Plan(), calls).replies
+    for place in range(len(calls)):
+        replies = answered_beside(toolbox, Plan(), calls, place)
+        assert list(map(told, replies)) == list(map(told, whole[: place + 1]))
+
+
+@given(turns)
+def test_after_each_other_calls_are_answered_as_in_the_turn(turn):
+    """Each sees the plan that the one before it made, and knows the names of all (law 13)."""
+    toolbox, calls = turn
+    plan, names = Plan(), [call.name for call in calls]
+    for call, expected in zip(calls, toolbox.turn(plan, calls).replies, strict=True):
+        reply = answered_after(toolbox, plan, call, names)
+        assert told(reply) == told(expected)
+        plan = reply.plan
+
+
+@pytest.mark.parametrize("turn", [(), ("write_todos",), ("other", "write_todos")])
+def test_a_call_that_clashes_with_none_is_carried_out(turn):
+    """Whether nothing is known of its turn, or nothing else in it writes the list."""
+    call = Call("write_todos", {"todos": [{"content": "a", "status": "pending"}]})
+    assert len(answered_after(Toolbox(TODOS), Plan(), call, turn).plan) == 1

@@ -1,0 +1,106 @@
+"""Texts are data: all that is said stands in files, and all that stands there is said."""
+
+import json
+import os
+import re
+from pathlib import Path
+from string import Template
+
+import pytest
+from support.talk import TOOLSETS
+
+from todoplan.core.rules.builtin import RULES
+from todoplan.dialogue.texts import wording as subject
+from todoplan.dialogue.texts.wording import fill, say, wording
+
+PACKAGE = Path(subject.__file__).parents[2]
+SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
+SOURCES = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+CODE = "\n".join(SOURCES.values())
+NEARBY = "\n".join(
+    text
+    for path, text in SOURCES.items()
+    if path.relative_to(PACKAGE).parts[0] in {"core", "dialogue"}
+)
+FILES = {
+    path.stem: re.findall(r"^== (.+) ==$", path.read_text("utf-8"), re.MULTILINE)
+    for path in sorted((PACKAGE / "dialogue" / "texts").glob("*.txt"))
+}
+SAID = ("problems", "replies", "repairs", "reminders")
+PROBLEMS = set(re.findall(r'(?:Problem|fault|refuse)\(\s*"([a-z_]+)"', NEARBY)) | set(RULES)
+MENDS = set(re.findall(r'(?:Repair|mend)\(\s*"([a-z_]+)"', NEARBY)) | {"code_fence", "closing_tags"}
+
+
+def test_texts_are_filled_and_values_are_never_templates():
+    """A `$` in a value stays one; a text that is not there is a KeyError, or the default."""
+    assert fill("a $b", {"b": "$c"}) == "a $c"
+    assert say("replies", "ready", ids="$x") == "now ready: $x"
+    assert wording("replies", "nothing", "") == ""
+    with pytest.raises(KeyError):
+        wording("replies", "nothing")
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_texts_are_well_formed(file):
+    """Names stand once, and every text is a template with something in it."""
+    assert len(set(FILES[file])) == len(FILES[file])
+    for name in FILES[file]:
+        text = wording(file, name)
+        assert text.strip()
+        assert Template(text).is_valid()
+
+
+def test_every_problem_and_every_mend_has_a_text():
+    """Every code that the core or intake can produce is put into words."""
+    assert len(PROBLEMS) > 35
+    assert len(MENDS) > 15
+    assert set(FILES["problems"]) >= PROBLEMS
+    assert set(FILES["repairs"]) >= MENDS
+
+
+@pytest.mark.parametrize("file", SAID)
+def test_no_text_is_unused(file):
+    """Every name stands in the code, whole or as the variant that a suffix or prefix makes."""
+    made = {"ignored_key_near", "counts_cancelled", "steps_cancelled", "cancelled", "pending"}
+    known = {"completed", "in_progress", "blocked_start", "blocked_complete", *made, *RULES}
+    unused = {name for name in FILES[file] if f'"{name}"' not in CODE} - known
+    assert not unused
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)
+def test_no_text_of_a_tool_set_is_unused(toolset):
+    """Each is a prompt, a tool, an example or an argument that is shown."""
+    used = {"system.compact", "system.guided"}
+    for tool in toolset.tools:
+        used |= {tool.key, f"{tool.key}.example", f"{tool.key}.example.later"}
+        used |= set(_argument_names(tool.fields, tool.key))
+    assert set(FILES[toolset.name]) <= used
+
+
+def _argument_names(fields, prefix):
+    for field in fields:
+        path = f"{prefix}.{field.target}"
+        yield from (path, f"{path}.strict", *_argument_names(field.items, path))
+
+
+def told(toolset):
+    """
+    Return all that a model is told about a tool set, as text.
+    """
+    parts = [f"[{length}]\n{toolset.system_prompt(length)}" for length in ("compact", "guided")]
+    for strict in (False, True):
+        for d in toolset.definitions(strict=strict):
+            schema = json.dumps(d.schema, indent=1, ensure_ascii=False)
+            parts.append(f"[{d.name}{' strict' * strict}]\n{d.description}\n{schema}")
+    return "\n\n".join(parts) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "toolset"), list(zip(("todos", "tasks", "snake", "lean"), TOOLSETS, strict=True))
+)
+def test_what_a_model_is_told_changes_only_on_purpose(name, toolset):
+    """The prompts, descriptions and schemas are those of the snapshot."""
+    file = SNAPSHOTS / f"{name}.txt"
+    if os.environ.get("TODOPLAN_UPDATE_SNAPSHOTS"):
+        file.write_text(told(toolset), "utf-8")
+    assert told(toolset) == file.read_text("utf-8")

@@ -1,0 +1,93 @@
+"""The tool set `lean`: written once, then changed by id; completing starts the next."""
+
+import pytest
+from support.talk import check_reply, planned, texts_of, toolbox
+
+from todoplan.core.plan.plan import Plan
+
+BOX = toolbox("lean")
+
+
+def say(plan, **arguments):
+    """
+    Call `plan`.
+    """
+    reply = BOX.call(plan, "plan", arguments)
+    check_reply(plan, reply)
+    return reply
+
+
+def statuses(plan):
+    """
+    Return the statuses, in order, by their first letters.
+    """
+    return "".join(task.status.value[:2] for task in plan)
+
+
+def test_writing_starts_the_first():
+    """The plan is written once, as lines; its first task is in progress."""
+    reply = say(Plan(), write=["a", "b", "c"])
+    assert reply.text == "0/3: #1-#3 created; #1 started"
+    assert statuses(reply.plan) == "inpepe"
+
+
+def test_done_starts_the_next_ready_one():
+    """What waits is passed over, and the reply names what started."""
+    plan = say(Plan(), write=["a", "b", "c"], edit=[{"id": 2, "after": [3]}]).plan
+    reply = say(plan, done=[1])
+    assert reply.text == "1/3: #1 completed; #3 started"
+    reply = say(reply.plan, done=[3])
+    assert reply.text == "2/3: #3 completed; #2 started"
+    assert say(reply.plan, done=[2]).text == "3/3: #2 completed"
+
+
+def test_all_in_one_call():
+    """Write, add, edit, done, drop and start stand together, in that order."""
+    plan = say(Plan(), write=["a", "b", "c"]).plan
+    reply = say(plan, done=[1], add=["d"], edit=[{"id": 2, "text": "B"}], drop=[3], start=[4])
+    assert texts_of(reply.plan) == ["a", "B", "c", "d"]
+    assert statuses(reply.plan) == "copecain"
+    assert (
+        reply.text
+        == "1/4, 1 cancelled: #4 created; #2 updated; #1 completed; #3 cancelled; #4 started"
+    )
+
+
+def test_an_edit_starts_nothing():
+    """Only what moves the plan on starts the next task."""
+    reply = say(planned("a", "b"), edit=[{"id": 1, "text": "A"}])
+    assert (reply.text, statuses(reply.plan)) == ("0/2: #1 updated", "pepe")
+
+
+@pytest.mark.parametrize(
+    "nothing", [None, {}, {"write": [], "done": []}, {"write": None, "drop": []}]
+)
+def test_without_arguments_it_shows_the_plan(nothing):
+    """One line a task, with what it waits for."""
+    plan = say(planned("a", "b"), edit=[{"id": 2, "after": [1]}]).plan
+    reply = BOX.call(plan, "plan", nothing)
+    assert reply.text == "#1 [pending] a\n#2 [pending] b [blocked by #1]"
+    assert reply.plan is plan
+
+
+def test_writing_again_keeps_what_stays():
+    """A second write keeps ids and statuses, and names what it removed."""
+    plan = say(say(Plan(), write=["a", "b"]).plan, done=[1]).plan
+    reply = say(plan, write=["a", "c"])
+    assert [task.id for task in reply.plan] == ["1", "3"]
+    assert statuses(reply.plan) == "coin"
+    assert "#2 deleted" in reply.text
+
+
+def test_faults_are_all_named_and_change_nothing():
+    """All or nothing, without a path that the tool does not have; the example fits the plan."""
+    plan = planned("a")
+    reply = say(plan, done=[1, 8], drop=[9], write=["b"])
+    assert reply.is_error
+    assert "There is no task 8; the ids are: 2." in reply.text
+    assert "There is no task 9" in reply.text
+    assert "task_id" not in reply.text
+    assert "Correct" not in reply.text
+    assert 'Correct, for example: {"done": [1]}' in say(plan, done=["x"]).text
+    assert 'Correct, for example: {"write": [' in say(Plan(), done=["x"]).text
+    assert "write[1].text: The text is empty" in say(plan, write=["a", " "]).text

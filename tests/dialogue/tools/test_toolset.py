@@ -1,0 +1,104 @@
+"""Tool sets: names belong to the user, every text follows, and every example works."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.talk import BOXES, TOOLSETS, planned
+
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.errors import PlanError
+
+_SAID = re.compile(r"[A-Za-z_]+")
+names = st.from_regex(r"\A[q-z]{6}_[a-zA-Z0-9_]{1,20}\Z")
+
+
+def all_texts(toolset):
+    """
+    Return everything that a tool set says, errors and replies to some calls included.
+    """
+    box, plan = Toolbox(toolset), planned("Write it", "Test it")
+    calls = [
+        None,
+        {},
+        {"taskId": "9"},
+        {"taskId": "1", "status": "x"},
+        "[",
+        {"todos": []},
+        {"done": ["x"]},
+    ]
+    said = [box.call(plan, name, call).text for name in toolset.tool_names for call in calls]
+    said += [box.call(Plan(), name, call).text for name in toolset.tool_names for call in calls]
+    said += [box.call(plan, "nobody").text, *map(toolset.system_prompt, ("compact", "guided"))]
+    for strict in (False, True):
+        for d in toolset.definitions(strict=strict):
+            said += [d.name, d.description, json.dumps(d.schema)]
+    return said
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_every_text_follows_the_names(toolset):
+    """With all tools renamed no original name is left in any text, for any names."""
+
+    @given(st.lists(names, min_size=len(toolset.tools), max_size=len(toolset.tools), unique=True))
+    def renamed(new):
+        shown = toolset.renamed(
+            **{tool.key: name for tool, name in zip(toolset.tools, new, strict=True)}
+        )
+        assert shown.tool_names == tuple(new)
+        said = all_texts(shown)
+        words = set(_SAID.findall(" ".join(text.replace("plan", "") for text in said)))
+        assert not words & {tool.key for tool in toolset.tools}
+        assert all(f"`{name}`" not in text for text in said for name in ("plan", "TaskList"))
+        assert any(
+            new[toolset.tools.index(toolset.find(toolset.writer) or toolset.tools[0])] in text
+            for text in said
+        )
+        assert shown.find(toolset.tools[0].key) is None
+        reply = Toolbox(shown).call(Plan(), new[0], {})
+        assert reply.name == new[0]
+
+    renamed()
+
+
+def test_snake_keys_are_shown_in_snake_case():
+    """With AgentScope's keys no camelCase key is left in what the model is told."""
+    said = " ".join(text.partition("note: ")[0] for text in all_texts(TOOLSETS[2]))
+    assert not re.findall(r"\b(?:taskId|activeForm|\w+Blocked\w*|\w+Blocks)\b", said)
+    assert "task_id" in said
+
+
+def test_wrong_names_are_the_developers_mistake():
+    """An unknown tool, or one name for two, is an exception that says what there is."""
+    with pytest.raises(
+        PlanError, match="todos has no tool nothing; it has write_todos, read_todos"
+    ):
+        TOOLSETS[0].renamed(nothing="x")
+    with pytest.raises(PlanError, match="two tools of todos would have one name"):
+        TOOLSETS[0].renamed(write_todos="x", read_todos="x")
+    twice = TOOLSETS[0].renamed(write_todos="a").renamed(read_todos="b")
+    assert twice.tool_names == ("a", "b")
+
+
+@pytest.mark.parametrize("box", BOXES)
+def test_every_example_is_accepted(box):
+    """The example of each tool works, on an empty plan or on one with a task."""
+    for tool in box.toolset.tools:
+        for name in ("example", "example.later"):
+            example = box.toolset.text(f"{tool.key}.{name}")
+            if example:
+                replies = [box.call(plan, tool.key, example) for plan in (Plan(), planned("a"))]
+                assert not all(reply.is_error for reply in replies), replies
+                assert not any(reply.repairs for reply in replies)
+    assert isinstance(box.toolset, ToolSet)
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_read_only_tools_are_marked(toolset):
+    """Tools that only read say so: frameworks ask no permission for them."""
+    marked = {d.name for d in toolset.definitions() if d.read_only}
+    assert marked == {"read_todos", "TaskGet", "TaskList"} & set(toolset.tool_names)

@@ -1,0 +1,108 @@
+"""Ready-made tasks into a plan: for codecs, imports and seeds. What is no plan is refused whole."""
+
+from collections.abc import Iterable, Iterator
+
+from todoplan.core.plan.draft import Draft
+from todoplan.core.plan.graph import topological_order
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.slots import LARGEST_GIVEN, number_of
+from todoplan.core.problems import Problem
+from todoplan.errors import PlanError
+
+__all__ = ["faults", "plan_of"]
+
+_TOLD = 20
+
+
+def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Plan:
+    """
+    Return the plan with these ready-made tasks, in this order.
+
+    `next_id` is raised above every id in use; none is over 10**15.
+
+    Raises:
+        PlanError: the tasks are no plan; `data["problems"]` holds every fault.
+    """
+    kept = tuple(tasks)
+    problems = tuple(faults(kept, next_id))
+    if problems:
+        told = [f"{p.code} {', '.join(p.task_ids[:_TOLD])} ({p.seen})" for p in problems[:_TOLD]]
+        more = f" and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+        listed = "; ".join(told) + more
+        msg = f"these tasks are no plan: {listed}. Mend them, or create them by commands"
+        raise PlanError(msg, problems=problems)
+    draft = Draft(Plan())
+    draft.next_id, draft.revision = next_id, revision
+    draft.replace(kept)
+    return draft.freeze()
+
+
+def faults(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem]:
+    """
+    Yield what keeps the tasks and the next id from being a plan: ids, texts, edges, cycles.
+    """
+    if next_id > LARGEST_GIVEN:
+        yield Problem("bad_id", seen=f"the next id is over {LARGEST_GIVEN}")
+    yield from _task_faults(tasks)
+
+
+def _task_faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
+    known: dict[str, Task] = {}
+    for task in tasks:
+        if not 0 < number_of(task.id) <= LARGEST_GIVEN:
+            yield Problem("bad_id", (task.id,), seen="an id is a number like 7, as a string")
+        if task.id in known:
+            yield Problem("duplicate_id", (task.id,), seen="the id stands twice")
+        if not task.subject.strip():
+            yield Problem("empty_text", (task.id,), seen="no subject")
+        known[task.id] = task
+    blocking = {(task.id, end) for task in tasks for end in task.blocks}
+    waiting = {(end, task.id) for task in tasks for end in task.blocked_by}
+    if blocking == waiting and _are_plain(blocking, tasks):
+        return
+    broken = [fault for task in tasks for fault in _edge_faults(task, known)]
+    broken += _one_sided(blocking - waiting, known, "blocked_by")
+    broken += _one_sided(
+        {(blocked, blocker) for blocker, blocked in waiting - blocking}, known, "blocks"
+    )
+    yield from broken
+    if not broken:
+        yield from _cycle(known)
+
+
+def _are_plain(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
+    """
+    Say whether the edges, all mirrored, are known to be right without a walk: each stands once and
+    leads from a task to a later one.
+    """
+    place = {task.id: number for number, task in enumerate(tasks)}
+    return len(edges) == sum(len(task.blocks) for task in tasks) == sum(
+        len(task.blocked_by) for task in tasks
+    ) and all(place[start] < place.get(end, -1) for start, end in edges)
+
+
+def _edge_faults(task: Task, known: dict[str, Task]) -> Iterator[Problem]:
+    for name, ends in (("blocks", task.blocks), ("blocked_by", task.blocked_by)):
+        if len(set(ends)) != len(ends):
+            yield Problem("duplicate_edge", (task.id,), seen=f"an id stands twice in {name}")
+        if task.id in ends:
+            yield Problem("self_edge", (task.id,), seen=f"{name} names the task itself")
+        for end in ends:
+            if end not in known:
+                yield Problem("unknown_task", (task.id, end), seen=f"{name} names no task")
+
+
+def _one_sided(
+    edges: set[tuple[str, str]], known: dict[str, Task], mirror: str
+) -> Iterator[Problem]:
+    for task_id, end in sorted(edges):
+        if end in known and end != task_id:
+            yield Problem("one_sided_edge", (task_id, end), seen=f"{mirror} does not mirror it")
+
+
+def _cycle(known: dict[str, Task]) -> Iterator[Problem]:
+    sorted_ids = set(topological_order(known.values()))
+    rest = tuple(task_id for task_id in known if task_id not in sorted_ids)
+    if rest:
+        yield Problem("cycle", rest, seen="these tasks wait for each other")

@@ -1,0 +1,140 @@
+"""
+From a command to events, or to problems. Pure: no clock, no I/O; ids come from the plan's counter.
+
+Law: an accepted command's events replay to its plan, and the plan satisfies the policy; a rejected
+command changes nothing, and names every problem found, not the first.
+"""
+
+from datetime import UTC, datetime
+from typing import Never, NoReturn
+
+import attrs
+
+from todoplan.core.commands import (
+    Batch,
+    ClearPlan,
+    Command,
+    CreateTask,
+    CreateTasks,
+    DeleteTask,
+    RestorePlan,
+    StartNext,
+    UpdateTask,
+    WriteTodos,
+)
+from todoplan.core.decide.assembly import faults
+from todoplan.core.decide.tasks import create, delete, start_next, update
+from todoplan.core.decide.transaction import Transaction
+from todoplan.core.decide.whole_list import clear, write
+from todoplan.core.events.types import Event, PlanRestored
+from todoplan.core.plan.draft import Draft
+from todoplan.core.plan.fast_constructor import fast_constructor
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.times import in_utc
+from todoplan.core.plan.validation import short_repr
+from todoplan.core.problems import Problem
+from todoplan.core.rules.change import Change
+from todoplan.core.rules.policy import Policy, judge
+from todoplan.core.rules.presets import DEFAULT
+from todoplan.errors import PlanError
+
+__all__ = ["Accepted", "Decision", "Rejected", "decide", "decide_with_change"]
+
+
+@attrs.frozen(weakref_slot=False)
+class Accepted:
+    """
+    The command holds. No events: there was nothing to change, and `plan` is the one given.
+    """
+
+    plan: Plan
+    events: tuple[Event, ...]
+    warnings: tuple[Problem, ...] = ()
+
+
+@attrs.frozen
+class Rejected:
+    """
+    The command is refused, for these problems; the plan stays as it was.
+    """
+
+    problems: tuple[Problem, ...]
+
+
+Decision = Accepted | Rejected
+_accepted = fast_constructor(Accepted)
+
+
+def decide(
+    plan: Plan, command: Command, policy: Policy = DEFAULT, *, at: datetime | None = None
+) -> Decision:
+    """
+    Say what a command makes of a plan under a policy. `at` is an aware time, or `None`: not known.
+
+    Times are kept in UTC, whatever the zone of `at`.
+
+    Raises:
+        PlanError: `at` has no time zone, or what is given is no command.
+    """
+    return decide_with_change(plan, command, policy, at)[0]
+
+
+def decide_with_change(
+    plan: Plan, command: Command, policy: Policy, at: datetime | None
+) -> tuple[Decision, Change]:
+    """
+    Decide, and return the change that was weighed as well: for whoever tells of it.
+
+    Raises:
+        PlanError: as of `decide`.
+    """
+    if at is not None and at.tzinfo is not UTC:
+        at = in_utc(at)
+    transaction = Transaction(Draft(plan), at)
+    _run(transaction, command)
+    if transaction.problems:
+        return Rejected(tuple(transaction.problems)), Change(plan, plan, command, ())
+    events = tuple(transaction.events)
+    change = Change(
+        plan, transaction.draft.freeze() if events else plan, command, events, policy.limits
+    )
+    refused, warnings = judge(policy, change)
+    if refused:
+        return Rejected(refused), change
+    return _accepted(change.after, events, warnings), change
+
+
+def _run(transaction: Transaction, command: Command) -> None:  # noqa: C901 - one branch a command
+    match command:
+        case UpdateTask():
+            update(transaction, command)
+        case CreateTask():
+            create(transaction, (command,), single=True)
+        case CreateTasks(items):
+            create(transaction, items)
+        case DeleteTask(task_id):
+            delete(transaction, task_id)
+        case WriteTodos():
+            write(transaction, command)
+        case StartNext():
+            start_next(transaction)
+        case ClearPlan():
+            clear(transaction)
+        case RestorePlan():
+            _restore(transaction, command)
+        case Batch(commands):
+            for part in commands:
+                _run(transaction, part)
+        case _ as unreachable:
+            _refuse(unreachable)
+
+
+def _refuse(command: Never) -> NoReturn:
+    msg = f"{short_repr(command)} is no command; give one, such as commands.CreateTask('a')"
+    raise PlanError(msg, seen=command)
+
+
+def _restore(transaction: Transaction, command: RestorePlan) -> None:
+    transaction.problems.extend(faults(command.tasks, command.next_id))
+    if not transaction.problems:
+        transaction.emit(PlanRestored(command.tasks, command.next_id, transaction.at))

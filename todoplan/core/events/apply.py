@@ -1,0 +1,80 @@
+"""
+Events into plans: total, and without a rule. Yesterday's journal replays under any policy.
+"""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from todoplan.core.events.types import (
+    EdgeAdded,
+    EdgeRemoved,
+    Event,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+    TasksReordered,
+)
+from todoplan.core.plan.draft import Draft
+from todoplan.core.plan.plan import Plan
+
+__all__ = ["EDITABLE", "apply", "fold", "replay"]
+
+EDITABLE = frozenset(
+    {"subject", "description", "active_form", "priority", "owner", "estimate", "metadata"}
+)
+
+
+def apply(plan: Plan, event: Event) -> Plan:
+    """
+    Return what one event makes of a plan.
+    """
+    return replay(plan, (event,))
+
+
+def replay(plan: Plan, events: Iterable[Event]) -> Plan:
+    """
+    Return the plan after these events. Replaying a + b is replaying b upon what a gave.
+    """
+    draft = Draft(plan)
+    for event in events:
+        fold(draft, event)
+    return draft.freeze()
+
+
+def fold(draft: Draft, event: Event) -> None:
+    """
+    Let one event happen to the draft. Every event counts one revision.
+    """
+    draft.revision += 1
+    match event:
+        case StatusChanged():
+            draft.move(event.task_id, event.new, event.at)
+        case TaskCreated():
+            draft.add(event.task)
+        case TaskEdited():
+            _edit(draft, event)
+        case EdgeAdded(blocker, blocked, at):
+            draft.link(blocker, blocked, at)
+        case EdgeRemoved(blocker, blocked, at):
+            draft.unlink(blocker, blocked, at)
+        case TaskDeleted(task_id, at):
+            draft.remove(task_id, at)
+        case TasksReordered(task_ids):
+            draft.reorder(task_ids)
+        case PlanCleared():
+            draft.replace(())
+        case PlanRestored(tasks, next_id):
+            draft.next_id = max(draft.next_id, next_id)
+            draft.replace(tasks)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _edit(draft: Draft, event: TaskEdited) -> None:
+    task = draft.get(event.task_id)
+    if task is not None:
+        changes = {name: new for name, new in event.changes.items() if name in EDITABLE}
+        draft.put(task.but(updated_at=event.at or task.updated_at, **changes))

@@ -1,0 +1,77 @@
+"""
+THE transition table: what each action makes of each status, and what kind of move that is.
+
+Two rules about what may live here. Every pair of status and action has a cell, so no caller needs a
+default. A cell says what happens, never whether it is allowed: policies read the kind of move and
+decide (`todoplan.core.rules.builtin`). The diagram in the README is drawn from this dict.
+"""
+
+from enum import StrEnum
+
+import attrs
+
+from todoplan.core.plan.model import Status
+
+__all__ = ["ACTION_TO", "TABLE", "Action", "Kind", "Move"]
+
+
+class Action(StrEnum):
+    """
+    What can be done to a task's status.
+    """
+
+    START = "start"
+    COMPLETE = "complete"
+    CANCEL = "cancel"
+    RESET = "reset"
+
+
+class Kind(StrEnum):
+    """
+    What kind of move a transition is; rules speak of kinds, not of statuses.
+    """
+
+    STAY = "stay"
+    STEP = "step"
+    JUMP = "jump"
+    BACK = "back"
+    REOPEN = "reopen"
+
+
+@attrs.frozen
+class Move:
+    """
+    One cell: the status that follows, and the kind of move.
+    """
+
+    target: Status
+    kind: Kind
+
+
+_P, _I, _C, _X = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED
+
+TABLE: dict[tuple[Status, Action], Move] = {
+    (_P, Action.START): Move(_I, Kind.STEP),
+    (_P, Action.COMPLETE): Move(_C, Kind.JUMP),
+    (_P, Action.CANCEL): Move(_X, Kind.STEP),
+    (_P, Action.RESET): Move(_P, Kind.STAY),
+    (_I, Action.START): Move(_I, Kind.STAY),
+    (_I, Action.COMPLETE): Move(_C, Kind.STEP),
+    (_I, Action.CANCEL): Move(_X, Kind.STEP),
+    (_I, Action.RESET): Move(_P, Kind.BACK),
+    (_C, Action.START): Move(_I, Kind.REOPEN),
+    (_C, Action.COMPLETE): Move(_C, Kind.STAY),
+    (_C, Action.CANCEL): Move(_X, Kind.REOPEN),
+    (_C, Action.RESET): Move(_P, Kind.REOPEN),
+    (_X, Action.START): Move(_I, Kind.REOPEN),
+    (_X, Action.COMPLETE): Move(_C, Kind.REOPEN),
+    (_X, Action.CANCEL): Move(_X, Kind.STAY),
+    (_X, Action.RESET): Move(_P, Kind.REOPEN),
+}
+
+ACTION_TO: dict[Status, Action] = {
+    _P: Action.RESET,
+    _I: Action.START,
+    _C: Action.COMPLETE,
+    _X: Action.CANCEL,
+}

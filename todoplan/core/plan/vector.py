@@ -1,0 +1,129 @@
+"""
+A persistent vector: chunks of a fixed size, copied on write, old versions stay readable.
+
+Law: a frozen chunk is never changed. A vector shares its chunks with the versions before and after
+it; while it is open it copies a chunk the first time it writes to it. One write to n items costs
+one chunk and n / CHUNK pointers.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Generic, NoReturn, TypeVar
+
+__all__ = ["CHUNK", "Vector"]
+
+T = TypeVar("T")
+
+_BITS = 7
+CHUNK = 1 << _BITS
+_MASK = CHUNK - 1
+
+
+class Vector(Generic[T]):
+    """
+    Items by position. Beyond its end it holds the `fill` value.
+
+    It is immutable, but for one that `builder` has just given, until `freeze` closes it. `notes` is
+    room for what others make of its chunks (see `todoplan.core.plan.chunk_text`); every version
+    shares it.
+    """
+
+    __slots__ = ("_chunks", "_owned", "fill", "notes", "size")
+
+    def __init__(
+        self,
+        fill: T,
+        chunks: list[list[T]] | None = None,
+        size: int = 0,
+        notes: dict[Any, Any] | None = None,
+    ) -> None:
+        self.fill = fill
+        self.size = size
+        self.notes = {} if notes is None else notes
+        self._chunks = chunks or []
+        self._owned: set[int] | None = None
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, position: int) -> T:
+        if 0 <= position < self.size:
+            return self._chunks[position >> _BITS][position & _MASK]
+        return self.fill
+
+    def __iter__(self) -> Iterator[T]:
+        return chain.from_iterable(self._chunks)
+
+    def __reduce__(self) -> tuple[type["Vector[T]"], tuple[T, list[list[T]], int]]:
+        return Vector, (self.fill, self._chunks, self.size)
+
+    def chunks(self) -> Sequence[Sequence[T]]:
+        """
+        Return the items as they lie: `CHUNK` at a time, the last ones fewer.
+        """
+        return self._chunks
+
+    def builder(self) -> "Vector[T]":
+        """
+        Return one that starts from these items and can be written to; itself, if it can already.
+        """
+        if self._owned is not None:
+            return self
+        open_one = Vector(self.fill, self._chunks.copy(), self.size, self.notes)
+        open_one._owned = set()
+        return open_one
+
+    def freeze(self) -> "Vector[T]":
+        """
+        Take no more writes.
+        """
+        self._owned = None
+        return self
+
+    def __setitem__(self, position: int, value: T) -> None:
+        owned = self._owned if self._owned is not None else self._refuse()
+        if position >= self.size:
+            self._grow(position + 1)
+        number = position >> _BITS
+        chunk = self._chunks[number] if number in owned else self._own(number)
+        chunk[position & _MASK] = value
+
+    def _refuse(self) -> NoReturn:
+        msg = "a frozen vector cannot change; write to its builder"
+        raise TypeError(msg)
+
+    def _own(self, number: int) -> list[T]:
+        owned = self._owned if self._owned is not None else self._refuse()
+        if number not in owned:
+            self._chunks[number] = self._chunks[number].copy()
+            owned.add(number)
+        return self._chunks[number]
+
+    def _grow(self, size: int) -> None:
+        first, last = self.size >> _BITS, (size - 1) >> _BITS
+        if first < len(self._chunks):
+            chunk = self._own(first)
+            chunk.extend([self.fill] * (min(size - (first << _BITS), CHUNK) - len(chunk)))
+        blank = [self.fill] * CHUNK  # one for all that lie between, until they are written to
+        while len(self._chunks) < last:
+            self._chunks.append(blank)
+        if len(self._chunks) == last:
+            self._chunks.append(blank[: size - (last << _BITS)])
+        self.size = size
+
+    def extend(self, items: Sequence[T]) -> None:
+        """
+        Put the items behind the last, chunk by chunk.
+        """
+        if self._owned is None:
+            self._refuse()
+        taken = 0
+        while taken < len(items):
+            number = self.size >> _BITS
+            if number == len(self._chunks):
+                self._chunks.append([])
+            chunk = self._own(number)
+            part = items[taken : taken + CHUNK - len(chunk)]
+            chunk.extend(part)
+            taken += len(part)
+            self.size += len(part)

@@ -1,0 +1,105 @@
+"""What a rule looks at: the plan before and after a command, and what happened in between."""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+import attrs
+
+from todoplan.core.commands import Batch, Command, WriteTodos
+from todoplan.core.events.types import (
+    Event,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+)
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.limits import Limits
+
+__all__ = ["Change"]
+
+
+@attrs.frozen(slots=False)
+class Change:
+    """
+    One command's effect, not yet accepted. `command` is `None` when a whole plan is inspected.
+    """  # has a __dict__, for what several rules ask to be worked out once
+
+    before: Plan
+    after: Plan
+    command: Command | None
+    events: tuple[Event, ...]
+    limits: Limits = Limits()
+
+    def writes(self) -> Iterator[WriteTodos]:
+        """
+        Yield the whole-list writes of the command, also those of a batch.
+        """
+        return _writes(self.command)
+
+    def moves(self, to: Status | None = None) -> Iterator[StatusChanged]:
+        """
+        Yield the status changes, of all tasks or only those that ended in one status.
+        """
+        for event in self.events:
+            if type(event) is StatusChanged and (to is None or event.new is to):
+                yield event
+
+    def written(self) -> Iterator[Task]:
+        """
+        Yield the tasks, as they are now, that were created, brought back, or edited in a field.
+        """
+        return iter(self._written)
+
+    @cached_property
+    def _written(self) -> tuple[Task, ...]:
+        ids = dict.fromkeys(_written_ids(self.events))
+        return tuple(task for task in map(self.after.get, ids) if task is not None)
+
+    def edited(self) -> Iterator[tuple[Task, Task]]:
+        """
+        Yield the tasks whose fields were edited, as they were and as they are now.
+        """
+        edited = (event.task_id for event in self.events if type(event) is TaskEdited)
+        for task_id in dict.fromkeys(edited):
+            was, task = self.before.get(task_id), self.after.get(task_id)
+            if was is not None and task is not None:
+                yield was, task
+
+    def removed(self) -> Iterator[Task]:
+        """
+        Yield the tasks, as they were, that are gone now.
+        """
+        return iter(self._removed)
+
+    @cached_property
+    def _removed(self) -> tuple[Task, ...]:
+        gone = (event for event in self.events if isinstance(event, TaskDeleted | PlanCleared))
+        ids = (task_id for event in gone for task_id in _removed_ids(event))
+        tasks = filter(None, map(self.before.get, ids))
+        return tuple(task for task in tasks if task.id not in self.after)
+
+
+def _writes(command: Command | None) -> Iterator[WriteTodos]:
+    if isinstance(command, WriteTodos):
+        yield command
+    elif isinstance(command, Batch):
+        for part in command.commands:
+            yield from _writes(part)
+
+
+def _written_ids(events: Iterable[Event]) -> Iterator[str]:
+    for event in events:
+        if type(event) is TaskCreated:
+            yield event.task.id
+        elif type(event) is TaskEdited:
+            yield event.task_id
+        elif type(event) is PlanRestored:
+            yield from (task.id for task in event.tasks)
+
+
+def _removed_ids(event: TaskDeleted | PlanCleared) -> tuple[str, ...]:
+    return event.task_ids if isinstance(event, PlanCleared) else (event.task_id,)

@@ -1,0 +1,128 @@
+"""The words that models use for statuses, priorities and ids, and what they mean here."""
+
+import re
+from collections.abc import Sequence
+
+from todoplan.core.plan.model import Priority, Status
+from todoplan.dialogue.intake.fields import folded
+
+__all__ = [
+    "ABSENT",
+    "DELETED",
+    "checklist",
+    "id_of",
+    "ids_in",
+    "is_reference",
+    "priority_of",
+    "status_of",
+]
+
+DELETED = "deleted"
+ABSENT = frozenset({"", "none", "null", "undefined", "nil"})
+
+_STATUSES = {
+    Status.PENDING: "pending todo open notstarted notdone new queued waiting ☐ ⏳",
+    Status.IN_PROGRESS: "inprogress doing active started running ongoing current wip 🔄",
+    Status.COMPLETED: "completed complete done finished closed resolved success ✓ ✔ ✅ ☑",
+    Status.CANCELLED: "cancelled canceled abandoned skipped dropped wontdo obsolete ❌",
+}
+_BY_WORD = {word: status for status, words in _STATUSES.items() for word in words.split()}
+_PRIORITIES = {
+    Priority.HIGH: "high urgent critical p0 p1 important",
+    Priority.MEDIUM: "medium normal mid moderate p2",
+    Priority.LOW: "low minor p3 p4",
+}
+_PRIORITY_BY_WORD = {word: rank for rank, words in _PRIORITIES.items() for word in words.split()}
+_ID = re.compile(r"(?:(?:task|todo|item|step)[\s#_-]*|#\s*)?([0-9]{1,18})(?:\.0)?", re.IGNORECASE)
+_REFERENCE = re.compile(r"#[0-9]{1,18}")
+_MARKS = {
+    " ": Status.PENDING,
+    "x": Status.COMPLETED,
+    "X": Status.COMPLETED,
+    **dict.fromkeys("~*>/-", Status.IN_PROGRESS),  # "-" to some is cancelled: this drops no work
+}
+_BOX = re.compile(r"\[\s*([xX~*>/-]?)\s*\]")
+_LINE = re.compile(r"(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/-])\]\s+(\S.*)")
+_NUMBERED = re.compile(r"\s*([0-9]{1,6}[.)])\s+(?!\[.?\]\s)(\S.*)")
+_BULLETED = re.compile(r"(\s*)[-*]\s+(?!\[.?\]\s)(\S.*)")
+
+
+def status_of(word: str) -> Status | None:
+    """
+    Return the status that the word means, or `None`: never a guess.
+    """
+    box = _BOX.fullmatch(word.strip())
+    return _MARKS[box[1] or " "] if box else _BY_WORD.get(folded(word))
+
+
+def priority_of(word: str) -> Priority | None:
+    """
+    Return the priority that the word means, or `None`.
+    """
+    return _PRIORITY_BY_WORD.get(folded(word))
+
+
+def id_of(value: object) -> str | None:
+    """
+    Return the id that 3, "3", "#3", "task-3", 3.0 or " 3 " means; `None` for anything else.
+    """
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float):
+        value = int(value) if value.is_integer() and abs(value) < 1e15 else ""  # noqa: PLR2004 - exact
+    if isinstance(value, int):
+        return str(value) if 0 < value < 10**18 else None
+    if not isinstance(value, str):
+        return None
+    found = _ID.fullmatch(value.strip())
+    return found[1].lstrip("0") or None if found else None
+
+
+def ids_in(text: str) -> list[str]:
+    """
+    Return the parts of "1,2", "1 and 2" or "1 2"; one part for a single id, such as "task 3".
+    """
+    if id_of(text) is not None:
+        return [text]
+    return [part for part in re.split(r"[\s,;]+(?:and\s+)?|\band\b", text) if part]
+
+
+def is_reference(text: str) -> bool:
+    """
+    Say whether the text is "#0" or the like: perhaps an item of the same call.
+    """
+    return _REFERENCE.fullmatch(text) is not None
+
+
+def checklist(text: str) -> list[tuple[str, Status | None]] | None:
+    """
+    Return the items of a Markdown checklist, or of a list without boxes; `None` if it is neither.
+
+    Every line is an item. A list has two or more, numbered from 1 or bulleted at one depth.
+    """
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    boxes = _all(_LINE, [line.strip() for line in lines])
+    if boxes:
+        return [(box[2], _MARKS[box[1]]) for box in boxes]
+    found = (_numbered(lines) or _bulleted(lines)) if len(lines) > 1 else []
+    return [(line[2], None) for line in found] or None
+
+
+def _all(pattern: re.Pattern[str], lines: Sequence[str]) -> list[re.Match[str]]:
+    """
+    Return the match of each line; none at all if one of them does not match.
+    """
+    found = [match for line in lines if (match := pattern.fullmatch(line))]
+    return found if len(found) == len(lines) else []
+
+
+def _numbered(lines: Sequence[str]) -> list[re.Match[str]]:
+    found = _all(_NUMBERED, lines)
+    sign = found[0][1][-1] if found else ""
+    in_order = all(line[1] == f"{number}{sign}" for number, line in enumerate(found, 1))
+    return found if in_order else []
+
+
+def _bulleted(lines: Sequence[str]) -> list[re.Match[str]]:
+    found = _all(_BULLETED, lines)
+    return found if len({line[1] for line in found}) == 1 else []

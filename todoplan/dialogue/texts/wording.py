@@ -1,0 +1,62 @@
+"""Texts are data: they stand beside this module, by file and name, and are filled here."""
+
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
+
+__all__ = ["fill", "say", "wording"]
+
+
+_NAME = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
+
+
+@cache
+def _sections(file: str) -> dict[str, str]:
+    text = files("todoplan.dialogue.texts").joinpath(f"{file}.txt").read_text("utf-8")
+    parts = text.split("\n== ")[1:]
+    named = (part.partition(" ==\n") for part in parts)
+    return {name: body.strip("\n") for name, _, body in named}
+
+
+def wording(file: str, name: str, default: str | None = None) -> str:
+    """
+    Return a text as it stands in its file, with its $names unfilled.
+
+    Raises:
+        KeyError: there is no such text and no default.
+    """
+    found = _sections(file).get(name, default)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
+def say(file: str, name: str, /, **values: object) -> str:
+    """
+    Return a text with its $names filled. Values are put in as they are, never read as templates.
+    """
+    return _template(file, name) % values
+
+
+@cache
+def _template(file: str, name: str) -> str:
+    return _parsed(wording(file, name))
+
+
+def fill(text: str, values: Mapping[str, object]) -> str:
+    """
+    Return a text with its $names filled.
+
+    Raises:
+        KeyError: a name has no value.
+    """
+    return _parsed(text) % values
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> str:
+    """
+    Return the text with %(name)s for each $name.
+    """
+    return _NAME.sub(r"%(\1)s", text.replace("%", "%%"))

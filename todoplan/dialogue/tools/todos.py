@@ -1,0 +1,67 @@
+"""The tool set `todos`: the whole list in one call, as LangChain and Claude's TodoWrite have it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from todoplan.core.commands import WriteTodos
+from todoplan.core.plan.fast_constructor import fast_constructor
+from todoplan.core.plan.model import Todo
+from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
+
+__all__ = ["TITLES", "TODOS", "WRITE_TODOS", "write_tool"]
+
+TITLES = ("content", "subject", "title", "text", "task", "name", "step", "todo", "item")
+"""What the title of an entry is called in the tools of other systems."""
+
+_list = fast_constructor(WriteTodos)
+
+
+def _entry(title: str) -> tuple[Field, ...]:
+    return (
+        Field(title, "content", Kind.LINE, required=True, aliases=TITLES, weak=("description",)),
+        Field("status", "status", Kind.STATUS, required=True, lenient=True, aliases=("state",)),
+        Field("activeForm", "active_form", Kind.LINE),
+        Field("priority", "priority", Kind.PRIORITY),
+        Field("id", "id", Kind.ID_HINT, aliases=("taskId", "todo_id"), hidden=True),
+    )
+
+
+def write_tool(key: str, list_name: str = "todos", title: str = "content", *extra: Field) -> Tool:
+    """
+    Return a whole-list tool whose argument and entries are named as some system names them.
+    """
+    fields = (
+        Field(
+            list_name,
+            "todos",
+            Kind.ITEMS,
+            required=True,
+            aliases=("plan", "items", "tasks", "todo_list", "list"),
+            items=_entry(title),
+            entry=Todo,
+        ),
+        Field("clear", "clear", Kind.FLAG),
+        *extra,
+    )
+    return Tool(key, fields, _write, whole_list=True)
+
+
+def _write(values: Mapping[str, Any]) -> Request:
+    return _list(tuple(values["todos"]), values.get("clear", False))
+
+
+def _read(_: Mapping[str, Any]) -> Request:
+    return Query()
+
+
+TODOS = ToolSet(
+    "todos",
+    (write_tool("write_todos"), Tool("read_todos", (), _read, read_only=True)),
+    "write_todos",
+    by_id=False,
+)
+"""`write_todos` and `read_todos`."""
+
+WRITE_TODOS = ToolSet("todos", (write_tool("write_todos"),), "write_todos", by_id=False)
+"""`write_todos` alone, as LangChain's middleware has it."""
