@@ -15,11 +15,10 @@ from todoplan.codec.faults import MOST, Found, MisfitError, field_path, misfit
 from todoplan.codec.shapes import Reader, each, fields, one_of
 from todoplan.codec.tasks import TASK_FIELDS, read_task, write_task
 from todoplan.codec.values import STATUSES, count, text, time, write_time
-from todoplan.core.events.apply import EDITABLE
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
 from todoplan.core.plan.frozen import FrozenDict, thaw
-from todoplan.core.plan.model import Priority, Status, Task
+from todoplan.core.plan.model import EDITABLE, Priority, Status, Task
 
 if TYPE_CHECKING:
     from cattrs import Converter

@@ -6,7 +6,7 @@ from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy, Severity
 from todoplan.core.rules.presets import PRESETS
 from todoplan.dialogue.replies.error_texts import sentence
-from todoplan.dialogue.texts.wording import say
+from todoplan.texts.wording import say
 
 __all__ = ["AUDIT", "POLICIES", "Finding", "broken", "found"]
 

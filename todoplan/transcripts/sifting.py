@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from todoplan.core.plan.model import Status
-from todoplan.dialogue.texts.wording import say
+from todoplan.texts.wording import say
 from todoplan.transcripts.calls import Item, OtherCall, PlanningCall
 from todoplan.transcripts.linking import Seen, Signal
 from todoplan.transcripts.tools import OWN_TOOL, canonical_tool, may_plan

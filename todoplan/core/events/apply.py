@@ -18,13 +18,10 @@ from todoplan.core.events.types import (
     TasksReordered,
 )
 from todoplan.core.plan.draft import Draft
+from todoplan.core.plan.model import EDITABLE
 from todoplan.core.plan.plan import Plan
 
-__all__ = ["EDITABLE", "apply", "fold", "replay"]
-
-EDITABLE = frozenset(
-    {"subject", "description", "active_form", "priority", "owner", "estimate", "metadata"}
-)
+__all__ = ["apply", "fold", "replay"]
 
 
 def apply(plan: Plan, event: Event) -> Plan:

@@ -11,7 +11,7 @@ from typing import assert_never
 
 import attrs
 
-from todoplan.core.events.apply import EDITABLE, fold
+from todoplan.core.events.apply import fold
 from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
@@ -27,7 +27,7 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.graph import path_between
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import EDITABLE, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import number_of
 

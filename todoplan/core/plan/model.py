@@ -1,7 +1,13 @@
-"""The entries of a plan: `Todo`, what a model writes, and `Task`, what the plan keeps."""
+"""
+The entries of a plan: `Todo`, what a model writes, and `Task`, what the plan keeps.
+
+A task's fields are declared here and nowhere else. Whoever handles tasks field by field (events,
+codecs, views, schemas, test strategies) goes by `TASK_FIELDS`, so that a new field cannot be left
+out in silence: one that a hand-kept list had forgotten was once dropped on saving, and no test saw.
+"""
 
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum, StrEnum
 from operator import attrgetter
 from typing import Any, cast
 
@@ -12,11 +18,15 @@ from todoplan.core.plan.frozen import EMPTY, FrozenDict
 from todoplan.core.plan.validation import as_id, as_ids, as_metadata, as_text, as_text_or_none
 
 __all__ = [
+    "EDITABLE",
     "OPEN",
     "RESOLVED",
+    "TASK_FIELDS",
+    "FieldKind",
     "Priority",
     "Status",
     "Task",
+    "TaskField",
     "Todo",
     "as_priority",
     "as_status",
@@ -88,6 +98,39 @@ class Todo:
     id: str | None = attrs.field(default=None, converter=as_text_or_none)
 
 
+class FieldKind(Enum):
+    """
+    What a field of a task holds. Where `None` may stand, it means "not given" and is the default.
+    """
+
+    ID = "the task's own id"
+    TEXT = "a text"
+    TEXT_OR_NONE = "a text, or None"
+    STATUS = "a Status"
+    PRIORITY = "a Priority, or None"
+    IDS = "a tuple of task ids"
+    NUMBER = "a finite number, or None"
+    METADATA = "JSON values by key"
+    TIME = "an aware time, or None"
+
+
+@attrs.frozen
+class TaskField:
+    """
+    One field of a task. `editable`: a `TaskEdited` event may set it. The other fields have events
+    of their own (status, edges), or follow from these (times).
+    """
+
+    name: str
+    kind: FieldKind
+    default: Any
+    editable: bool
+
+
+def _is(kind: FieldKind, *, editable: bool = False) -> dict[str, Any]:
+    return {"kind": kind, "editable": editable}
+
+
 @attrs.frozen(weakref_slot=False)
 class Task:
     """
@@ -97,21 +140,38 @@ class Task:
     `blocks` and `blocked_by` hold ids and mirror each other across the plan.
     """
 
-    id: str = attrs.field(converter=as_id)
-    subject: str = attrs.field(converter=as_text)
-    description: str = ""
-    status: Status = attrs.field(default=Status.PENDING, converter=as_status)
-    active_form: str | None = None
-    priority: Priority | None = attrs.field(default=None, converter=as_priority)
-    owner: str | None = None
-    blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
-    blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
-    estimate: float | None = None
-    metadata: FrozenDict = attrs.field(default=EMPTY, converter=as_metadata, hash=False)
-    created_at: datetime | None = None
-    updated_at: datetime | None = None
-    started_at: datetime | None = None
-    completed_at: datetime | None = None
+    id: str = attrs.field(metadata=_is(FieldKind.ID), converter=as_id)
+    subject: str = attrs.field(metadata=_is(FieldKind.TEXT, editable=True), converter=as_text)
+    description: str = attrs.field(metadata=_is(FieldKind.TEXT, editable=True), default="")
+    status: Status = attrs.field(
+        metadata=_is(FieldKind.STATUS), default=Status.PENDING, converter=as_status
+    )
+    active_form: str | None = attrs.field(
+        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True), default=None
+    )
+    priority: Priority | None = attrs.field(
+        metadata=_is(FieldKind.PRIORITY, editable=True), default=None, converter=as_priority
+    )
+    owner: str | None = attrs.field(
+        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True), default=None
+    )
+    blocks: tuple[str, ...] = attrs.field(metadata=_is(FieldKind.IDS), default=(), converter=as_ids)
+    blocked_by: tuple[str, ...] = attrs.field(
+        metadata=_is(FieldKind.IDS), default=(), converter=as_ids
+    )
+    estimate: float | None = attrs.field(
+        metadata=_is(FieldKind.NUMBER, editable=True), default=None
+    )
+    metadata: FrozenDict = attrs.field(
+        metadata=_is(FieldKind.METADATA, editable=True),
+        default=EMPTY,
+        converter=as_metadata,
+        hash=False,
+    )
+    created_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
+    updated_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
+    started_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
+    completed_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
 
     def but(self, **changes: Any) -> "Task":
         """
@@ -142,3 +202,14 @@ class Task:
 _IN_PROGRESS, _COMPLETED = Status.IN_PROGRESS, Status.COMPLETED
 _Twin = mutable_variant(Task)
 _values = attrgetter(*(field.name for field in attrs.fields(Task)))
+
+TASK_FIELDS: dict[str, TaskField] = {
+    field.name: TaskField(
+        field.name, field.metadata["kind"], field.default, field.metadata["editable"]
+    )
+    for field in attrs.fields(Task)
+}
+"""Every field of a task by its name, in the order of `Task`."""
+
+EDITABLE = frozenset(field.name for field in TASK_FIELDS.values() if field.editable)
+"""The fields that a `TaskEdited` event may set."""

@@ -8,7 +8,7 @@ import attrs
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.conversation import Message
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory
-from todoplan.dialogue.texts.wording import say
+from todoplan.texts.wording import say
 
 __all__ = ["before_partial", "is_error_text"]
 

@@ -12,8 +12,8 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
 from todoplan.dialogue.replies.phrasing import counts_text
 from todoplan.dialogue.replies.views import one_line
-from todoplan.dialogue.texts.wording import say
 from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.texts.wording import say
 
 __all__ = ["TAG", "is_reminder", "reminder"]
 

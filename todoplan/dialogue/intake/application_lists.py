@@ -12,7 +12,7 @@ from itertools import count
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.slots import number_of
 from todoplan.dialogue.intake.repairs import Repair
-from todoplan.dialogue.texts.wording import say
+from todoplan.texts.wording import say
 
 __all__ = ["repaired_list"]
 

@@ -7,7 +7,7 @@ from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.cleaning import quoted
 from todoplan.dialogue.intake.repairs import Repair
 from todoplan.dialogue.replies.views import ids_text
-from todoplan.dialogue.texts.wording import fill, say, wording
+from todoplan.texts.wording import fill, say, wording
 
 __all__ = ["error_text", "repairs_text", "sentence", "warnings_text"]
 

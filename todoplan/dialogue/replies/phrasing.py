@@ -19,7 +19,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.dialogue.replies.views import ids_text, one_line
-from todoplan.dialogue.texts.wording import say
+from todoplan.texts.wording import say
 
 __all__ = ["counts_text", "done_note", "receipt", "steps", "untold"]
 

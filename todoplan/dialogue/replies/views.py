@@ -11,7 +11,7 @@ from todoplan.core.plan.frozen import thaw
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import unresolved_blockers
-from todoplan.dialogue.texts.wording import say
+from todoplan.texts.wording import say
 
 __all__ = ["ids_text", "list_text", "one_line", "task_text"]
 

@@ -9,9 +9,9 @@ import attrs
 from todoplan.core.commands import Command
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.fields import Field
-from todoplan.dialogue.texts.wording import fill, wording
 from todoplan.dialogue.tools.schema import arguments_schema
 from todoplan.errors import PlanError
+from todoplan.texts.wording import fill, wording
 
 __all__ = ["Definition", "Length", "Query", "Request", "Tool", "ToolSet"]
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from todoplan.core.decide.decide import Accepted, decide
-from todoplan.core.events.apply import EDITABLE, replay
+from todoplan.core.events.apply import replay
 from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
@@ -18,6 +18,7 @@ from todoplan.core.events.types import (
     TasksReordered,
 )
 from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import EDITABLE
 from todoplan.core.plan.plan import Plan
 from todoplan.testing.strategies.script import scripts
 from todoplan.testing.strategies.shapes import plans

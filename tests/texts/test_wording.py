@@ -10,11 +10,11 @@ import pytest
 from support.talk import TOOLSETS
 
 from todoplan.core.rules.builtin import RULES
-from todoplan.dialogue.texts import wording as subject
-from todoplan.dialogue.texts.wording import fill, say, wording
+from todoplan.texts import wording as subject
+from todoplan.texts.wording import fill, say, wording
 
-PACKAGE = Path(subject.__file__).parents[2]
-SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
+PACKAGE = Path(subject.__file__).parents[1]
+SNAPSHOTS = Path(__file__).parent / "snapshots"
 SOURCES = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
 CODE = "\n".join(SOURCES.values())
 NEARBY = "\n".join(
@@ -24,7 +24,7 @@ NEARBY = "\n".join(
 )
 FILES = {
     path.stem: re.findall(r"^== (.+) ==$", path.read_text("utf-8"), re.MULTILINE)
-    for path in sorted((PACKAGE / "dialogue" / "texts").glob("*.txt"))
+    for path in sorted((PACKAGE / "texts").glob("*.txt"))
 }
 SAID = ("problems", "replies", "repairs", "reminders")
 PROBLEMS = set(re.findall(r'(?:Problem|fault|refuse)\(\s*"([a-z_]+)"', NEARBY)) | set(RULES)

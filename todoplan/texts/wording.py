@@ -13,7 +13,7 @@ _NAME = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 @cache
 def _sections(file: str) -> dict[str, str]:
-    text = files("todoplan.dialogue.texts").joinpath(f"{file}.txt").read_text("utf-8")
+    text = files("todoplan.texts").joinpath(f"{file}.txt").read_text("utf-8")
     parts = text.split("\n== ")[1:]
     named = (part.partition(" ==\n") for part in parts)
     return {name: body.strip("\n") for name, _, body in named}
