@@ -3,7 +3,7 @@ What is said between plan and model: intake, tool sets, replies, reminders, the 
 
 Read `toolbox` first, the one road from a call to a reply, and then the rooms in the order in which
 a call passes them: `tools/` (what the model was offered), `intake/` (what it sent), the core,
-`replies/` (what it reads); `guidance/` decides about reminders, `texts/` has all the words.
+`replies/` (what it reads); `guidance/` decides about reminders. All words are in `todoplan.texts`.
 `parallel_calls` serves frameworks that hand over the calls of one turn one by one.
 
 The names here are what embedders and writers of adapters use; each is loaded when it is first
