@@ -137,6 +137,6 @@ def test_every_name_of_a_lazy_package_is_there_when_asked_for(package):
 
 
 def test_the_root_has_few_names():
-    """At most 25 public names stand at the root."""
+    """What a user looks for first, and little else: at most 35 names."""
     root = next(module for module in modules() if not module.name)
-    assert len(public(root) or ()) <= 25
+    assert len(public(root) or ()) <= 35
