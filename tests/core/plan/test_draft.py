@@ -1,3 +1,4 @@
+from hypothesis import given
 from support import strategies as some
 
 from todoplan.core.decide.assembly import plan_of
@@ -90,3 +91,16 @@ def test_an_edge_from_a_resolved_blocker_comes_and_goes_without_a_count():
     assert (draft.get("2").blocked_by, draft.waits_for("2")) == (("1",), 0)
     draft.unlink("1", "2", None)
     assert (draft.get("2").blocked_by, draft.waits_for("2")) == ((), 0)
+
+
+@given(some.full_plans)
+def test_what_is_kept_beside_the_tasks_agrees_with_them(plan):
+    """Counts, waiting and the first ready task are what counting anew gives."""
+    draft = Draft(plan)
+    assert list(draft) == list(plan)
+    assert len(draft) == sum(draft.counts) == len(plan)
+    for task in plan:
+        waiting = [end for end in task.blocked_by if not draft.get(end).status.resolved]
+        assert draft.waits_for(task.id) == len(waiting)
+    ready = [t for t in plan if t.status is Status.PENDING and not draft.waits_for(t.id)]
+    assert draft.first_ready() == (ready[0] if ready else None)

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 
 from todoplan.core.plan.matching import match, normalised
@@ -46,3 +48,18 @@ def test_unknown_id_is_no_match_and_no_fault(task_id):
     """A line with an id of the model's own is matched by its text."""
     assert ids([("1", "a")], [Todo("a", id=task_id)]) == ["1"]
     assert ids([("1", "a")], [Todo("b", id=task_id)]) == [None]
+
+
+@pytest.mark.parametrize("title", ["{} " + "x" * 1_000_000, "{} " + "\U0001f600" * 300, "{} Short"])
+def test_nothing_large_stays_behind(title):
+    """Neither 50 titles of 1 MB nor thousands of short ones are kept: less than 1 MB."""
+    many = 50 if len(title) > 1_000 else 5_000
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for number in range(many):
+            normalised(title.format(number))
+        left = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert left < 1_000_000
