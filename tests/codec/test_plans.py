@@ -239,11 +239,11 @@ class Nowhere(tzinfo):
     [
         (Task("1", "a", created_at=datetime(2025, 1, 1)), "created_at"),  # noqa: DTZ001 - the point
         (Task("1", "a", started_at=datetime(2025, 1, 1, tzinfo=Nowhere())), "started_at"),
-        (Task("1", "a", created_at="today"), "created_at"),
-        (Task("1", "a", estimate=float("nan")), "estimate"),
-        (Task("1", "a", estimate=True), "estimate"),
-        (Task("1", "a", description=None), "description"),
-        (Task("1", "a", owner=5), "owner"),
+        (Task("1", "a").but(created_at="today"), "created_at"),
+        (Task("1", "a").but(estimate=float("nan")), "estimate"),
+        (Task("1", "a").but(estimate=True), "estimate"),
+        (Task("1", "a").but(description=None), "description"),
+        (Task("1", "a").but(owner=5), "owner"),
         (Task("1", "a", priority=None).but(priority="urgent"), "priority"),
         (Task("1", "a").but(status="done"), "status"),
         (Task("1", "a", metadata=FrozenDict({"a": {"b": {1}}})), "metadata.a.b"),

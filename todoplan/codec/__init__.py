@@ -5,14 +5,14 @@ Law: what is read equals what was written, and a corrupt document is a `CodecErr
 plan. Nothing is coerced.
 """
 
-from todoplan.codec.agentscope import (
+from todoplan.codec.foreign.agentscope import (
     from_agentscope,
     read_agentscope,
     task_to_agentscope,
     to_agentscope,
 )
+from todoplan.codec.foreign.langchain import from_langchain, to_langchain
 from todoplan.codec.journals import dump_journal, entry_from_data, entry_to_data, load_journal
-from todoplan.codec.langchain import from_langchain, to_langchain
 from todoplan.codec.plans import dump_plan, load_plan, plan_from_data, plan_to_data
 from todoplan.codec.schema import json_schema
 from todoplan.codec.versions import UPCASTERS, VERSION, Upcasters

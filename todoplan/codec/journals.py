@@ -5,7 +5,7 @@ from typing import Any
 
 from todoplan.codec.events import read_entry, write_entry
 from todoplan.codec.faults import MisfitError, wrong_shape
-from todoplan.codec.shapes import fields
+from todoplan.codec.readers import read_object
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.versions import JOURNAL, UPCASTERS, VERSION, Upcasters, check_head, upcast
 from todoplan.core.events.journal import Entry
@@ -82,7 +82,7 @@ def load_journal(
 def _version(head: Any) -> int:
     version = check_head(head, JOURNAL)
     try:
-        fields(head, {"format": str, "version": int})
+        read_object(head, {"format": str, "version": int})
     except MisfitError as error:
         raise wrong_shape(error.found, "head of a journal", version=version, line=1) from None
     return version

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from todoplan.codec.faults import LISTED, MisfitError, shown, wrong_shape
-from todoplan.codec.fragments import FRAGMENTS
-from todoplan.codec.shapes import Reader, fields
-from todoplan.codec.tasks import read_tasks, write_tasks
+from todoplan.codec.readers import FieldReader, read_object
+from todoplan.codec.tasks import FRAGMENTS, read_tasks, write_tasks
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.values import count, positive
 from todoplan.codec.versions import PLAN, UPCASTERS, VERSION, Upcasters, check_head, upcast
@@ -61,7 +60,7 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
     if version < VERSION:
         data = upcast(data, version, upcasters)
     try:
-        read = fields(data, _FIELDS, _FIELDS)
+        read = read_object(data, _FIELDS, _FIELDS)
     except MisfitError as error:
         raise wrong_shape(error.found, "plan", version=version) from None
     plan = assembled(read["tasks"], read["next_id"], read["revision"], version=version)
@@ -71,7 +70,7 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
     return plan
 
 
-_FIELDS: dict[str, Reader] = {
+_FIELDS: dict[str, FieldReader] = {
     "format": str,
     "version": int,
     "revision": count,

@@ -5,9 +5,10 @@ from typing import Any
 import attrs
 
 from todoplan.codec.events import CHANGES, EVENTS
-from todoplan.codec.tasks import REQUIRED
+from todoplan.codec.tasks import FIELD_READERS, REQUIRED
 from todoplan.codec.values import PRIORITIES, STATUSES, TIME
 from todoplan.codec.versions import JOURNAL, PLAN, VERSION
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind
 
 __all__ = ["json_schema"]
 
@@ -71,24 +72,26 @@ def _values() -> _Schema:
     }
 
 
+_KINDS: dict[FieldKind, _Schema] = {
+    FieldKind.ID: _TEXT,
+    FieldKind.TEXT: _TEXT,
+    FieldKind.TEXT_OR_NONE: _or_null(_TEXT),
+    FieldKind.STATUS: _ref("status"),
+    FieldKind.PRIORITY: _or_null(_ref("priority")),
+    FieldKind.IDS: _array(_TEXT),
+    FieldKind.NUMBER: {"type": ["number", "null"]},
+    FieldKind.METADATA: {"type": "object"},
+    FieldKind.TIME: _or_null(_ref("time")),
+}
+_NOTES: dict[str, _Schema] = {
+    "estimate": {"description": "minutes"},
+    "description": {"default": ""},
+}
+
+
 def _fields() -> _Schema:
-    time = _or_null(_ref("time"))
     return {
-        "id": _TEXT,
-        "subject": _TEXT,
-        "status": _ref("status"),
-        "description": {**_TEXT, "default": ""},
-        "active_form": _or_null(_TEXT),
-        "priority": _or_null(_ref("priority")),
-        "owner": _or_null(_TEXT),
-        "blocks": _array(_TEXT),
-        "blocked_by": _array(_TEXT),
-        "estimate": {"type": ["number", "null"], "description": "minutes"},
-        "metadata": {"type": "object"},
-        "created_at": time,
-        "updated_at": time,
-        "started_at": time,
-        "completed_at": time,
+        name: {**_KINDS[TASK_FIELDS[name].kind], **_NOTES.get(name, {})} for name in FIELD_READERS
     }
 
 

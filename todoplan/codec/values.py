@@ -21,7 +21,7 @@ from todoplan.codec.faults import (
     misfit,
     shown,
 )
-from todoplan.codec.shapes import each
+from todoplan.codec.readers import read_each
 from todoplan.core.plan.frozen import EMPTY, FrozenDict, thaw
 from todoplan.core.plan.model import Priority, Status
 
@@ -71,28 +71,40 @@ def count(value: Any) -> int:
     """
     Read a whole number from 0 on.
     """
-    if type(value) is int and value >= 0 and not is_huge(value):
-        return value
-    raise misfit(value, "no whole number from 0 on")
+    whole = _whole(value)
+    if whole is None or whole < 0:
+        raise misfit(value, "no whole number from 0 on")
+    return whole
 
 
 def positive(value: Any) -> int:
     """
     Read a whole number from 1 on.
     """
-    if type(value) is int and value > 0 and not is_huge(value):
-        return value
-    raise misfit(value, "no whole number from 1 on")
+    whole = _whole(value)
+    if whole is None or whole < 1:
+        raise misfit(value, "no whole number from 1 on")
+    return whole
+
+
+def _whole(value: Any) -> int | None:
+    # Values that are written come this way as well, and may be of a subclass: a document has none.
+    if type(value) is not int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return None
+        value = int.__int__(value)
+    return None if is_huge(value) else value
 
 
 def number(value: Any) -> float:
     """
     Read a number that is finite.
     """
-    if type(value) is int and not is_huge(value):
-        return value
+    whole = _whole(value)
+    if whole is not None:
+        return whole
     if isinstance(value, float) and math.isfinite(value):
-        return value
+        return value if type(value) is float else float.__float__(value)
     raise misfit(value, "no finite number")
 
 
@@ -105,7 +117,7 @@ def time(value: Any) -> datetime:
     raise misfit(value, f"no time; give {_FULL_TIME}")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)  # of what is a time, hence short; what is refused is not kept
 def _time(spelled: str) -> datetime:
     if not _is_time(spelled):
         raise misfit(spelled, f"no time; give {_FULL_TIME}")
@@ -129,7 +141,7 @@ def ids(value: Any) -> tuple[str, ...]:
     """
     if not isinstance(value, list):
         raise misfit(value, "no array of ids")
-    return tuple(value) if {*map(type, value)} == _TEXT else each(value, _an_id)
+    return tuple(value) if {*map(type, value)} == _TEXT else read_each(value, _an_id)
 
 
 def _an_id(value: Any) -> str:
@@ -189,7 +201,9 @@ def write_time(at: datetime) -> str:
     return _in_utc(at) if at.tzinfo is UTC else at.isoformat()
 
 
-_in_utc = lru_cache(maxsize=256)(datetime.isoformat)  # else, equal times are spelled differently
+# Every task that one call touched has the same time. Only for UTC itself: times of other zones are
+# equal though they are spelled differently, and a cache would mix them up.
+_in_utc = lru_cache(maxsize=256)(datetime.isoformat)
 
 
 def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:

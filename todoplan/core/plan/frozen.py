@@ -37,6 +37,11 @@ class FrozenDict(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._items)
 
+    def __eq__(self, other: object) -> bool:
+        if type(other) is FrozenDict:  # what Mapping does, without two copies as dicts
+            return self._items == other._items
+        return super().__eq__(other)
+
     def __hash__(self) -> int:
         return hash(frozenset(self._items.items()))
 
