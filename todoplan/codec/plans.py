@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from todoplan.codec.checks import CHECK, checksum, unchecked
 from todoplan.codec.faults import LISTED, MisfitError, shown, wrong_shape
 from todoplan.codec.readers import FieldReader, read_object
 from todoplan.codec.tasks import FRAGMENTS, read_tasks, write_tasks
@@ -54,13 +55,14 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
     Return the plan that `plan_to_data` wrote.
 
     Raises:
-        CodecError: no plan document, a newer one, or one with faults; at most 1,000 are named.
+        CodecError: no plan document, a newer one, or one with faults (at most 1,000 are named), or
+            one that has a "check" and was changed since.
     """
     version = check_head(data, PLAN)
     if version < VERSION:
-        data = upcast(data, version, upcasters)
+        data = upcast(unchecked(data, "plan", {}), version, upcasters)
     try:
-        read = read_object(data, _FIELDS, _FIELDS)
+        read = read_object(unchecked(data, "plan", {}), _FIELDS, _FIELDS)
     except MisfitError as error:
         raise wrong_shape(error.found, "plan", version=version) from None
     plan = assembled(read["tasks"], read["next_id"], read["revision"], version=version)
@@ -94,13 +96,18 @@ def assembled(tasks: tuple[Task, ...], next_id: int, revision: int, **data: Any)
         raise CodecError(_listed(found), **data) from None
 
 
-def dump_plan(plan: Plan) -> str:
+def dump_plan(plan: Plan, *, check: bool = False) -> str:
     """
-    Return the plan as one line of JSON.
+    Return the plan as one line of JSON; with `check`, such that `load_plan` finds flipped bits.
+
+    A check costs the time to write the whole plan, of which otherwise only what changed is written.
 
     Raises:
         CodecError: as of `plan_to_data`.
     """
+    if check:
+        data = plan_to_data(plan)
+        return to_text({**data, CHECK: checksum(data)})
     head = (
         f'{{"format":"{PLAN}","version":{VERSION}'
         f',"revision":{plan.revision},"next_id":{plan.next_id},"tasks":['

@@ -4,6 +4,7 @@ from typing import Any
 
 import attrs
 
+from todoplan.codec.checks import CHECK, CHECK_PATTERN
 from todoplan.codec.events import CHANGES, EVENTS
 from todoplan.codec.tasks import FIELD_READERS, REQUIRED
 from todoplan.codec.values import PRIORITIES, STATUSES, TIME
@@ -60,6 +61,7 @@ def _object(properties: _Schema, required: tuple[str, ...]) -> _Schema:
 
 
 _TEXT: _Schema = {"type": "string"}
+_CHECKSUM: _Schema = {"type": "string", "pattern": f"^{CHECK_PATTERN}$"}
 _COUNT: _Schema = {"type": "integer", "minimum": 0}
 _ID: _Schema = {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"}
 
@@ -104,12 +106,12 @@ def _plan() -> _Schema:
         "next_id": {"type": "integer", "minimum": 1, "description": "above every id"},
         "tasks": _array({"allOf": [_ref("task"), {"properties": checked}]}),
     }
-    return _head(PLAN, own)
+    return _head(PLAN, own, {CHECK: _CHECKSUM})
 
 
-def _head(form: str, more: _Schema) -> _Schema:
-    properties = {"format": {"const": form}, "version": {"const": VERSION}, **more}
-    return _object(properties, tuple(properties))
+def _head(form: str, more: _Schema, optional: _Schema | None = None) -> _Schema:
+    required = {"format": {"const": form}, "version": {"const": VERSION}, **more}
+    return _object({**required, **(optional or {})}, tuple(required))
 
 
 def _journal() -> _Schema:
@@ -130,6 +132,7 @@ def _entry() -> _Schema:
         "actor": _or_null(_TEXT),
         "cause": {**_TEXT, "default": ""},
         "undoes": _or_null(_COUNT),
+        CHECK: _CHECKSUM,
     }
     return _object(properties, ("revision", "events"))
 
