@@ -216,3 +216,11 @@ def test_an_object_of_single_keys_is_a_plain_dict():
     marked = an_object([("a", 1), ("b", 2), ("a", 3)])
     assert type(marked) is Doubled
     assert (marked, marked.twice) == ({"a": 3, "b": 2}, ("a",))
+
+
+@pytest.mark.parametrize(
+    "value", ["\ud83d\ude00", "\ud83d\ufdd0\ude00", "\ufdd0", ["\ud83d", {"\ude00": "\ufdd0😀"}]]
+)
+def test_halves_of_a_pair_stay_apart(value):
+    """Two surrogates that would read as one character come back as two."""
+    assert read(to_text(value)) == value

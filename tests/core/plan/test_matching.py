@@ -63,3 +63,13 @@ def test_nothing_large_stays_behind(title):
     finally:
         tracemalloc.stop()
     assert left < 1_000_000
+
+
+def test_a_list_with_the_same_lines_means_the_same_tasks():
+    """Line by line, unless an id says otherwise."""
+    tasks = [("1", "a"), ("2", "a"), ("3", "b")]
+    lines = ["a", "a", "b"]
+    assert ids(tasks, [Todo(line) for line in lines]) == ["1", "2", "3"]
+    by_id = [Todo(line, id=str(n)) for n, line in enumerate(lines, 1)]
+    assert ids(tasks, by_id) == ["1", "2", "3"]
+    assert ids(tasks, [Todo("a", id="2"), Todo("a", id="1"), Todo("b")]) == ["2", "1", "3"]

@@ -69,3 +69,11 @@ def test_bits_are_the_places_of_a_status(statuses, wanted):
     """Each place where it stands is a bit that is set."""
     places = [place for place, status in enumerate(statuses) if status is wanted]
     assert list(positions(bits(statuses, wanted))) == places
+
+
+def test_wide_gaps_between_bits_are_passed_over():
+    """Words without a bit are skipped, at the start and in between."""
+    wanted = [0, 1, 1023, 1024, 5000, 5001, 99_999]
+    assert list(positions(sum(1 << slot for slot in wanted))) == wanted
+    assert list(positions(1 << 4096)) == [4096]
+    assert list(positions(0)) == []
