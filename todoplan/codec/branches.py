@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _Value = Mapping[str, Any]
-_MOST = 64
+_MOST = 16  # plans of ended threads stay in memory until others take their place
 _read: dict[int, tuple[Any, "Document"]] = {}
 
 

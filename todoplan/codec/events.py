@@ -68,6 +68,8 @@ def write_entry(entry: Entry) -> dict[str, Any]:
 def _converter() -> "Converter":
     from cattrs import Converter  # noqa: PLC0415 - see above
 
+    # cattrs takes classes apart and puts them together; of values it is asked nothing. By itself it
+    # makes 'None' of null, True of "false", 2 of 2.9, and a list of letters of a text.
     converter = Converter(forbid_extra_keys=True, omit_if_default=True)
     for kind, reader in _READERS.items():
         converter.register_structure_hook(kind, _hook(reader))

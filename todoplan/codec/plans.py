@@ -66,6 +66,8 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
     except MisfitError as error:
         raise wrong_shape(error.found, "plan", version=version) from None
     plan = assembled(read["tasks"], read["next_id"], read["revision"], version=version)
+    # `plan_of` raises a next id that is in use. A document that has one is corrupt: had its highest
+    # task been cut off, an id would be used twice, and nobody would know.
     if plan.next_id != read["next_id"]:
         found = [("next_id", f"{read['next_id']} is used; the lowest that is free: {plan.next_id}")]
         raise wrong_shape(found, "plan", version=version)
@@ -112,6 +114,7 @@ def dump_plan(plan: Plan, *, check: bool = False) -> str:
         f'{{"format":"{PLAN}","version":{VERSION}'
         f',"revision":{plan.revision},"next_id":{plan.next_id},"tasks":['
     )
+    # By hand, since the encoder would write all tasks anew: each chunk's text is there already.
     try:
         tasks = [part.text for part in plan.written(FRAGMENTS) if part.text]
     except MisfitError:

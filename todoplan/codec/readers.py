@@ -98,7 +98,7 @@ def read_each(items: Iterable[Any], convert: FieldReader, first: int = 0) -> tup
             made.append(convert(item))
         except MisfitError as error:
             found += error.below(f"[{place}]")
-            if len(found) >= MOST:
+            if len(found) >= MOST:  # a file of another kind: nobody reads a million faults
                 break
     if found:
         raise MisfitError(found)

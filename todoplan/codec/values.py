@@ -131,7 +131,8 @@ def _time(spelled: str) -> datetime:
 def _below_a_second(at: datetime, spelled: str) -> datetime:
     if at.utcoffset():
         return at
-    offset = timedelta(microseconds=int(spelled[-16] + spelled[-6:]))  # CPython reads it as UTC
+    # An offset of less than a second: Python 3.11 reads "+00:00:00.000001" as UTC.
+    offset = timedelta(microseconds=int(spelled[-16] + spelled[-6:]))
     return at.replace(tzinfo=timezone(offset))
 
 
@@ -141,6 +142,7 @@ def ids(value: Any) -> tuple[str, ...]:
     """
     if not isinstance(value, list):
         raise misfit(value, "no array of ids")
+    # The set of types is built in C: one look for an array, not one for an item.
     return tuple(value) if {*map(type, value)} == _TEXT else read_each(value, _an_id)
 
 
@@ -156,6 +158,8 @@ def metadata(value: Any) -> FrozenDict:
     """
     if not isinstance(value, Mapping):
         raise misfit(value, "no object")
+    # What cannot be written is refused here, with its path, and not by the JSON encoder, which says
+    # neither where nor what, and writes NaN, which no other reader takes.
     found = list(islice(_json_faults(value, "", DEPTH), MOST))
     if found:
         raise MisfitError(found)
@@ -166,30 +170,22 @@ def _json_faults(value: Any, path: str, depth: int) -> Iterator[Found]:
     if value is None or isinstance(value, str | bool):
         return
     if isinstance(value, int | float):
-        yield from _number_faults(value, path)
+        lost = is_huge(value) if isinstance(value, int) else not math.isfinite(value)
+        if lost:
+            yield path, f"{shown(value)} is no number that JSON can hold"
     elif not depth:
         yield path, f"nested deeper than {DEPTH} levels"
     elif isinstance(value, Mapping):
-        yield from _object_faults(value, path, depth)
+        for key, item in value.items():
+            if isinstance(key, str):
+                yield from _json_faults(item, path + field_path(key), depth - 1)
+            else:
+                yield path, f"{shown(key)} is no key, a text"
     elif isinstance(value, list | tuple):
         for place, item in enumerate(value):
             yield from _json_faults(item, f"{path}[{place}]", depth - 1)
     else:
         yield path, f"{shown(value)} is no JSON value"
-
-
-def _number_faults(value: float, path: str) -> Iterator[Found]:
-    lost = is_huge(value) if isinstance(value, int) else not math.isfinite(value)
-    if lost:
-        yield path, f"{shown(value)} is no number that JSON can hold"
-
-
-def _object_faults(value: Mapping[Any, Any], path: str, depth: int) -> Iterator[Found]:
-    for key, item in value.items():
-        if isinstance(key, str):
-            yield from _json_faults(item, path + field_path(key), depth - 1)
-        else:
-            yield path, f"{shown(key)} is no key, a text"
 
 
 def write_time(at: datetime) -> str:

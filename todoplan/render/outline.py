@@ -111,6 +111,7 @@ def _line(plan: Plan, task: Task) -> Line:
 
 
 def _node(task_id: str) -> str:
+    # Ids are digits. Of events that say otherwise, a node is a word of a diagram all the same.
     return "t" + _OTHER_THAN_DIGIT.sub(lambda other: f"_{ord(other[0])}_", task_id)
 
 

@@ -114,6 +114,15 @@ def test_a_task_that_is_there_or_has_no_id_is_not_added():
     assert tuple(draft) == PAIR
 
 
+def test_an_id_below_the_next_one_may_come_late():
+    """As in a merged history: it takes its place at the end, and ids go on as they were."""
+    draft = Draft(plan_of(PAIR, next_id=9))
+    draft.add(Task("5", "late"))
+    draft.add(Task("4", "later"))
+    plan = draft.freeze()
+    assert ([task.id for task in plan], plan.next_id) == (["1", "2", "5", "4"], 9)
+
+
 def test_an_added_task_has_no_edges_yet():
     """They follow as events of their own, and would not be mirrored here."""
     draft = Draft(plan_of(PAIR))

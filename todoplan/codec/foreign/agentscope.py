@@ -70,8 +70,10 @@ def _foreign(data: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
     for name in _OURS:
         if name in data:
             ours[name] = data[name]
+    # It has no cancelled: completed frees the dependents there, as cancelled does here.
     if data["status"] == Status.CANCELLED:
         ours["status"] = data["status"]
+    # Metadata of the user's under our own key: they come back from within our part.
     if _KEY in kept:
         ours["metadata"] = kept[_KEY]
     return {
@@ -200,6 +202,7 @@ def _created_at(written_at: str, zone: tzinfo | None) -> datetime | None:
 
 
 def _mirrored(tasks: list[Task]) -> tuple[Task, ...]:
+    # AgentScope's tools write either side of an edge alone; dicts keep the order and each end once.
     blocks = {task.id: dict.fromkeys(task.blocks) for task in tasks}
     blocked_by = {task.id: dict.fromkeys(task.blocked_by) for task in tasks}
     for task in tasks:

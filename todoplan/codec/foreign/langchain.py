@@ -63,5 +63,5 @@ def from_langchain(todos: list[dict[str, Any]]) -> Plan:
 
 
 def _task(task_id: str, todo: dict[str, Any]) -> Task:
-    rest = {name: todo.get(theirs) for name, theirs in _OPTIONAL.items()}
+    rest: dict[str, Any] = {name: todo.get(theirs) for name, theirs in _OPTIONAL.items()}
     return Task(task_id, todo["content"], status=todo["status"], **rest)

@@ -1,5 +1,14 @@
 """
 Events into plans: total, and without a rule. Yesterday's journal replays under any policy.
+
+Theory. `decide` asks once whether something is allowed, when it is wanted. What was decided is a
+fact, and is carried out here whenever a plan is built from its history. So nothing is refused here:
+an event that makes no sense for the plan at hand (its task is gone, its edge is there) does
+nothing, in every version alike. A check here would make plans unreadable that were fine when saved.
+
+Law: replaying what `decide` returned gives the plan that it returned; replay(a + b) is replay(b)
+upon replay(a). Each event counts one revision, also one that does nothing: the revision names a
+place in the history.
 """
 
 from collections.abc import Iterable
@@ -73,5 +82,6 @@ def fold(draft: Draft, event: Event) -> None:
 def _edit(draft: Draft, event: TaskEdited) -> None:
     task = draft.get(event.task_id)
     if task is not None:
+        # Another field would break what the draft keeps: a status has counts, an edge two ends.
         changes = {name: new for name, new in event.changes.items() if name in EDITABLE}
         draft.put(task.but(updated_at=event.at or task.updated_at, **changes))

@@ -97,6 +97,7 @@ def joined(mine: Plan, other: Plan) -> Plan:
     plan, _ = rebased(other, _only_in(mine, other))
     if plan is other or plan == other:
         return other
+    # Above both: whoever has seen either revision must see that there is something new.
     return attrs.evolve(plan, revision=max(plan.revision, mine.revision + 1))
 
 
@@ -110,6 +111,7 @@ def _only_in(mine: Plan, other: Plan) -> Iterator[Event]:
             yield TaskCreated(task)
         elif task.id in other and _is_later(task, other[task.id]):
             yield from _differences(task, other[task.id])
+    # Edges last, when both of their ends are there.
     for task in mine:
         for blocker in task.blocked_by:
             if task.id in made or blocker in made:

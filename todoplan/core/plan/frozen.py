@@ -10,6 +10,7 @@ __all__ = ["EMPTY", "LEVELS", "FrozenDict", "freeze", "thaw"]
 LEVELS = 64
 """So many objects and arrays may lie in each other: what documents may hold as well."""
 
+# Values of exactly these classes cannot change; one of a subclass might have attributes that do.
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
@@ -86,7 +87,7 @@ def _frozen_object(value: Mapping[str, Any], levels: int) -> FrozenDict:
     items = {key: _frozen(item, levels) for key, item in value.items()}
     if isinstance(value, FrozenDict):
         return value
-    made = FrozenDict()
+    made = FrozenDict()  # its items are frozen already: its constructor would do it once more
     object.__setattr__(made, "_items", items)
     return made
 

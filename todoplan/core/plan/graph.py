@@ -101,6 +101,7 @@ def critical_path(tasks: Iterable[Task]) -> tuple[tuple[str, ...], float]:
     wins. No tasks: `((), 0)`.
     """
     given = {task.id: task for task in tasks}
+    # Blockers come first in this order: each task's longest way is known when it is asked for.
     best: dict[str, tuple[float, int]] = {}
     before: dict[str, str | None] = {}
     for task_id in topological_order(given.values()):

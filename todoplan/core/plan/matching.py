@@ -52,6 +52,7 @@ def match(tasks: Iterable[Task], todos: Sequence[Todo]) -> list[Task | None]:
     for index, todo in enumerate(todos):
         if todo.id is not None:
             found[index] = left.pop(todo.id, None)
+    # Exact texts first, all of them: else "Test!" could take the task that another line names.
     for key in (str, normalised):
         if left:
             _by_text(left, todos, found, key)

@@ -62,6 +62,7 @@ class Status(StrEnum):
         return self in RESOLVED
 
 
+# Spelled out, since a new status must be put on one side or the other; a test holds that it is.
 RESOLVED = frozenset({Status.COMPLETED, Status.CANCELLED})
 OPEN = frozenset({Status.PENDING, Status.IN_PROGRESS})
 
@@ -206,6 +207,7 @@ class Task:
         """
         copy: Any = _MutableTask(*_values(self))
         copy.status = status
+        # A task that is reopened is not complete, whenever it once was; its first start stays.
         copy.completed_at = at if status is _COMPLETED else None
         if status is _IN_PROGRESS and copy.started_at is None:
             copy.started_at = at

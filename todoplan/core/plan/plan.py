@@ -133,6 +133,7 @@ class Plan:
         """
         return self._waiting.chunks()
 
+    # A gap's bit is never set: the sets name tasks only. The check is for the type checker.
     def _at(self, slots: int) -> Iterator[Task]:
         return (task for slot in positions(slots) if (task := self._tasks[slot]) is not None)
 

@@ -104,6 +104,7 @@ def tuple_of(value: object, kinds: type[T] | tuple[type[T], ...], legal: str) ->
     """
     Return the items as a tuple; a text, no iterable, or an item of no such kind is a PlanError.
     """
+    # A text is an iterable of its letters: "12" would be two ids, and nobody would be told.
     items: tuple[Any, ...]
     if type(value) is tuple:
         items = value
@@ -111,7 +112,7 @@ def tuple_of(value: object, kinds: type[T] | tuple[type[T], ...], legal: str) ->
         raise _unfit(value, legal)
     else:
         items = tuple(value)
-    for kind in {*map(type, items)}:
+    for kind in {*map(type, items)}:  # thousands of items have one or two classes
         if not issubclass(kind, kinds):
             raise _unfit(next(item for item in items if type(item) is kind), legal)
     return items

@@ -110,7 +110,8 @@ class Vector(Generic[T]):
         if first < len(self._chunks):
             chunk = self._own(first)
             chunk.extend([self.fill] * (min(size - (first << _BITS), CHUNK) - len(chunk)))
-        blank = [self.fill] * CHUNK  # one for all that lie between, until they are written to
+        # One blank chunk for all that lie between: whoever writes to it copies it first.
+        blank = [self.fill] * CHUNK
         while len(self._chunks) < last:
             self._chunks.append(blank)
         if len(self._chunks) == last:
