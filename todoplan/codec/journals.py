@@ -15,6 +15,7 @@ from todoplan.codec.readers import read_object
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.versions import JOURNAL, UPCASTERS, VERSION, Upcasters, check_head, upcast
 from todoplan.core.events.journal import Entry
+from todoplan.core.plan.validation import instance_of
 
 __all__ = [
     "dump_journal",
@@ -35,6 +36,7 @@ def entry_to_data(entry: Entry) -> dict[str, Any]:
     Raises:
         CodecError: it holds what JSON cannot (NaN, a set), or a time without a zone.
     """
+    instance_of(entry, Entry, "an Entry of a journal")
     try:
         return write_entry(entry)
     except MisfitError as error:

@@ -13,6 +13,7 @@ from todoplan.codec.versions import PLAN, UPCASTERS, VERSION, Upcasters, check_h
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import instance_of
 from todoplan.core.problems import Problem
 from todoplan.errors import CodecError, PlanError
 
@@ -28,6 +29,7 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
     Raises:
         CodecError: a task holds what JSON cannot (NaN, a set), or a time without a zone.
     """
+    instance_of(plan, Plan, "a Plan")
     return {
         "format": PLAN,
         "version": VERSION,
@@ -107,6 +109,7 @@ def dump_plan(plan: Plan, *, check: bool = False) -> str:
     Raises:
         CodecError: as of `plan_to_data`.
     """
+    instance_of(plan, Plan, "a Plan")
     if check:
         data = plan_to_data(plan)
         return to_text({**data, CHECK: checksum(data)})

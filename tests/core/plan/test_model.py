@@ -175,3 +175,13 @@ def test_a_repr_shows_what_is_set():
         "created_at": datetime.now(UTC),
     }
     assert len(repr(FULL.but(subject="s" * 9999, description="d" * 9999, **every))) < 700
+
+
+@pytest.mark.parametrize("name", ["created_at", "updated_at", "started_at", "completed_at"])
+def test_the_times_of_a_task_are_aware(name):
+    """The error says what to give; an aware time stays in its zone."""
+    with pytest.raises(PlanError, match=r"give an aware time such as datetime.now\(UTC\)"):
+        Task("1", "a", **{name: "2026-01-02"})
+    with pytest.raises(PlanError, match="has no time zone"):
+        Task("1", "a", **{name: datetime(2026, 1, 2)})  # noqa: DTZ001 - the point
+    assert getattr(Task("1", "a", **{name: FULL.created_at}), name) is FULL.created_at

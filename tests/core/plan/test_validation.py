@@ -15,7 +15,9 @@ from todoplan.core.plan.validation import (
     as_number_or_none,
     as_text,
     as_text_or_none,
+    as_whole_number,
     in_utc,
+    instance_of,
     short_repr,
     tuple_of,
 )
@@ -200,3 +202,24 @@ def test_a_time_without_an_offset_is_refused(zone):
 def test_a_time_off_the_calendar_is_left_alone(at):
     """The first and the last hours have no name in UTC, and mean one moment all the same."""
     assert in_utc(at) is at
+
+
+@pytest.mark.parametrize("value", [-1, True, 1.0, "1", None])
+def test_a_count_is_a_whole_number(value):
+    """Nothing is taken for one that is none."""
+    with pytest.raises(PlanError, match="give a whole number from 0 on"):
+        as_whole_number(value, 0)
+    assert (
+        as_whole_number(-3),
+        as_whole_number(Size.SMALL, 5),
+        type(as_whole_number(Size.SMALL)),
+    ) == (-3, 5, int)
+    with pytest.raises(PlanError, match="from 6 on"):
+        as_whole_number(5, 6)
+
+
+def test_what_is_of_another_class_is_refused():
+    """The error says what was seen and what to write."""
+    assert instance_of("a", str, "a text") == "a"
+    with pytest.raises(PlanError, match=r"5 \(int\) was given; give a text"):
+        instance_of(5, str, "a text")

@@ -19,6 +19,7 @@ from todoplan.codec.values import count, ids, metadata, positive, text
 from todoplan.core.plan.frozen import EMPTY, FrozenDict
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import instance_of
 
 __all__ = ["from_agentscope", "read_agentscope", "task_to_agentscope", "to_agentscope"]
 
@@ -48,6 +49,7 @@ def to_agentscope(plan: Plan) -> dict[str, Any]:
     Raises:
         CodecError: a task holds what JSON cannot.
     """
+    instance_of(plan, Plan, "a Plan")
     head = {"next_id": plan.next_id, "revision": plan.revision}
     return {"tasks": [_foreign(data, head) for data in written(plan)], _KEY: head}
 

@@ -12,7 +12,7 @@ place in the history.
 """
 
 from collections.abc import Iterable
-from typing import assert_never
+from typing import assert_never, get_args
 
 from todoplan.core.events.types import (
     EdgeAdded,
@@ -29,8 +29,12 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.model import EDITABLE
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import instance_of, tuple_of
 
 __all__ = ["apply", "fold", "replay"]
+
+_EVENTS = get_args(Event)
+_LEGAL = "events, such as those of decide(plan, command).events"
 
 
 def apply(plan: Plan, event: Event) -> Plan:
@@ -44,8 +48,8 @@ def replay(plan: Plan, events: Iterable[Event]) -> Plan:
     """
     Return the plan after these events. Replaying a + b is replaying b upon what a gave.
     """
-    draft = Draft(plan)
-    for event in events:
+    draft = Draft(instance_of(plan, Plan, "a Plan first, then events: replay(plan, events)"))
+    for event in tuple_of(events, _EVENTS, _LEGAL):
         fold(draft, event)
     return draft.freeze()
 

@@ -23,6 +23,7 @@ from todoplan.core.plan.validation import (
     as_number_or_none,
     as_text,
     as_text_or_none,
+    as_time_or_none,
     short_repr,
 )
 
@@ -186,10 +187,18 @@ class Task:
         converter=as_metadata,
         hash=False,
     )
-    created_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
-    updated_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
-    started_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
-    completed_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
+    created_at: datetime | None = attrs.field(
+        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
+    )
+    updated_at: datetime | None = attrs.field(
+        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
+    )
+    started_at: datetime | None = attrs.field(
+        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
+    )
+    completed_at: datetime | None = attrs.field(
+        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
+    )
 
     def but(self, **changes: Any) -> "Task":
         """

@@ -25,7 +25,11 @@ __all__ = [
     "as_number_or_none",
     "as_text",
     "as_text_or_none",
+    "as_time_or_none",
+    "as_whole_number",
     "in_utc",
+    "instance_of",
+    "require_zone",
     "short_repr",
     "tuple_of",
 ]
@@ -100,6 +104,38 @@ def as_number_or_none(value: float | None) -> float | None:
     return plain
 
 
+def as_whole_number(value: Any, least: int | None = None) -> int:
+    """
+    Return a whole number, `least` or more, as a plain one; anything else is a PlanError.
+    """
+    legal = "a whole number" if least is None else f"a whole number from {least} on"
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _unfit(value, legal)
+    if least is not None and value < least:
+        raise _unfit(value, legal)
+    return int.__int__(value)
+
+
+def as_time_or_none(value: datetime | None) -> datetime | None:
+    """
+    Return an aware time in its own zone, or `None`; anything else is a PlanError.
+    """
+    if value is not None:
+        if not isinstance(value, datetime):
+            raise _unfit(value, "an aware time such as datetime.now(UTC), or None")
+        require_zone(value)
+    return value
+
+
+def instance_of(value: object, kind: type[T], legal: str) -> T:
+    """
+    Return what is of this class; anything else is a PlanError that says what is `legal`.
+    """
+    if not isinstance(value, kind):
+        raise _unfit(value, legal)
+    return value
+
+
 def tuple_of(value: object, kinds: type[T] | tuple[type[T], ...], legal: str) -> tuple[T, ...]:
     """
     Return the items as a tuple; a text, no iterable, or an item of no such kind is a PlanError.
@@ -153,13 +189,20 @@ def in_utc(at: datetime) -> datetime:
     Raises:
         PlanError: it has no time zone.
     """
-    if at.utcoffset() is None:
-        msg = f"{at.isoformat()} has no time zone; give an aware time such as datetime.now(UTC)"
-        raise PlanError(msg, at=at)
+    require_zone(at)
     try:
         return at.astimezone(UTC)
     except OverflowError:
         return at
+
+
+def require_zone(at: datetime) -> None:
+    """
+    Refuse a time without a zone, which means another moment on each machine, with a PlanError.
+    """
+    if at.utcoffset() is None:
+        msg = f"{at.isoformat()} has no time zone; give an aware time such as datetime.now(UTC)"
+        raise PlanError(msg, at=at)
 
 
 def _unfit(value: object, legal: str) -> PlanError:
