@@ -234,7 +234,7 @@ def _quick(data: Any) -> Task:
     task_id, subject, status = data["id"], data["subject"], STATUSES[data["status"]]
     if not (type(task_id) is type(subject) is str and isinstance(data, dict)):
         raise TypeError
-    made = _MutableTask(task_id, subject, status=status)
+    made = _MutableTask(task_id, subject, "", status)  # names would cost half as much again
     if len(data) > len(REQUIRED):
         for name, value in data.items():
             if name not in REQUIRED:
