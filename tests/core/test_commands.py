@@ -42,7 +42,7 @@ def test_words_become_members():
     assert UpdateTask("1", status="completed", priority="low").status is Status.COMPLETED
     assert UpdateTask("1", priority="low").priority is Priority.LOW
     assert CreateTask("a", status="cancelled").status is Status.CANCELLED
-    with pytest.raises(ValueError, match="blocked"):
+    with pytest.raises(PlanError, match="blocked"):
         UpdateTask("1", status="blocked")
 
 

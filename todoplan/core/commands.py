@@ -1,7 +1,7 @@
 """
 What someone wants done to a plan: the imperative side. `decide` answers with events or problems.
 
-A status or priority may be given as its word; an unknown word is a ValueError, the developer's.
+A status or priority may be given as its word; an unknown word is a PlanError.
 Where a tuple is kept any iterable may be given but a text; what does not fit is a PlanError.
 
 `UNSET` means "not given: leave it"; `None` clears a field.

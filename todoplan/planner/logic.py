@@ -22,8 +22,7 @@ from todoplan.core.events.apply import replay
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.times import in_utc
-from todoplan.core.plan.validation import short_repr
+from todoplan.core.plan.validation import in_utc, short_repr
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now

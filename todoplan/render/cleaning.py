@@ -10,6 +10,8 @@ import unicodedata
 
 __all__ = ["clip", "one_line", "printable"]
 
+# Possessive ("*+") wherever a run may be long: a title of opening sequences without an end would
+# otherwise be scanned anew from each of them, in quadratic time.
 _SEQUENCE = re.compile(
     "(?:\x1b[]P^_X]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*+(?:\x07|\x1b\\\\|\x9c)"
     "|(?:\x1b\\[|\x9b)[0-?]*+[ -/]*+[@-~]"
@@ -19,7 +21,7 @@ _SEQUENCE = re.compile(
     "|[\U000e0000-\U000e007f]"
 )
 _BREAK = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_MOST_PER_COLUMN = 4
+_MOST_PER_COLUMN = 4  # marks upon a letter take no column; a title of nothing else is cut as well
 
 
 def printable(text: str) -> str:

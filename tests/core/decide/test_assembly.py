@@ -85,3 +85,22 @@ def test_a_next_id_without_room_to_count_is_refused():
     assert plan_of([], next_id=10**15).next_id == 10**15
     with pytest.raises(PlanError, match="the next id is over"):
         plan_of([], next_id=10**15 + 1)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "options"),
+    [
+        (5, {}),
+        ("ab", {}),
+        (["a"], {}),
+        (Task("1", "a"), {}),
+        ([], {"next_id": "5"}),
+        ([], {"next_id": True}),
+        ([], {"revision": -1}),
+        ([], {"revision": 1.5}),
+    ],
+)
+def test_what_is_no_list_of_tasks_is_refused(tasks, options):
+    """A developer's mistake, said with what was given and what to give."""
+    with pytest.raises(PlanError, match=r"was given; give "):
+        plan_of(tasks, **options)

@@ -23,6 +23,7 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
+from todoplan.errors import PlanError
 
 AT, LATER = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 3, tzinfo=UTC)
 PLAN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)), Task("3", "c")])
@@ -153,3 +154,17 @@ def test_a_damaged_journal_raises_nothing(end):
     ):
         plan = apply(plan, event)
     assert [task.id for task in plan] == ["2"]
+
+
+def test_what_is_no_event_is_refused():
+    """A developer who gives the decision, or swaps the two, is told what to give."""
+    decision = decide(PLAN, CreateTask("d"))
+    for wrong in (decision, CreateTask("d"), "x"):
+        with pytest.raises(PlanError, match=r"was given; give events, such as those of decide"):
+            apply(PLAN, wrong)
+    for wrong in (decision, 5, "x"):
+        with pytest.raises(PlanError, match=r"was given; give events"):
+            replay(PLAN, wrong)
+    with pytest.raises(PlanError, match=r"was given; give a Plan first"):
+        apply(decision.events[0], PLAN)
+    assert replay(PLAN, iter(decision.events)) == decision.plan

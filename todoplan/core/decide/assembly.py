@@ -7,6 +7,7 @@ from todoplan.core.plan.graph import topological_order
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import LARGEST_GIVEN, number_of
+from todoplan.core.plan.validation import as_whole_number, tuple_of
 from todoplan.core.problems import Problem
 from todoplan.errors import PlanError
 
@@ -24,7 +25,8 @@ def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Pl
     Raises:
         PlanError: the tasks are no plan; `data["problems"]` holds every fault.
     """
-    kept = tuple(tasks)
+    kept = tuple_of(tasks, Task, "tasks, such as [Task('1', 'Write it')]")
+    next_id, revision = as_whole_number(next_id), as_whole_number(revision, 0)
     problems = tuple(faults(kept, next_id))
     if problems:
         told = [f"{p.code} {', '.join(p.task_ids[:_TOLD])} ({p.seen})" for p in problems[:_TOLD]]

@@ -30,8 +30,7 @@ from todoplan.core.events.types import Event, PlanRestored
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.fast_constructor import fast_constructor
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.times import in_utc
-from todoplan.core.plan.validation import short_repr
+from todoplan.core.plan.validation import in_utc, short_repr
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy, judge

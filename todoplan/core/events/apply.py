@@ -1,9 +1,18 @@
 """
 Events into plans: total, and without a rule. Yesterday's journal replays under any policy.
+
+Theory. `decide` asks once whether something is allowed, when it is wanted. What was decided is a
+fact, and is carried out here whenever a plan is built from its history. So nothing is refused here:
+an event that makes no sense for the plan at hand (its task is gone, its edge is there) does
+nothing, in every version alike. A check here would make plans unreadable that were fine when saved.
+
+Law: replaying what `decide` returned gives the plan that it returned; replay(a + b) is replay(b)
+upon replay(a). Each event counts one revision, also one that does nothing: the revision names a
+place in the history.
 """
 
 from collections.abc import Iterable
-from typing import assert_never
+from typing import assert_never, get_args
 
 from todoplan.core.events.types import (
     EdgeAdded,
@@ -20,8 +29,12 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.model import EDITABLE
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import instance_of, tuple_of
 
 __all__ = ["apply", "fold", "replay"]
+
+_EVENTS = get_args(Event)
+_LEGAL = "events, such as those of decide(plan, command).events"
 
 
 def apply(plan: Plan, event: Event) -> Plan:
@@ -35,8 +48,8 @@ def replay(plan: Plan, events: Iterable[Event]) -> Plan:
     """
     Return the plan after these events. Replaying a + b is replaying b upon what a gave.
     """
-    draft = Draft(plan)
-    for event in events:
+    draft = Draft(instance_of(plan, Plan, "a Plan first, then events: replay(plan, events)"))
+    for event in tuple_of(events, _EVENTS, _LEGAL):
         fold(draft, event)
     return draft.freeze()
 
@@ -73,5 +86,6 @@ def fold(draft: Draft, event: Event) -> None:
 def _edit(draft: Draft, event: TaskEdited) -> None:
     task = draft.get(event.task_id)
     if task is not None:
+        # Another field would break what the draft keeps: a status has counts, an edge two ends.
         changes = {name: new for name, new in event.changes.items() if name in EDITABLE}
         draft.put(task.but(updated_at=event.at or task.updated_at, **changes))

@@ -79,7 +79,7 @@ def test_one_task_is_written_as_in_the_list(plan):
 def test_a_task_that_json_cannot_hold_is_named():
     """With the path of what is wrong."""
     with pytest.raises(CodecError, match="estimate"):
-        task_to_agentscope(Task("1", "a", estimate=float("nan")))
+        task_to_agentscope(Task("1", "a").but(estimate=float("nan")))
 
 
 def test_an_empty_plan_keeps_its_counter_beside_the_tasks():

@@ -13,18 +13,30 @@ from typing import Any
 
 from todoplan.codec.faults import MisfitError, misfit, wrong_shape
 from todoplan.codec.plans import assembled, written
-from todoplan.codec.shapes import Reader, each, fields, one_of, optional
-from todoplan.codec.tasks import TASK_FIELDS, write_task
+from todoplan.codec.readers import FieldReader, one_of, optional, read_each, read_object
+from todoplan.codec.tasks import FIELD_READERS, write_task
 from todoplan.codec.values import count, ids, metadata, positive, text
 from todoplan.core.plan.frozen import EMPTY, FrozenDict
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import instance_of
 
 __all__ = ["from_agentscope", "read_agentscope", "task_to_agentscope", "to_agentscope"]
 
 _KEY = "todoplan"
-_OURS = ("active_form", "priority", "estimate", "updated_at", "started_at", "completed_at")
-_HEAD: dict[str, Reader] = {"next_id": positive, "revision": count}
+_THEIRS = (
+    "id",
+    "subject",
+    "description",
+    "status",  # theirs is called "state"
+    "owner",
+    "blocks",
+    "blocked_by",
+    "metadata",
+    "created_at",
+)
+_OURS = tuple(name for name in FIELD_READERS if name not in _THEIRS)
+_HEAD: dict[str, FieldReader] = {"next_id": positive, "revision": count}
 _STATES = {s.value: s for s in Status if s is not Status.CANCELLED}
 
 
@@ -37,6 +49,7 @@ def to_agentscope(plan: Plan) -> dict[str, Any]:
     Raises:
         CodecError: a task holds what JSON cannot.
     """
+    instance_of(plan, Plan, "a Plan")
     head = {"next_id": plan.next_id, "revision": plan.revision}
     return {"tasks": [_foreign(data, head) for data in written(plan)], _KEY: head}
 
@@ -59,8 +72,10 @@ def _foreign(data: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
     for name in _OURS:
         if name in data:
             ours[name] = data[name]
+    # It has no cancelled: completed frees the dependents there, as cancelled does here.
     if data["status"] == Status.CANCELLED:
         ours["status"] = data["status"]
+    # Metadata of the user's under our own key: they come back from within our part.
     if _KEY in kept:
         ours["metadata"] = kept[_KEY]
     return {
@@ -101,7 +116,7 @@ def read_agentscope(
         CodecError: values that are no task's, fields that would be lost.
     """
     try:
-        read = fields(data, _CONTEXT, ("tasks",))
+        read = read_object(data, _CONTEXT, ("tasks",))
     except MisfitError as error:
         raise wrong_shape(error.found, "task context of AgentScope") from None
     plain = read["tasks"]
@@ -122,7 +137,7 @@ def _read_metadata(value: Any) -> tuple[FrozenDict, dict[str, Any]]:
 
 def _read_ours(value: Any) -> dict[str, Any]:
     try:
-        return fields(value, _OUR_FIELDS)
+        return read_object(value, _OUR_FIELDS)
     except MisfitError as error:
         raise MisfitError(error.below(f".{_KEY}")) from None
 
@@ -130,16 +145,16 @@ def _read_ours(value: Any) -> dict[str, Any]:
 def _read_tasks(value: Any) -> tuple[dict[str, Any], ...]:
     if not isinstance(value, list):
         raise misfit(value, "no array")
-    return each(value, lambda task: fields(task, _FIELDS, ("id", "subject")))
+    return read_each(value, lambda task: read_object(task, _TASK, ("id", "subject")))
 
 
-_OUR_FIELDS: dict[str, Reader] = {
+_OUR_FIELDS: dict[str, FieldReader] = {
     **_HEAD,
-    **{name: TASK_FIELDS[name] for name in _OURS},
+    **{name: FIELD_READERS[name] for name in _OURS},
     "status": one_of({Status.CANCELLED.value: Status.CANCELLED}),
     "metadata": lambda value: metadata({_KEY: value}),
 }
-_FIELDS: dict[str, Reader] = {
+_TASK: dict[str, FieldReader] = {
     "id": text,
     "subject": text,
     "description": text,
@@ -150,7 +165,10 @@ _FIELDS: dict[str, Reader] = {
     "metadata": _read_metadata,
     "created_at": text,
 }
-_CONTEXT: dict[str, Reader] = {"tasks": _read_tasks, _KEY: lambda value: fields(value, _HEAD)}
+_CONTEXT: dict[str, FieldReader] = {
+    "tasks": _read_tasks,
+    _KEY: lambda value: read_object(value, _HEAD),
+}
 
 
 def _parts(plain: dict[str, Any]) -> tuple[FrozenDict, dict[str, Any]]:
@@ -186,6 +204,7 @@ def _created_at(written_at: str, zone: tzinfo | None) -> datetime | None:
 
 
 def _mirrored(tasks: list[Task]) -> tuple[Task, ...]:
+    # AgentScope's tools write either side of an edge alone; dicts keep the order and each end once.
     blocks = {task.id: dict.fromkeys(task.blocks) for task in tasks}
     blocked_by = {task.id: dict.fromkeys(task.blocked_by) for task in tasks}
     for task in tasks:

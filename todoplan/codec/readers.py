@@ -1,17 +1,22 @@
-"""Readers put together: one of several words, null or a value, an object's fields, every item."""
+"""
+Readers put together: one of several words, null or a value, an object's fields, every item.
+
+Law: a reader that is made of others collects the faults of all of them, each below its path, and
+raises once: whoever repairs a document sees everything that is wrong with it.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from todoplan.codec.faults import MOST, Found, MisfitError, field_path, misfit, shown
 
-__all__ = ["Reader", "each", "faults_in", "fields", "one_of", "optional"]
+__all__ = ["FieldReader", "faults_in", "one_of", "optional", "read_each", "read_object"]
 
-Reader = Callable[[Any], Any]
+FieldReader = Callable[[Any], Any]
 """Returns the value as the core holds it, or raises `MisfitError` with every fault in it."""
 
 
-def one_of(words: Mapping[str, Any]) -> Reader:
+def one_of(words: Mapping[str, Any]) -> FieldReader:
     """
     Return the reader of one of these words.
     """
@@ -25,7 +30,7 @@ def one_of(words: Mapping[str, Any]) -> Reader:
     return read
 
 
-def optional(reader: Reader) -> Reader:
+def optional(reader: FieldReader) -> FieldReader:
     """
     Return a reader that also takes null.
     """
@@ -36,8 +41,8 @@ def optional(reader: Reader) -> Reader:
     return read
 
 
-def fields(
-    data: Any, readers: Mapping[str, Reader], required: Collection[str] = ()
+def read_object(
+    data: Any, readers: Mapping[str, FieldReader], required: Collection[str] = ()
 ) -> dict[str, Any]:
     """
     Read an object field by field; one that is missing and not required is left out.
@@ -63,23 +68,23 @@ def fields(
     return read
 
 
-def faults_in(data: Any, readers: Mapping[str, Reader]) -> tuple[Found, ...]:
+def faults_in(data: Any, readers: Mapping[str, FieldReader]) -> tuple[Found, ...]:
     """
     Return every fault in an object, none for a good one.
     """
     try:
-        fields(data, readers)
+        read_object(data, readers)
     except MisfitError as error:
         return error.found
     return ()
 
 
-def _unknown(key: Any, readers: Mapping[str, Reader]) -> Found:
+def _unknown(key: Any, readers: Mapping[str, FieldReader]) -> Found:
     path = field_path(key) if isinstance(key, str) else f"[{shown(key)}]"
     return path, f"no such field; there are {', '.join(readers)}"
 
 
-def each(items: Iterable[Any], convert: Reader, first: int = 0) -> tuple[Any, ...]:
+def read_each(items: Iterable[Any], convert: FieldReader, first: int = 0) -> tuple[Any, ...]:
     """
     Return every item converted; in paths they are counted from `first`.
 
@@ -93,7 +98,7 @@ def each(items: Iterable[Any], convert: Reader, first: int = 0) -> tuple[Any, ..
             made.append(convert(item))
         except MisfitError as error:
             found += error.below(f"[{place}]")
-            if len(found) >= MOST:
+            if len(found) >= MOST:  # a file of another kind: nobody reads a million faults
                 break
     if found:
         raise MisfitError(found)

@@ -11,18 +11,21 @@ from typing import Any
 
 from todoplan.codec.faults import MisfitError, misfit, wrong_shape
 from todoplan.codec.plans import assembled
-from todoplan.codec.shapes import each, fields, one_of, optional
-from todoplan.codec.values import PRIORITIES, STATUSES, text
+from todoplan.codec.readers import one_of, read_each, read_object
+from todoplan.codec.tasks import FIELD_READERS
+from todoplan.codec.values import STATUSES, text
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 
 __all__ = ["from_langchain", "to_langchain"]
 
+_OPTIONAL = {"active_form": "activeForm", "priority": "priority"}
+"""Fields of a task that Claude Code's list has too, by their names there."""
+
 _FIELDS = {
     "content": text,
     "status": one_of({word: s for word, s in STATUSES.items() if s is not Status.CANCELLED}),
-    "activeForm": optional(text),
-    "priority": optional(one_of(PRIORITIES)),
+    **{theirs: FIELD_READERS[name] for name, theirs in _OPTIONAL.items()},
 }
 _WORDS = {status: word for word, status in STATUSES.items()}
 
@@ -36,10 +39,10 @@ def to_langchain(tasks: Iterable[Task]) -> list[dict[str, Any]]:
 
 def _todo(task: Task) -> dict[str, Any]:
     todo = {"content": task.subject, "status": _WORDS[task.status]}
-    if task.active_form is not None:
-        todo["activeForm"] = task.active_form
-    if task.priority is not None:
-        todo["priority"] = task.priority.value
+    for name, theirs in _OPTIONAL.items():
+        value = getattr(task, name)
+        if value is not None:
+            todo[theirs] = str(value)
     return todo
 
 
@@ -53,17 +56,12 @@ def from_langchain(todos: list[dict[str, Any]]) -> Plan:
     try:
         if not isinstance(todos, list):
             raise misfit(todos, "no array")
-        read = each(todos, lambda todo: fields(todo, _FIELDS, ("content", "status")))
+        read = read_each(todos, lambda todo: read_object(todo, _FIELDS, ("content", "status")))
     except MisfitError as error:
         raise wrong_shape(error.below("todos"), "list of todos") from None
     return assembled(tuple(_task(str(i), todo) for i, todo in enumerate(read, 1)), 1, 0)
 
 
 def _task(task_id: str, todo: dict[str, Any]) -> Task:
-    return Task(
-        task_id,
-        todo["content"],
-        status=todo["status"],
-        active_form=todo.get("activeForm"),
-        priority=todo.get("priority"),
-    )
+    rest: dict[str, Any] = {name: todo.get(theirs) for name, theirs in _OPTIONAL.items()}
+    return Task(task_id, todo["content"], status=todo["status"], **rest)

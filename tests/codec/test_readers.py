@@ -3,7 +3,7 @@
 import pytest
 
 from todoplan.codec.faults import MisfitError
-from todoplan.codec.shapes import each, faults_in, fields, one_of, optional
+from todoplan.codec.readers import faults_in, one_of, optional, read_each, read_object
 from todoplan.codec.values import count, text
 
 READERS = {"a": text, "b": optional(count)}
@@ -17,13 +17,13 @@ def found(read, *arguments):
 
 def test_fields_that_are_missing_are_left_out():
     """A reader sees only what is there; null is there."""
-    assert fields({"a": "x"}, READERS) == {"a": "x"}
-    assert fields({"a": "x", "b": None}, READERS, ("a", "b")) == {"a": "x", "b": None}
+    assert read_object({"a": "x"}, READERS) == {"a": "x"}
+    assert read_object({"a": "x", "b": None}, READERS, ("a", "b")) == {"a": "x", "b": None}
 
 
 def test_all_faults_of_an_object_are_found():
     """Unknown keys, whatever their type, missing ones and wrong values."""
-    wrong = found(fields, {5: 1, "c d": 2, "b": "x"}, READERS, ("a",))
+    wrong = found(read_object, {5: 1, "c d": 2, "b": "x"}, READERS, ("a",))
     assert wrong == [
         (".a", "missing"),
         ("[5]", "no such field; there are a, b"),
@@ -34,7 +34,7 @@ def test_all_faults_of_an_object_are_found():
 
 def test_what_is_no_object_has_no_fields():
     """An array of pairs is no object."""
-    assert found(fields, [["a", "x"]], READERS) == [("", "an array is no object")]
+    assert found(read_object, [["a", "x"]], READERS) == [("", "an array is no object")]
 
 
 def test_a_good_object_has_no_faults():
@@ -45,8 +45,8 @@ def test_a_good_object_has_no_faults():
 
 def test_each_counts_items_from_where_it_is_told():
     """Every item is converted, and every fault has its place."""
-    assert each([1, 2], count) == (1, 2)
-    assert [path for path, _ in found(each, ["a", 1, None], count, 7)] == ["[7]", "[9]"]
+    assert read_each([1, 2], count) == (1, 2)
+    assert [path for path, _ in found(read_each, ["a", 1, None], count, 7)] == ["[7]", "[9]"]
 
 
 def test_a_word_is_one_of_those_that_are_known():
