@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support import strategies as some
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.assembly import faults, plan_of
+from todoplan.core.decide.assembly import plan_of, plan_problems
 from todoplan.core.decide.decide import decide
 from todoplan.core.events.apply import EDITABLE, apply, replay
 from todoplan.core.events.types import (
@@ -44,7 +44,7 @@ def test_apply_is_total(plan, events):
     """Any event may come to any plan: nothing is raised, the revision counts, a plan is a plan."""
     after = replay(plan, events)
     assert after.revision == plan.revision + len(events)
-    assert list(faults(tuple(after))) == []
+    assert list(plan_problems(tuple(after))) == []
     assert sum(1 for _ in after) == len(after)
 
 
@@ -156,15 +156,29 @@ def test_a_damaged_journal_raises_nothing(end):
     assert [task.id for task in plan] == ["2"]
 
 
-def test_what_is_no_event_is_refused():
-    """A developer who gives the decision, or swaps the two, is told what to give."""
-    decision = decide(PLAN, CreateTask("d"))
-    for wrong in (decision, CreateTask("d"), "x"):
-        with pytest.raises(PlanError, match=r"was given; give events, such as those of decide"):
-            apply(PLAN, wrong)
-    for wrong in (decision, 5, "x"):
-        with pytest.raises(PlanError, match=r"was given; give events"):
-            replay(PLAN, wrong)
-    with pytest.raises(PlanError, match=r"was given; give a Plan first"):
-        apply(decision.events[0], PLAN)
-    assert replay(PLAN, iter(decision.events)) == decision.plan
+@pytest.mark.parametrize(
+    ("misuse", "remedy"),
+    [
+        (lambda done: apply(Plan(), done), r"is no event; give events, .*replay\(plan, accepted"),
+        (lambda done: apply(Plan(), None), "is no event"),
+        (
+            lambda done: replay(Plan(), done),
+            r"are no events; write replay\(plan, accepted",
+        ),
+        (lambda done: replay(done, done.events), r"was given as the plan; write replay\(plan, ev"),
+    ],
+)
+def test_what_is_no_event_or_no_plan_is_refused(misuse, remedy):
+    """At once: what was seen, and what to write instead."""
+    with pytest.raises(PlanError, match=remedy) as caught:
+        misuse(decide(Plan(), CreateTask("a")))
+    assert "seen" in caught.value.data
+
+
+class Own(Plan):
+    """A plan of another class, as a developer may make one."""
+
+
+def test_a_subclass_of_a_plan_is_a_plan():
+    """It is replayed like any other."""
+    assert len(replay(Own(), decide(Plan(), CreateTask("a")).events)) == 1

@@ -12,7 +12,7 @@ place in the history.
 """
 
 from collections.abc import Iterable
-from typing import assert_never, get_args
+from typing import Never, NoReturn
 
 from todoplan.core.events.types import (
     EdgeAdded,
@@ -29,17 +29,18 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.model import EDITABLE
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import instance_of, tuple_of
+from todoplan.core.plan.validation import short_repr
+from todoplan.errors import PlanError
 
 __all__ = ["apply", "fold", "replay"]
-
-_EVENTS = get_args(Event)
-_LEGAL = "events, such as those of decide(plan, command).events"
 
 
 def apply(plan: Plan, event: Event) -> Plan:
     """
     Return what one event makes of a plan.
+
+    Raises:
+        PlanError: what is given is no plan, or no event.
     """
     return replay(plan, (event,))
 
@@ -47,9 +48,14 @@ def apply(plan: Plan, event: Event) -> Plan:
 def replay(plan: Plan, events: Iterable[Event]) -> Plan:
     """
     Return the plan after these events. Replaying a + b is replaying b upon what a gave.
+
+    Raises:
+        PlanError: what is given is no plan, or among the events is what is none.
     """
-    draft = Draft(instance_of(plan, Plan, "a Plan first, then events: replay(plan, events)"))
-    for event in tuple_of(events, _EVENTS, _LEGAL):
+    if type(plan) is not Plan or not hasattr(events, "__iter__"):
+        _check_arguments(plan, events)
+    draft = Draft(plan)
+    for event in events:
         fold(draft, event)
     return draft.freeze()
 
@@ -80,7 +86,24 @@ def fold(draft: Draft, event: Event) -> None:
             draft.next_id = max(draft.next_id, next_id)
             draft.replace(tasks)
         case _ as unreachable:
-            assert_never(unreachable)
+            _refuse(unreachable)
+
+
+def _refuse(event: Never) -> NoReturn:
+    msg = (
+        f"{short_repr(event)} is no event; give events, such as those of a decision:"
+        " replay(plan, accepted.events)"
+    )
+    raise PlanError(msg, seen=event)
+
+
+def _check_arguments(plan: object, events: object) -> None:
+    if not isinstance(plan, Plan):
+        msg = f"{short_repr(plan)} was given as the plan; write replay(plan, events)"
+        raise PlanError(msg, seen=plan)
+    if not isinstance(events, Iterable):
+        msg = f"{short_repr(events)} are no events; write replay(plan, accepted.events)"
+        raise PlanError(msg, seen=events)
 
 
 def _edit(draft: Draft, event: TaskEdited) -> None:

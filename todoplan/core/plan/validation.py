@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from enum import StrEnum
 from reprlib import Repr
 from typing import Any, TypeVar
@@ -79,8 +80,11 @@ def as_member(word: str, of: type[_Member]) -> _Member:
     try:
         return of(word)
     except ValueError:
-        words = ", ".join(f'"{member}"' for member in of)
-        raise _unfit(word, f"a {of.__name__}, which is one of {words}") from None
+        near = get_close_matches(str(word), list(of), 1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        words = ", ".join(of)
+        msg = f"{short_repr(word)} is no {of.__name__.lower()}; write one of {words}{meant}"
+        raise PlanError(msg, seen=word) from None
 
 
 def as_number_or_none(value: float | None) -> float | None:
