@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from support.talk import check_reply, planned, texts_of, toolbox, write
 
-from todoplan.core.plan.plan import Plan
+from todoplan import STRICT, Plan
+from todoplan.dialogue import LEAN, TASKS
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError
@@ -105,3 +106,12 @@ def test_what_is_no_tool_set_or_policy_is_refused_at_once(wrong, wanted):
     with pytest.raises(PlanError, match=re.escape(wanted)) as told:
         wrong()
     assert "write Toolbox(TASKS, DEFAULT)" in str(told.value)
+
+
+def test_a_policy_that_cannot_be_kept_is_refused_with_the_remedy():
+    """The message says which rules, of which set, and what to write."""
+    Toolbox(TASKS, STRICT)
+    with pytest.raises(PlanError, match="the tool set lean takes no active_form, priority") as told:
+        Toolbox(LEAN, STRICT)
+    assert 'policy.but(active_form_required="off", priority_required="off")' in str(told.value)
+    assert told.value.data["rules"] == ("active_form_required", "priority_required")

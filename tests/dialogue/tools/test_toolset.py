@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import BOXES, TOOLSETS, planned
 
-from todoplan.core.plan.plan import Plan
+from todoplan import DEFAULT, STRICT, Plan, Policy, Rule
+from todoplan.dialogue import LEAN, TASKS, TODOS
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.dialogue.tools.toolset import ToolSet, unmet_rules
 from todoplan.errors import PlanError
 
 _SAID = re.compile(r"[A-Za-z_]+")
@@ -102,3 +103,21 @@ def test_read_only_tools_are_marked(toolset):
     """Tools that only read say so: frameworks ask no permission for them."""
     marked = {d.name for d in toolset.definitions() if d.read_only}
     assert marked == {"read_todos", "TaskGet", "TaskList"} & set(toolset.tool_names)
+
+
+FORMS = {"active_form_required": "active_form", "priority_required": "priority"}
+
+
+@pytest.mark.parametrize(
+    ("toolset", "found"), [(LEAN, FORMS), (TASKS, {}), (TODOS, {})], ids=["lean", "tasks", "todos"]
+)
+def test_a_demand_is_unmet_where_no_tool_takes_the_field(toolset, found):
+    """Of rules at error; where they warn or are off nothing is in the way."""
+    assert unmet_rules(toolset, STRICT) == found
+    assert unmet_rules(toolset, DEFAULT) == {}
+
+
+def test_every_tool_set_takes_a_title():
+    """Whatever it is called there."""
+    titled = Policy().adding(Rule("titled", lambda change: (), demands="subject"))
+    assert unmet_rules(TODOS, titled) == {}

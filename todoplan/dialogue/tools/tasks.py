@@ -1,18 +1,19 @@
 """The tool set `tasks`: TaskCreate, TaskGet, TaskList, TaskUpdate, as Claude and AgentScope do."""
 
 from collections.abc import Mapping
-from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import attrs
 
 from todoplan.core.commands import CreateTask, CreateTasks, DeleteTask, UpdateTask
 from todoplan.core.plan.fast_constructor import fast_constructor, fast_keyword_constructor
+from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.intake.vocabulary import DELETED
 from todoplan.dialogue.tools.todos import TITLES
 from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
+from todoplan.errors import PlanError
 
 __all__ = ["TASKS", "KeyStyle", "tasks"]
 
@@ -64,23 +65,22 @@ _several = fast_constructor(CreateTasks)
 
 
 def _create(values: Mapping[str, Any]) -> Request:
-    if "tasks" not in values:
-        return _create_one(values)
-    if beside := next((key for key in values if key != "tasks"), None):
-        return Problem("beside_tasks", path=beside, legal="tasks")
-    if not values["tasks"]:
-        return Problem("missing_field", path="tasks", legal="tasks")
-    return _several(tuple(_new(**entry) for entry in values["tasks"]))
-
-
-def _create_one(values: Mapping[str, Any]) -> Request:
+    if "tasks" in values:
+        if beside := next((key for key in values if key != "tasks"), None):
+            return Problem("beside_tasks", path=beside, legal="tasks")
+        if not values["tasks"]:
+            return Problem("missing_field", path="tasks", legal="tasks")
+        return _several(tuple(_new(**entry) for entry in values["tasks"]))
     if "subject" not in values:
         return Problem("missing_field", path="subject", legal="subject")
-    given = dict(values)
-    for ends in ("blocked_by", "blocks"):
-        if ends in given:
-            given[ends] = tuple(end.lstrip("#") for end in given[ends])
-    return _new(**given)
+    # "#1" is the second task of a call that creates several; where there is but one, it can only
+    # mean the task 1 that is there.
+    edges = {
+        name: tuple(task_id.lstrip("#") for task_id in values[name])
+        for name in ("blocked_by", "blocks")
+        if name in values
+    }
+    return _new(**{**values, **edges})
 
 
 def _get(values: Mapping[str, Any]) -> Request:
@@ -97,14 +97,16 @@ def _update(values: Mapping[str, Any]) -> Request:
     return _change(**values)
 
 
-@cache
-def tasks(keys: KeyStyle = "camel") -> ToolSet:
-    """
-    Return the tool set with argument names as Claude ("camel") or AgentScope ("snake") spells them.
+def _styled(fields: tuple[Field, ...], keys: KeyStyle) -> tuple[Field, ...]:
+    if keys == "camel":
+        return fields
+    return tuple(
+        attrs.evolve(field, name=field.target, items=_styled(field.items, keys)) for field in fields
+    )
 
-    Either spelling is understood whichever is shown.
-    """
-    return ToolSet(
+
+_SETS: dict[KeyStyle, ToolSet] = {
+    keys: ToolSet(
         "tasks",
         (
             Tool("TaskCreate", _styled(_CREATE, keys), _create, adds_only=True),
@@ -113,15 +115,25 @@ def tasks(keys: KeyStyle = "camel") -> ToolSet:
             Tool("TaskUpdate", _styled(_UPDATE, keys), _update),
         ),
         "TaskUpdate",
+        expression="TASKS" if keys == "camel" else f"tasks({keys!r})",
     )
+    for keys in get_args(KeyStyle)
+}
 
 
-def _styled(fields: tuple[Field, ...], keys: KeyStyle) -> tuple[Field, ...]:
-    if keys == "camel":
-        return fields
-    return tuple(
-        attrs.evolve(field, name=field.target, items=_styled(field.items, keys)) for field in fields
-    )
+def tasks(keys: KeyStyle = "camel") -> ToolSet:
+    """
+    Return the tool set with argument names as Claude ("camel") or AgentScope ("snake") spells them.
+
+    Either spelling is understood whichever is shown.
+
+    Raises:
+        PlanError: `keys` is neither.
+    """
+    if keys not in get_args(KeyStyle):  # compared, not hashed: any object may come here
+        msg = f"{short_repr(keys)} is no spelling; write tasks('camel') or tasks('snake')"
+        raise PlanError(msg, seen=keys)
+    return _SETS[keys]
 
 
 TASKS = tasks()

@@ -60,8 +60,11 @@ TODOS = ToolSet(
     (write_tool("write_todos"), Tool("read_todos", (), _read, read_only=True)),
     "write_todos",
     by_id=False,
+    expression="TODOS",
 )
 """`write_todos` and `read_todos`."""
 
-WRITE_TODOS = ToolSet("todos", (write_tool("write_todos"),), "write_todos", by_id=False)
+WRITE_TODOS = ToolSet(
+    "todos", (write_tool("write_todos"),), "write_todos", by_id=False, expression="WRITE_TODOS"
+)
 """`write_todos` alone, as LangChain's middleware has it."""
