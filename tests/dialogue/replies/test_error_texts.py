@@ -1,10 +1,23 @@
 """Problems, warnings and mends in words."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from todoplan import plan_of
+from todoplan.core.plan.model import Task
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.repairs import Repair
-from todoplan.dialogue.replies.error_texts import error_text, repairs_text, sentence, warnings_text
+from todoplan.dialogue.replies.error_texts import (
+    error_text,
+    is_error_text,
+    repairs_text,
+    sentence,
+    warnings_text,
+)
+from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 
 
 @pytest.mark.parametrize(
@@ -63,3 +76,24 @@ def test_mends_are_one_line_and_three_at_most():
         "note: took the arguments out of a wrapper; ignored todos[0].x; "
         "ignored y; did you mean z?; and 3 more"
     )
+
+
+PLAN = plan_of([Task("1", "Dig")])
+NAMES = st.sampled_from(["write_todos", "read_todos", "TaskCreate", "TaskUpdate", "TaskList"])
+VALUES = st.none() | st.text(max_size=9) | st.just("pending") | st.just("Nothing was changed.")
+ENTRY = st.dictionaries(st.sampled_from(["content", "subject", "taskId", "status"]), VALUES)
+ARGUMENTS = ENTRY | st.builds(lambda entry: {"todos": [entry]}, ENTRY)
+
+
+@given(st.lists(st.builds(Call, NAMES, ARGUMENTS), max_size=4), st.sampled_from([TODOS, tasks()]))
+def test_errors_are_known_by_their_words(calls, toolset):
+    """An answer is taken for an error if and only if it is one."""
+    for reply in Toolbox(toolset).turn(PLAN, calls).replies:
+        assert is_error_text(reply.text) == reply.is_error
+
+
+def test_an_answer_that_was_cut_is_known_by_its_beginning():
+    """A few words of it are enough."""
+    reply = Toolbox().call(PLAN, "write_todos", "{")
+    assert is_error_text(reply.text[:21])
+    assert not is_error_text("")

@@ -1,14 +1,36 @@
-"""A conversation as guidance reads it: framework-neutral, only what a decision needs."""
+"""
+A conversation as guidance reads it: framework-neutral, only what a decision needs.
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+An adapter says what each message of its framework is, once, in a function to `Message`. What that
+means (a final answer, a refusal, a question) is decided here and nowhere else: where adapters
+decided it, a call that could not be read passed for an answer in one of them, and a filtered answer
+was asked for again and again in another.
+"""
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, get_args, overload
 
 import attrs
 
-__all__ = ["Message", "ToolResult", "is_final_answer", "is_refusal", "text_of"]
+from todoplan.core.plan.validation import short_repr, tuple_of
+from todoplan.errors import PlanError
+
+__all__ = [
+    "Conversation",
+    "Message",
+    "ToolResult",
+    "asks",
+    "is_final_answer",
+    "is_refusal",
+    "text_of",
+]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
+# Finish reasons without case and punctuation, since "tool_calls", "toolCalls" and "TOOL_CALLS" are
+# in use. Gemini ends a call that it could not form by MALFORMED_FUNCTION_CALL, Anthropic a turn
+# that goes on by itself by "pause_turn".
 _TOOL_FINISHES = frozenset(
     {"toolcalls", "tooluse", "functioncall", "functioncalls", "malformedfunctioncall", "pauseturn"}
 )
@@ -41,8 +63,15 @@ class ToolResult:
 @attrs.frozen
 class Message:
     """
-    One message. `calls` are the names of the tools called in it, in order; `invalid_calls` counts
-    calls that the framework could not read. `shows` is the plan's revision if this is a reminder.
+    One message.
+
+    `calls` are the names of the tools called in it, in order; `invalid_calls` counts calls that the
+    framework could not read; `results` are what tools answered. `finish` is the provider's own word
+    for why the model stopped ("stop", "tool_use", "SAFETY", ...), in any spelling; "" if unknown.
+    `shows` is the plan's revision if this is a reminder that lists it.
+
+    Raises:
+        PlanError: the role is none of system, user, assistant, tool; `calls` is one text.
     """
 
     role: Role
@@ -52,6 +81,35 @@ class Message:
     invalid_calls: int = 0
     finish: str = ""
     shows: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.role not in get_args(Role):
+            msg = f"{short_repr(self.role)} is no role; write one of {', '.join(get_args(Role))}"
+            raise PlanError(msg, seen=self.role)
+        tuple_of(self.calls, str, 'the names of the called tools, such as ("write_todos",)')
+        tuple_of(self.results, ToolResult, 'a tuple of results, such as (ToolResult("search"),)')
+
+
+@attrs.frozen
+class Conversation(Sequence[Message]):
+    """
+    The `messages` of a framework, and what reads one of them.
+    """
+
+    messages: Sequence[Any]
+    read: Callable[[Any], Message]
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Message]: ...
+    def __getitem__(self, index: int | slice) -> Message | Sequence[Message]:
+        if isinstance(index, slice):
+            return Conversation(self.messages[index], self.read)
+        return self.read(self.messages[index])
 
 
 def text_of(content: object) -> str:
@@ -84,6 +142,35 @@ def is_refusal(message: Message) -> bool:
     Say whether the model, or a filter of its provider, would not answer; asking again is no help.
     """
     return _finish(message) in _REFUSING_FINISHES
+
+
+def asks(message: Message) -> bool:
+    """
+    Say whether the text ends in a question, in whatever script.
+
+    What may stand behind a question mark (a quote, a bracket, emphasis, an emoji) is passed over.
+    """
+    text = message.text
+    end = len(text)
+    while end and (text[end - 1] in _CLOSING or unicodedata.category(text[end - 1]) in _PASSED):
+        end -= 1
+    if not end:
+        return False
+    if _is_named(text[end - 1], "QUESTION MARK", "INTERROBANG"):
+        return True
+    word = text[:end].split()[-1]
+    if word.endswith(";"):  # what Greek keyboards write for the Greek question mark
+        return len(word) > 1 and _is_named(word[-2], "GREEK")
+    return any(_is_named(letter, "ARMENIAN QUESTION MARK") for letter in word)  # stands in the word
+
+
+_CLOSING = frozenset("\"'*_`~|>")
+_PASSED = frozenset({"Pe", "Pf", "Zs", "Zl", "Zp", "Cc", "Cf", "So", "Sk", "Mn"})
+
+
+def _is_named(letter: str, *parts: str) -> bool:
+    name = unicodedata.name(letter, "")
+    return any(part in name for part in parts)
 
 
 def _finish(message: Message) -> str:

@@ -15,7 +15,7 @@ from todoplan.dialogue.replies.views import ids_text
 from todoplan.texts import cleaning
 from todoplan.texts.wording import fill, say, wording
 
-__all__ = ["error_text", "repairs_text", "sentence", "warnings_text"]
+__all__ = ["error_text", "is_error_text", "repairs_text", "sentence", "warnings_text"]
 
 _MOST_PROBLEMS = 10
 _MOST_WARNINGS = 5
@@ -35,6 +35,15 @@ def error_text(problems: Sequence[Problem], example: str = "") -> str:
     if example:
         sentences.append(say("problems", "example", example=example))
     return say("problems", "error", problems=" ".join(sentences))
+
+
+def is_error_text(text: str) -> bool:
+    """
+    Say whether a planning tool's answer, or the beginning of it, tells of an error.
+
+    For frameworks that keep a tool's answer as a text, without a mark for errors.
+    """
+    return text.startswith(say("problems", "error", problems="").rstrip())
 
 
 def warnings_text(warnings: Iterable[Problem]) -> tuple[str, ...]:
