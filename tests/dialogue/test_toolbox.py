@@ -1,12 +1,14 @@
 """The one road from a call to a reply."""
 
+import inspect
 import re
 from datetime import UTC, datetime
+from enum import StrEnum
 
 import pytest
 from support.talk import check_reply, planned, texts_of, toolbox, write
 
-from todoplan import STRICT, Plan
+from todoplan import DEFAULT, STRICT, Plan, dialogue
 from todoplan.dialogue import LEAN, TASKS
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -115,3 +117,113 @@ def test_a_policy_that_cannot_be_kept_is_refused_with_the_remedy():
         Toolbox(LEAN, STRICT)
     assert 'policy.but(active_form_required="off", priority_required="off")' in str(told.value)
     assert told.value.data["rules"] == ("active_form_required", "priority_required")
+
+
+class Awkward(str):
+    """
+    A text that answers no question about itself.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        raise ValueError
+
+    def __hash__(self):
+        raise ValueError
+
+    def __str__(self):
+        raise ValueError
+
+
+class Silent:
+    """
+    An object that is neither a text nor ready to say what it is.
+    """
+
+    @property
+    def __class__(self):
+        raise ValueError
+
+    def __repr__(self):
+        raise ValueError
+
+
+class Named(StrEnum):
+    """
+    Names of tools, as an application may keep them.
+    """
+
+    READ = "read_todos"
+
+
+NAMES = [list, dict, bool, bytes, object, Silent, lambda: Awkward("nobody"), lambda: Toolbox]
+
+
+@pytest.mark.parametrize("make", NAMES, ids=range(len(NAMES)))
+def test_any_object_as_a_name_gives_an_error(make):
+    """A list was a TypeError: it has no hash. In a turn it is answered beside the others."""
+    plan, name = planned("a"), make()
+    reply = Toolbox().call(plan, name, {})
+    check_reply(plan, reply)
+    assert "There is no planning tool" in reply.text
+    assert type(reply.name) is str
+    calls = [Call(name, {}), Call("read_todos", {})]
+    assert [each.is_error for each in Toolbox().turn(plan, calls).replies] == [True, False]
+
+
+def test_a_name_may_be_any_kind_of_text():
+    """A member of an enum of texts, or another subclass, names the tool that it spells."""
+    for name in (Named.READ, Awkward("read_todos")):
+        assert Toolbox().call(planned("a"), name).text == "#1 [pending] a"
+
+
+ARGUMENTS = [object(), Silent, 1.5, float("nan"), b"{}", [], "", "{", [{}], {"todos": object()}]
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS, ids=range(len(ARGUMENTS)))
+def test_any_object_as_arguments_gives_an_error(arguments):
+    """Nothing is changed, and nothing raised."""
+    plan = planned("a")
+    reply = Toolbox().call(plan, "write_todos", arguments)
+    check_reply(plan, reply)
+    assert reply.is_error
+
+
+@pytest.mark.parametrize(
+    ("wrong", "wanted"),
+    [
+        (lambda: Toolbox().call(None, "read_todos"), "None (NoneType) is no plan; give Plan()"),
+        (lambda: Toolbox().call([], "nobody"), "[] (list) is no plan"),
+        (lambda: Toolbox().turn({}, [Call("read_todos", {})]), "{} (dict) is no plan"),
+        (lambda: Toolbox().turn(Plan(), "read_todos"), "give the calls of a turn, such as [Call("),
+        (lambda: Toolbox().turn(Plan(), [("read_todos", {})]), "give the calls of a turn"),
+        (lambda: Toolbox(limits=7), "7 (int) is no InputLimits"),
+    ],
+)
+def test_a_developers_mistake_is_an_exception(wrong, wanted):
+    """What a model sends never raises; a plan that is none does, and says what to give."""
+    with pytest.raises(PlanError, match=re.escape(wanted)):
+        wrong()
+
+
+def test_a_toolbox_shows_how_it_is_written():
+    """Its repr has the tool set and the policy by name, and the options that are not as usual."""
+    policy = repr(STRICT)
+    assert repr(Toolbox(TASKS, STRICT)) == f"Toolbox(TASKS, {policy})"
+    assert repr(Toolbox(TASKS, STRICT, say_done=True)) == f"Toolbox(TASKS, {policy}, say_done=True)"
+
+
+PUBLIC = [
+    (name, value)
+    for name in dialogue.__all__
+    if callable(value := getattr(dialogue, name)) and name != "Clock"
+]
+
+
+@pytest.mark.parametrize(("name", "value"), PUBLIC, ids=[name for name, _ in PUBLIC])
+def test_help_reads(name, value):
+    """No signature is longer than a few lines, whatever the defaults are."""
+    defaults = sum(len(repr(policy)) for policy in (DEFAULT,)) - len("DEFAULT")
+    longest = 250 + (defaults if name == "Toolbox" else 0)
+    assert len(str(inspect.signature(value))) <= longest

@@ -16,7 +16,7 @@ one exception: of several whole-list writes none is carried out. Each was made w
 others, so whichever came last would undo what the model meant with the rest.
 """
 
-from __future__ import annotations  # help() shows `toolset: ToolSet`, not the module path before it
+from __future__ import annotations  # help() shows short names, not the path before each
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

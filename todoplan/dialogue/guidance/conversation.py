@@ -7,6 +7,8 @@ decided it, a call that could not be read passed for an answer in one of them, a
 was asked for again and again in another.
 """
 
+from __future__ import annotations  # help() shows short names, not the path before each
+
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args, overload

@@ -10,6 +10,8 @@ What must be remembered between calls is `Memory`, a small frozen value that an 
 framework's own per-thread state. The same inputs give the same decision.
 """
 
+from __future__ import annotations  # help() shows short names, not the path before each
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 

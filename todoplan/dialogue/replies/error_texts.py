@@ -11,7 +11,7 @@ from todoplan.core.plan.slots import number_of
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.cleaning import quoted
 from todoplan.dialogue.intake.repairs import Repair
-from todoplan.dialogue.replies.views import ids_text
+from todoplan.dialogue.replies.views import MOST_READ, ids_text
 from todoplan.texts import cleaning
 from todoplan.texts.wording import fill, say, wording
 
@@ -62,7 +62,7 @@ def sentence(problem: Problem) -> str:
     Return one problem as a sentence; a rule of the user's own speaks by its `note`.
     """
     if problem.note:  # may quote a task, and is as safe to show as one
-        text = cleaning.printable(problem.note)[:_LONGEST_NOTE]
+        text = cleaning.printable(problem.note[:MOST_READ])[:_LONGEST_NOTE]
     else:
         ids = problem.task_ids
         numbered = all(map(number_of, ids))
@@ -85,7 +85,7 @@ def _clipped(text: str) -> str:
     """
     Return a value on one line; of a long one its start and its end, which tell a cycle best.
     """
-    line = cleaning.one_line(text)
+    line = cleaning.one_line(text[:MOST_READ])
     if len(line) <= _LONGEST_VALUE:
         return line
     return f"{line[:_SHOWN_START]} ... {line[-_SHOWN_END:]}"

@@ -24,10 +24,20 @@ from todoplan.core.plan.questions import unresolved_blockers
 from todoplan.texts import cleaning
 from todoplan.texts.wording import say
 
-__all__ = ["LONGEST_LIST", "LONGEST_TASK", "ids_text", "list_text", "one_line", "task_text"]
+__all__ = [
+    "LONGEST_LIST",
+    "LONGEST_TASK",
+    "MOST_READ",
+    "ids_text",
+    "list_text",
+    "one_line",
+    "task_text",
+]
 
 LONGEST_LIST = 250_000
 LONGEST_TASK = 40_000
+MOST_READ = 65_536
+"""No line that is shown needs more of a text; a megabyte of escape sequences takes a second."""
 
 _MOST_IDS = 10
 _LONGEST_LINE = 500
@@ -43,7 +53,7 @@ def one_line(text: str, most: int = _LONGEST_LINE) -> str:
     """
     if text.isprintable() and len(text) <= most and "  " not in text and text == text.strip():
         return text
-    line = cleaning.one_line(text)
+    line = cleaning.one_line(text[:MOST_READ])
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
@@ -163,7 +173,8 @@ def _detail(text: str) -> str:
 
 def _metadata(metadata: FrozenDict) -> str:
     text = json.dumps(thaw(metadata), ensure_ascii=False)
-    if cleaning.printable(text) != text:
+    start = text[:MOST_READ]
+    if cleaning.printable(start) != start:
         text = json.dumps(thaw(metadata))  # what hides is shown as \\uXXXX, and nothing is lost
     return text if len(text) <= _LONGEST_METADATA else f"{text[: _LONGEST_METADATA - 3]}..."
 
