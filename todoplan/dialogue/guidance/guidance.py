@@ -230,8 +230,8 @@ def before_partial(guidance: Guidance, plan: Plan, memory: Memory) -> Advice:
     Say what the model should be reminded of in a request that shows only what is new, because the
     provider keeps the rest of the conversation.
 
-    Whether the plan is still in sight cannot be seen. It counts as lost if the model has never been
-    told of it, or has not changed it for 20 turns; then it is told once.
+    Whether the model still has the plan before it cannot be seen. The plan counts as lost if it was
+    never shown, or neither shown nor changed by the model for 20 turns; then it is shown once.
     """
     in_sight = memory.revision >= 0 and memory.turn + 1 - memory.touched < _TURNS_IN_SIGHT
     messages = (Message("user", shows=plan.revision),) if in_sight else ()

@@ -74,8 +74,8 @@ class Memory:
         """
         Return the memory after the model's own calls brought a plan from a revision to this one.
 
-        What others did to the plan before that stays to be told, and a call that changed nothing
-        is no sign that the model knows the plan.
+        What others did before that is still unknown to the model, and a call that changed nothing
+        is no sign that it knows the plan.
         """
         is_own = before == self.revision != plan.revision
         return self.saw(plan) if is_own else self

@@ -3,7 +3,7 @@ Reminders in words: escaped, on one line, bounded, in exactly one tag of ours.
 
 Law: whatever the task texts hold, a reminder has one opening and one closing tag, and its length
 does not grow with the plan. DeerFlow puts titles as they are into its tag: one that holds the
-closing tag ends the reminder, and what follows speaks as the system.
+closing tag ends the reminder, and what follows reads as if the system had said it.
 """
 
 from collections.abc import Iterable

@@ -17,11 +17,11 @@ class Settings:
 
     `plan_lost`: show the plan again when nothing in the request shows it.
     `unfinished`: how often a final answer is sent back while tasks are open, counted anew whenever
-    more tasks are resolved; once it is used up the answer is let go, or `on_ignored="raise"` says
-    to raise. A question to the person is never sent back.
+    more tasks are resolved; once it is used up the answer is let go, or with `on_ignored="raise"`
+    the verdict is to raise. A question to the person is never sent back.
     `empty`: how often a run without a plan is reminded that it may write one.
     `stale`: after how many turns without a change a task in progress is mentioned.
-    `changed`: tell that somebody else changed the plan.
+    `changed`: show the plan again when somebody else has changed it.
     `all_done`: ask once for the answer itself when all is resolved, "if_silent" only where the
     final answer has no text.
 

@@ -39,7 +39,7 @@ def error_text(problems: Sequence[Problem], example: str = "") -> str:
 
 def is_error_text(text: str) -> bool:
     """
-    Say whether a planning tool's answer, or the beginning of it, tells of an error.
+    Say whether a planning tool's answer, or the beginning of it, is that of a refused call.
 
     For frameworks that keep a tool's answer as a text, without a mark for errors.
     """
@@ -59,7 +59,7 @@ def warnings_text(warnings: Iterable[Problem]) -> tuple[str, ...]:
 
 def sentence(problem: Problem) -> str:
     """
-    Return one problem as a sentence; a rule of the user's own speaks by its `note`.
+    Return one problem as a sentence; a rule of the developer's own brings it along as `note`.
     """
     if problem.note:  # may quote a task, and is as safe to show as one
         text = cleaning.printable(problem.note[:MOST_READ])[:_LONGEST_NOTE]
@@ -83,7 +83,7 @@ def sentence(problem: Problem) -> str:
 
 def _clipped(text: str) -> str:
     """
-    Return a value on one line; of a long one its start and its end, which tell a cycle best.
+    Return a value on one line; of a long one its start and its end: of a cycle these say most.
     """
     line = cleaning.one_line(text[:MOST_READ])
     if len(line) <= _LONGEST_VALUE:

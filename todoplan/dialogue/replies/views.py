@@ -6,8 +6,8 @@ shown to the model (`todoplan.texts.cleaning`); a list is cut at `LONGEST_LIST` 
 task at `LONGEST_TASK`, and says so: a plan may come from a file that no rule has held to a size.
 
 A list is the costliest reply, and most of its lines are as they were one call ago. So the plan
-keeps the text of each chunk of tasks (`ChunkWriter`), and only what a task says of others, the
-blockers it waits for, is put behind its line each time.
+keeps the text of each chunk of tasks (`ChunkWriter`), and only what depends on other tasks, the
+blockers that a task waits for, is put behind its line each time.
 """
 
 import json
@@ -78,7 +78,7 @@ def _line(task: Task) -> str:
 
 def _lines(tasks: Sequence[Task]) -> list[str]:
     # Most subjects are short and plain. One look at all of them together is much cheaper than one
-    # at each, and tells whether `one_line` would leave them as they are.
+    # at each, and shows whether `one_line` would leave them as they are.
     lines = [
         f"#{task.id} [{task.status._value_}] {task.subject}"
         + (f" ({one_line(task.owner)})" if task.owner else "")

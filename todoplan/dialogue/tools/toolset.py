@@ -13,7 +13,7 @@ text would be the name of a tool that the model does not have.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import attrs
 
@@ -87,7 +87,7 @@ class ToolSet:
     Tools that belong together, and the names under which they are shown.
 
     `name` is that of the file with its texts; a set without one has none. `writer` is the tool that
-    guidance names when it asks for an update; `by_id` tells whether the model knows tasks by id;
+    guidance names when it asks for an update; `by_id`: the model knows tasks by id;
     `names` are those shown instead of the tools' keys (see `renamed`). `expression` is how a
     program writes the set.
 
@@ -167,7 +167,7 @@ class ToolSet:
 
     def system_prompt(self, length: Length = "compact") -> str:
         """
-        Return what to tell the model about planning, once, in the system prompt.
+        Return the part of the system prompt that is about planning.
 
         Raises:
             PlanError: `length` is neither "compact" nor "guided".
@@ -199,7 +199,7 @@ def plain_name(name: object) -> str:
     `str` may have any: so a name is copied, and nothing of the object itself is asked.
     """
     if issubclass(type(name), str):
-        return str.__str__(name)
+        return str.__str__(cast("str", name))
     return f"({type(name).__name__})"
 
 
