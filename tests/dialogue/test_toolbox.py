@@ -196,6 +196,7 @@ def test_any_object_as_arguments_gives_an_error(arguments):
         (lambda: Toolbox().call(None, "read_todos"), "None (NoneType) is no plan; give Plan()"),
         (lambda: Toolbox().call([], "nobody"), "[] (list) is no plan"),
         (lambda: Toolbox().turn({}, [Call("read_todos", {})]), "{} (dict) is no plan"),
+        (lambda: Toolbox().turn({}, [Call("write_todos", {})] * 2), "{} (dict) is no plan"),
         (lambda: Toolbox().turn(Plan(), "read_todos"), "give the calls of a turn, such as [Call("),
         (lambda: Toolbox().turn(Plan(), [("read_todos", {})]), "give the calls of a turn"),
         (lambda: Toolbox(limits=7), "7 (int) is no InputLimits"),

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import tuple_of
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.errors import PlanError
 
 __all__ = ["answered_after", "answered_beside"]
 
@@ -26,9 +28,11 @@ def answered_beside(
     `plan` is that before the turn: for frameworks in which all calls of a turn see the same state,
     so that each has to carry out the earlier ones again to know where it starts.
     """
-    if len(calls) == 1:
-        (call,) = calls
-        return (toolbox.call(plan, call.name, call.arguments, at=at),)
+    if not 0 <= place < len(calls):
+        msg = f"place {place!r} is none of {len(calls)} calls; they are counted from 0"
+        raise PlanError(msg, seen=place)
+    if len(calls) == 1:  # the usual turn: no need to look for others
+        return (toolbox.call(plan, calls[0].name, calls[0].arguments, at=at),)
     return toolbox.turn(plan, calls, at=at).replies[: place + 1]
 
 
@@ -45,6 +49,7 @@ def answered_after(
 
     `turn` names the tools of all calls of the turn, the answered ones too.
     """
+    turn = tuple_of(turn, str, 'the names of the tools of a turn, such as ["write_todos"]')
     clashing = [turn[place] for place in toolbox.clashing(turn)] if len(turn) > 1 else []
     if call.name in clashing:
         return toolbox.turn(plan, [Call(call.name, None) for _ in clashing]).replies[0]

@@ -227,6 +227,8 @@ class Toolbox:
         Raises:
             PlanError: `plan` is no plan, or `calls` holds something else than calls.
         """
+        if not isinstance(plan, Plan):
+            raise _no_plan(plan)
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
         clashing = self.clashing([call.name for call in calls])
         replies: list[Reply] = []

@@ -1,6 +1,7 @@
 """A conversation as guidance reads it: a framework's messages, and what each of them means."""
 
 import re
+from functools import reduce
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,8 @@ from todoplan.errors import PlanError
         ([{"type": "image", "text": "alt"}, {"type": "text", "text": None}], ""),
         ({"type": "text", "text": "done"}, "done"),
         (b"done", ""),
+        (bytearray(b"done"), ""),
+        (reduce(lambda inner, _: [inner], range(100_000), "deep"), "deep"),
         (None, ""),
         (7, ""),
     ],
@@ -126,6 +129,8 @@ def test_a_conversation_is_read_message_by_message():
         "**Shall I go on?** \U0001f642",
         '(or "both?")',
         "Really\u2049\ufe0f",
+        "Shall I go on\u2753",
+        "Shall I go on?" + " " * 1_000_000,
     ],
 )
 def test_an_answer_that_ends_in_a_question_asks(text):

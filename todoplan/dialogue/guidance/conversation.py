@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 Role = Literal["system", "user", "assistant", "tool"]
+_ROLES = get_args(Role)
 
 # Finish reasons without case and punctuation, since "tool_calls", "toolCalls" and "TOOL_CALLS" are
 # in use. Gemini ends a call that it could not form by MALFORMED_FUNCTION_CALL, Anthropic a turn
@@ -85,11 +86,12 @@ class Message:
     shows: int | None = None
 
     def __attrs_post_init__(self) -> None:
-        if self.role not in get_args(Role):
-            msg = f"{short_repr(self.role)} is no role; write one of {', '.join(get_args(Role))}"
+        if self.role not in _ROLES:
+            msg = f"{short_repr(self.role)} is no role; write one of {', '.join(_ROLES)}"
             raise PlanError(msg, seen=self.role)
-        tuple_of(self.calls, str, 'the names of the called tools, such as ("write_todos",)')
-        tuple_of(self.results, ToolResult, 'a tuple of results, such as (ToolResult("search"),)')
+        if self.calls or self.results:  # most messages have neither, and many are read in a turn
+            tuple_of(self.calls, str, 'the names of the called tools, such as ("write_todos",)')
+            tuple_of(self.results, ToolResult, 'a tuple of results: (ToolResult("search"),)')
 
 
 @attrs.frozen
@@ -120,14 +122,19 @@ def text_of(content: object) -> str:
 
     Blocks of other kinds, and anything else, count as no text.
     """
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Mapping):
-        text = content.get("text")
-        return text if isinstance(text, str) and content.get("type", "text") == "text" else ""
-    if isinstance(content, Sequence) and not isinstance(content, bytes | bytearray):
-        return "".join(text_of(block) for block in content)
-    return ""
+    texts: list[str] = []
+    waiting = [content]
+    while waiting:  # not by recursion: how deep it is nested is the framework's choice
+        part = waiting.pop()
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, Mapping):
+            text = part.get("text")
+            if isinstance(text, str) and part.get("type", "text") == "text":
+                texts.append(text)
+        elif isinstance(part, Sequence) and not isinstance(part, bytes | bytearray):
+            waiting += reversed(part)
+    return "".join(texts)
 
 
 def is_final_answer(message: Message) -> bool:
@@ -152,20 +159,20 @@ def asks(message: Message) -> bool:
 
     What may stand behind a question mark (a quote, a bracket, emphasis, an emoji) is passed over.
     """
-    text = message.text
-    end = len(text)
-    while end and (text[end - 1] in _CLOSING or unicodedata.category(text[end - 1]) in _PASSED):
-        end -= 1
-    if not end:
-        return False
-    if _is_named(text[end - 1], "QUESTION MARK", "INTERROBANG"):
-        return True
-    word = text[:end].split()[-1]
+    end = message.text.rstrip()[-_LONGEST_ENDING:]
+    while end and not _is_named(end[-1], "QUESTION MARK", "INTERROBANG"):
+        if end[-1] not in _CLOSING and unicodedata.category(end[-1]) not in _PASSED:
+            break
+        end = end[:-1]
+    else:
+        return bool(end)
+    word = end.split()[-1]
     if word.endswith(";"):  # what Greek keyboards write for the Greek question mark
         return len(word) > 1 and _is_named(word[-2], "GREEK")
     return any(_is_named(letter, "ARMENIAN QUESTION MARK") for letter in word)  # stands in the word
 
 
+_LONGEST_ENDING = 200
 _CLOSING = frozenset("\"'*_`~|>")
 _PASSED = frozenset({"Pe", "Pf", "Zs", "Zl", "Zp", "Cc", "Cf", "So", "Sk", "Mn"})
 
