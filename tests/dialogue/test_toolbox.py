@@ -18,13 +18,13 @@ AT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def test_a_reply_carries_everything():
-    """Plan, events, text, warnings, mends, and the name under which the tool is shown."""
+    """Plan, events, text, warnings, repairs, and the name under which the tool is shown."""
     both = [{"content": text, "status": "doing"} for text in "ab"]
     reply = toolbox().call(Plan(), "write_todos", {"todos": both}, at=AT)
     check_reply(Plan(), reply)
     assert reply.name == "write_todos"
     assert [warning.code for warning in reply.warnings] == ["single_in_progress"]
-    assert [mend.used for mend in reply.repairs] == ["in_progress"] * 2
+    assert [repair.used for repair in reply.repairs] == ["in_progress"] * 2
     assert reply.plan["1"].created_at == AT
     assert reply.text.splitlines()[1:] == [
         (
@@ -105,18 +105,20 @@ def test_a_note_when_nothing_is_open_on_request():
 )
 def test_what_is_no_tool_set_or_policy_is_refused_at_once(wrong, wanted):
     """The error shows what was given, and what to write."""
-    with pytest.raises(PlanError, match=re.escape(wanted)) as told:
+    with pytest.raises(PlanError, match=re.escape(wanted)) as raised:
         wrong()
-    assert "write Toolbox(TASKS, DEFAULT)" in str(told.value)
+    assert "write Toolbox(TASKS, DEFAULT)" in str(raised.value)
 
 
 def test_a_policy_that_cannot_be_kept_is_refused_with_the_remedy():
     """The message says which rules, of which set, and what to write."""
     Toolbox(TASKS, STRICT)
-    with pytest.raises(PlanError, match="the tool set lean takes no active_form, priority") as told:
+    with pytest.raises(
+        PlanError, match="the tool set lean takes no active_form, priority"
+    ) as raised:
         Toolbox(LEAN, STRICT)
-    assert 'policy.but(active_form_required="off", priority_required="off")' in str(told.value)
-    assert told.value.data["rules"] == ("active_form_required", "priority_required")
+    assert 'policy.but(active_form_required="off", priority_required="off")' in str(raised.value)
+    assert raised.value.data["rules"] == ("active_form_required", "priority_required")
 
 
 class Awkward(str):

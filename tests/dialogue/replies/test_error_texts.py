@@ -1,4 +1,4 @@
-"""Problems, warnings and mends in words."""
+"""Problems, warnings and repairs in words."""
 
 import pytest
 from hypothesis import given
@@ -41,7 +41,7 @@ def test_a_problem_is_a_sentence(problem, words):
 
 
 def test_a_long_problem_is_clipped_in_the_middle():
-    """What was seen is told by its beginning and its end."""
+    """Of what was seen the beginning and the end are shown."""
     told = sentence(Problem("cycle", seen="a" * 500 + "b" * 30))
     assert "aaa ... bbb" in told
     assert len(told) < 400
@@ -64,15 +64,15 @@ def test_warnings_are_a_line_each_and_five_at_most():
     assert lines[-1] == "Note: and 2 more like these."
 
 
-def test_mends_are_one_line_and_three_at_most():
-    """The others are counted; nothing mended is nothing said."""
+def test_repairs_are_one_line_and_three_at_most():
+    """The others are counted; nothing repaired is nothing said."""
     assert repairs_text([]) == ""
-    mends = [
+    repairs = [
         Repair("wrapper"),
         Repair("ignored_key", "todos[0].x"),
         Repair("ignored_key", "y", used="z"),
     ]
-    assert repairs_text([*mends, *mends]) == (
+    assert repairs_text([*repairs, *repairs]) == (
         "note: took the arguments out of a wrapper; ignored todos[0].x; "
         "ignored y; did you mean z?; and 3 more"
     )

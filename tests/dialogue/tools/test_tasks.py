@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from support.strategies import full_plans
 from support.talk import check_reply, planned, texts_of, toolbox, valid
 
+from todoplan.core.commands import CreateTask, UpdateTask
 from todoplan.core.plan.frozen import thaw
-from todoplan.core.plan.model import Status
+from todoplan.core.plan.model import EDITABLE, Status
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -210,6 +211,24 @@ def test_nothing_changed():
     reply = call(planned("a"), "TaskUpdate", taskId=1, subject="a", status="pending")
     assert reply.text == "no change, 0/1 completed"
     assert reply.plan["1"].status is Status.PENDING
+
+
+def targets(fields):
+    """
+    Return what commands call these arguments.
+    """
+    return {field.target for field in fields}
+
+
+@pytest.mark.parametrize("toolset", [tasks(), tasks("snake")], ids=repr)
+def test_every_field_of_a_task_can_be_sent(toolset):
+    """A new field of a task or of a command that no tool takes is named here."""
+    create, update = toolset.find("TaskCreate").fields, toolset.find("TaskUpdate").fields
+    (several,) = (field for field in create if field.items)
+    asked = {field.name for field in attrs.fields(CreateTask)}
+    assert asked >= EDITABLE
+    assert targets(several.items) == targets(create) - {"tasks"} == asked
+    assert targets(update) == {field.name for field in attrs.fields(UpdateTask)}
 
 
 SETS = (tasks(), tasks("snake"), tasks().renamed(TaskCreate="add_step", TaskUpdate="change"))
