@@ -61,4 +61,5 @@ def _parsed(text: str) -> str:
     """
     Return the text with %(name)s for each $name.
     """
+    # Filled by `%`, which takes a tenth of the time of string.Template: every reply passes here.
     return _NAME.sub(r"%(\1)s", text.replace("%", "%%"))

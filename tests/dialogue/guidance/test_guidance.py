@@ -518,8 +518,16 @@ def test_a_setting_that_means_nothing_is_refused_at_once(settings, wanted):
     [
         (lambda: Guidance(Toolbox()), "is no ToolSet; write Guidance(toolbox.toolset)"),
         (lambda: Guidance(TODOS, 0), "0 (int) is no Settings; write Guidance("),
-        (lambda: Guidance(TODOS).before_model(OPEN, [], {}), "is no memory; give Memory()"),
-        (lambda: Guidance(TODOS).after_model(OPEN, ANSWER, None), "None (NoneType) is no memory"),
+        (
+            lambda: Guidance(TODOS).before_model(OPEN, [], {}),
+            "{} (dict) is no Memory; give Memory()",
+        ),
+        (
+            lambda: Guidance(TODOS).before_model([], [], Memory()),
+            "[] (list) is no Plan; give Plan()",
+        ),
+        (lambda: before_partial(Guidance(TODOS), OPEN, None), "None (NoneType) is no Memory"),
+        (lambda: Guidance(TODOS).after_model(OPEN, ANSWER, None), "None (NoneType) is no Memory"),
     ],
 )
 def test_wrong_guidance_is_the_developers_mistake(wrong, wanted):

@@ -53,6 +53,7 @@ def test_an_error_names_all_and_gives_an_example():
     assert text.startswith("Nothing was changed. The list is as it was")
     assert text.endswith("and 2 more like these. Correct, for example: {}")
     assert "example" not in error_text([Problem("no_op_write")])
+    assert "more like these" not in error_text([Problem("no_op_write")] * 10)
 
 
 def test_warnings_are_a_line_each_and_five_at_most():
@@ -61,6 +62,7 @@ def test_warnings_are_a_line_each_and_five_at_most():
     lines = warnings_text([Problem("no_op_write")] * 7)
     assert len(lines) == 6
     assert lines[0].startswith("Note: ")
+    assert len(warnings_text([Problem("no_op_write")] * 5)) == 5
     assert lines[-1] == "Note: and 2 more like these."
 
 
@@ -72,6 +74,7 @@ def test_repairs_are_one_line_and_three_at_most():
         Repair("ignored_key", "todos[0].x"),
         Repair("ignored_key", "y", used="z"),
     ]
+    assert repairs_text(repairs).endswith("ignored y; did you mean z?")
     assert repairs_text([*repairs, *repairs]) == (
         "note: took the arguments out of a wrapper; ignored todos[0].x; "
         "ignored y; did you mean z?; and 3 more"

@@ -141,6 +141,7 @@ def is_final_answer(message: Message) -> bool:
     """
     Say whether the message ends the agent's work: the assistant's, and no tool is to be run.
     """
+    # A call that could not be read is one that the model meant to make: it will be told and go on.
     if message.role != "assistant" or message.calls or message.invalid_calls:
         return False
     return _finish(message) not in _TOOL_FINISHES
@@ -173,6 +174,8 @@ def asks(message: Message) -> bool:
 
 
 _LONGEST_ENDING = 200
+# What may stand behind a question mark: quotes and emphasis, and by category closing brackets and
+# quotes, spaces, controls, emoji with their joiners and skins.
 _CLOSING = frozenset("\"'*_`~|>")
 _PASSED = frozenset({"Pe", "Pf", "Zs", "Zl", "Zp", "Cc", "Cf", "So", "Sk", "Mn"})
 

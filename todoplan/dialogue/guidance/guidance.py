@@ -41,7 +41,7 @@ __all__ = [
 
 Verdict = Literal["accept", "again", "raise"]
 
-_TURNS_IN_SIGHT = 20
+_TURNS_IN_SIGHT = 20  # a guess at how long a plan stays in a context that cannot be seen
 
 
 @attrs.frozen
@@ -119,7 +119,9 @@ def _plan_shown(moment: _Moment) -> Mapping[str, int]:
 
 
 REMINDERS: dict[ReminderKind, Reminder] = {
+    # First, since it shows the plan as it is: whatever happened to it is then known as well.
     "plan_lost": Reminder("plan_lost", _Moment.plan_is_lost, _plan_shown),
+    # Given once for each revision: what was shown is remembered as what the model knows.
     "changed": Reminder(
         "changed",
         lambda now: now.plan.revision != now.memory.revision and bool(now.plan.counts.open),
@@ -135,6 +137,7 @@ REMINDERS: dict[ReminderKind, Reminder] = {
         lambda now: not len(now.plan) and now.memory.empties < now.settings.empty,
         lambda now: {"empties": now.memory.empties + 1},
     ),
+    # Remembered as a touch: the next one comes as many turns later, not with every request.
     "stale": Reminder(
         "stale",
         lambda now: (
@@ -150,6 +153,7 @@ REMINDERS: dict[ReminderKind, Reminder] = {
         lambda now: {"asked": now.memory.asked + 1},
         sends_back=True,
     ),
+    # Once for a revision: a plan that is done and answered for stays so until it changes.
     "all_done": Reminder(
         "all_done",
         _Moment.is_unconfirmed,
@@ -185,8 +189,9 @@ class Guidance:
 
         `messages` are those of the request itself, after any summarising or trimming.
         """
-        memory = attrs.evolve(_memory(memory), turn=memory.turn + 1)
-        if memory.revision < 0:
+        _check(plan, memory)
+        memory = attrs.evolve(memory, turn=memory.turn + 1)
+        if memory.revision < 0:  # a new thread on a plan that may be old: nothing has changed yet
             memory = attrs.evolve(memory, revision=plan.revision, touched=memory.turn)
         moment = _Moment(self.toolset, self.settings, plan, memory, messages)
         return self._first_due(moment, "accept") or Advice(memory)
@@ -200,7 +205,7 @@ class Guidance:
         Let through at once are a refusal, a question, and with `structured` every answer: the
         framework asked for its form (`response_format`), and a second one would not be read.
         """
-        memory = _memory(memory)
+        _check(plan, memory)
         if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
             return Advice(memory)
         counts = plan.counts
@@ -233,6 +238,7 @@ def before_partial(guidance: Guidance, plan: Plan, memory: Memory) -> Advice:
     Whether the model still has the plan before it cannot be seen. The plan counts as lost if it was
     never shown, or neither shown nor changed by the model for 20 turns; then it is shown once.
     """
+    _check(plan, memory)
     in_sight = memory.revision >= 0 and memory.turn + 1 - memory.touched < _TURNS_IN_SIGHT
     messages = (Message("user", shows=plan.revision),) if in_sight else ()
     advice = guidance.before_model(plan, messages, memory)
@@ -253,8 +259,11 @@ def ignored(plan: Plan) -> PlanError:
     return PlanError(msg, task_ids=ids)
 
 
-def _memory(seen: object) -> Memory:
-    if not isinstance(seen, Memory):
-        msg = f"{short_repr(seen)} is no memory; give Memory(), or Memory.of(...) what was kept"
-        raise PlanError(msg, seen=seen)
-    return seen
+def _check(plan: object, memory: object) -> None:
+    for seen, kind, remedy in (
+        (plan, Plan, "Plan(), or the plan of the last reply"),
+        (memory, Memory, "Memory(), or Memory.of(...) what was kept"),
+    ):
+        if not isinstance(seen, kind):
+            msg = f"{short_repr(seen)} is no {kind.__name__}; give {remedy}"
+            raise PlanError(msg, seen=seen)

@@ -45,6 +45,7 @@ class Memory:
             return cls()
         if not isinstance(data, Mapping):
             raise _damaged(data, "object")
+        # A newer version may have kept more. To refuse that would end every thread on a downgrade.
         known = {field.name for field in attrs.fields(cls)}
         kept = {name: value for name, value in data.items() if name in known}
         for name, value in kept.items():

@@ -25,6 +25,7 @@ ReminderKind = Literal[
 """Each has a text of its name, and a row in the table of `guidance` that says when it is due."""
 
 TAG = "todoplan-reminder"
+# A reminder is sent again with every request that it is due in, so it stays under 5,000 characters.
 _LONGEST_SUBJECT = 200
 _MOST_TASKS = 20
 

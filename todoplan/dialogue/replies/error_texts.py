@@ -17,6 +17,8 @@ from todoplan.texts.wording import fill, say, wording
 
 __all__ = ["error_text", "is_error_text", "repairs_text", "sentence", "warnings_text"]
 
+# A model repairs what it can name, and a list with one fault has it in every entry: more than these
+# would say the same again.
 _MOST_PROBLEMS = 10
 _MOST_WARNINGS = 5
 _MOST_REPAIRS = 3

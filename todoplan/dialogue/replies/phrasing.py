@@ -31,7 +31,7 @@ __all__ = ["all_done_text", "change_text", "counts_text", "not_in_reply", "whole
 
 _SAID_BY_WHOLE_LIST_TEXT = frozenset({"dropped_open_items", "no_op_write"})
 _MOST_TITLES = 3
-_LONGEST_TITLE = 60
+_LONGEST_TITLE = 60  # enough to know the task again
 
 
 def counts_text(plan: Plan) -> str:
@@ -44,6 +44,7 @@ def counts_text(plan: Plan) -> str:
 def _with_counts(name: str, plan: Plan, changes: str = "") -> str:
     pending, started, done, cancelled = plan.counts
     total = pending + started + done + cancelled
+    # Cancelled tasks are counted in the total, and named only where there are some.
     if not cancelled:
         return say("replies", name, done=done, total=total, changes=changes)
     texts = {"done": done, "total": total, "cancelled": cancelled, "changes": changes}
@@ -140,6 +141,8 @@ def _newly_ready(change: Change) -> list[str]:
     """
     Return the tasks that can start now and could not before, in the order of what freed them.
     """
+    # Only dependents of what was resolved or removed can have become ready. To compare all that is
+    # ready before and after would take a walk over the plan for every call.
     freed: dict[str, None] = {}
     for event in change.events:
         task = None

@@ -39,7 +39,7 @@ LONGEST_TASK = 40_000
 MOST_READ = 65_536
 """No line that is shown needs more of a text; a megabyte of escape sequences takes a second."""
 
-_MOST_IDS = 10
+_MOST_IDS = 10  # ranges, not ids: most plans are done from the front
 _LONGEST_LINE = 500
 _LONGEST_DETAIL = 4_000
 _LONGEST_METADATA = 8_000
@@ -134,6 +134,7 @@ def ids_text(task_ids: Iterable[str]) -> str:
     """
     Return ids as "#1-#3, #7", at most ten ranges.
     """
+    # By number: Eino sorts ids as texts, and its lists have 10 before 2.
     numbers = sorted(map(int, task_ids))
     ranges: list[list[int]] = []
     for number in numbers:

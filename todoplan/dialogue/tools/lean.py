@@ -24,6 +24,7 @@ from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
 
 __all__ = ["LEAN"]
 
+# Ids are published as integers: each is a token less than as a text.
 _TITLE = Field("text", "subject", Kind.LINE, required=True, aliases=TITLES, weak=("description",))
 _AFTER = Field("after", "after", Kind.IDS, numeric=True, aliases=("blockedBy", "dependsOn"))
 _FIELDS = (
@@ -42,6 +43,7 @@ _FIELDS = (
         ),
     ),
     Field("drop", "drop", Kind.IDS, numeric=True, aliases=("cancel", "remove", "delete")),
+    # The next ready task starts by itself, so nobody needs this; who sends it is understood.
     Field("start", "start", Kind.IDS, numeric=True, hidden=True),
 )
 

@@ -35,6 +35,8 @@ _DETAILS = (
 _NEW = (
     Field("subject", "subject", Kind.LINE, required=True, aliases=TITLES),
     Field("description", "description", Kind.TEXT, aliases=("details", "notes")),
+    # Hidden: a plan is created before it is worked on. A model that starts a task with its creation
+    # is understood, and so is one that names dependents instead of blockers.
     Field("status", "status", Kind.STATUS, aliases=("state",), hidden=True),
     *_DETAILS,
     Field(
@@ -92,6 +94,7 @@ def _list(_: Mapping[str, Any]) -> Request:
 
 
 def _update(values: Mapping[str, Any]) -> Request:
+    # Deleting is no status, but a fifth tool for it would cost its schema in every request.
     if values.get("status") == DELETED:
         return DeleteTask(values["task_id"])
     return _change(**values)

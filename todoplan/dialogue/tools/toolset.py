@@ -52,7 +52,7 @@ class Query:
 Request = Command | Query | Problem
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False)  # compared by identity: tables of a tool's fields are kept by them
 class Tool:
     """
     One tool. `key` is its name in texts and files; `request` makes a command of read arguments.
@@ -81,7 +81,7 @@ class Definition:
     read_only: bool = False
 
 
-@attrs.frozen(eq=False, slots=False)
+@attrs.frozen(eq=False, slots=False)  # no slots, so that what follows from it can be kept
 class ToolSet:
     """
     Tools that belong together, and the names under which they are shown.
