@@ -28,8 +28,16 @@ if TYPE_CHECKING:
         STRICT,
     )
     from todoplan.core.rules.rule import Rule
+    from todoplan.dialogue.toolbox import Toolbox
+    from todoplan.dialogue.tools.lean import LEAN
+    from todoplan.dialogue.tools.tasks import TASKS
+    from todoplan.dialogue.tools.todos import TODOS
     from todoplan.errors import TodoplanError
-    from todoplan.planner import Planner
+    from todoplan.planner import AsyncPlanner, Planner
+    from todoplan.stores.file import FileStore
+    from todoplan.stores.memory import MemoryStore
+
+__version__ = "0.1.0"
 
 __all__ = [
     "AGENTSCOPE",
@@ -37,8 +45,14 @@ __all__ = [
     "CLAUDE_STRICT",
     "DEFAULT",
     "LANGCHAIN",
+    "LEAN",
     "STRICT",
+    "TASKS",
+    "TODOS",
     "Accepted",
+    "AsyncPlanner",
+    "FileStore",
+    "MemoryStore",
     "Plan",
     "Planner",
     "Policy",
@@ -50,6 +64,8 @@ __all__ = [
     "Task",
     "Todo",
     "TodoplanError",
+    "Toolbox",
+    "__version__",
     "apply",
     "commands",
     "decide",
@@ -80,8 +96,14 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
                 "STRICT",
             ),
             "core.rules.rule": ("Rule",),
+            "dialogue.toolbox": ("Toolbox",),
+            "dialogue.tools.lean": ("LEAN",),
+            "dialogue.tools.tasks": ("TASKS",),
+            "dialogue.tools.todos": ("TODOS",),
             "errors": ("TodoplanError",),
-            "planner": ("Planner",),
+            "planner": ("AsyncPlanner", "Planner"),
+            "stores.file": ("FileStore",),
+            "stores.memory": ("MemoryStore",),
         },
     )
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.talks.retold import Story, stories
-from benchmarks.talks.vocabulary import compact, tokens
+from benchmarks.conversations.recorded_plans import RecordedPlan, recorded_plans
+from benchmarks.conversations.token_counts import compact, tokens
 from todoplan import Plan
 from todoplan.transcripts.calls import PlanningCall
 from todoplan.transcripts.detect import detect
@@ -49,21 +49,21 @@ def _counted(path: Path, dialect: str) -> Counter[str]:
     Return the counts of one recording; its refused calls and its reads count as recorded only.
     """
     counts = Counter(recordings=1)
-    told: dict[str, dict[str, Story]] = {}
+    told: dict[str, dict[str, RecordedPlan]] = {}
     for call, before, after in _steps(path, dialect):
         counts["calls"] += 1
         counts["written"] += tokens(call.tool) + tokens(_text(call.arguments))
         counts["read"] += tokens(call.result.text) if call.result else 0
         counts["changes"] += before is not after
-        for story in told.setdefault(call.lane, stories()).values():
+        for recorded in told.setdefault(call.lane, recorded_plans()).values():
             if before is not after:
-                story.follow(before, after)
+                recorded.follow(before, after)
     for lane in told.values():
-        for name, story in lane.items():
-            counts[f"{name} calls"] += story.calls
-            counts[f"{name} written"] += story.written
-            counts[f"{name} read"] += story.read
-            counts[f"{name} untold"] += story.untold
+        for name, recorded in lane.items():
+            counts[f"{name} calls"] += recorded.calls
+            counts[f"{name} written"] += recorded.written
+            counts[f"{name} read"] += recorded.read
+            counts[f"{name} untold"] += recorded.untold
     return counts
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import attrs
 
-from benchmarks.talks.bill import bill
-from benchmarks.talks.speakers import speakers
-from benchmarks.talks.vocabulary import tokens
+from benchmarks.conversations.priced_tool_sets import priced_tool_sets
+from benchmarks.conversations.token_bill import bill
+from benchmarks.conversations.token_counts import tokens
 
 __all__ = ["run"]
 
@@ -22,18 +22,18 @@ def run(
     Count for every tool set; with `only`, for those whose name begins so.
     """
     found: list[dict[str, Any]] = []
-    for speaker in speakers():
-        if only and not speaker.name.startswith(only):
+    for toolset in priced_tool_sets():
+        if only and not toolset.name.startswith(only):
             continue
-        host = speaker.host()
+        host = toolset.host()
         system, tools = tokens(host.system()), tokens(host.tools)
-        row = {"contender": speaker.name, "system": system, "tools": tools, "fixed": system + tools}
+        row = {"contender": toolset.name, "system": system, "tools": tools, "fixed": system + tools}
         found.append(row)
-        say(f"{speaker.name:38} system {system:5,} + tools {tools:5,} = {system + tools:6,}")
-        if speaker.script is None:
+        say(f"{toolset.name:38} system {system:5,} + tools {tools:5,} = {system + tools:6,}")
+        if toolset.script is None:
             continue
         for size in _QUICK if quick else _SIZES:
-            life = bill(speaker.host(), speaker.script(size))
-            found.append({"contender": speaker.name, "n": size, **attrs.asdict(life)})
+            life = bill(toolset.host(), toolset.script(size))
+            found.append({"contender": toolset.name, "n": size, **attrs.asdict(life)})
             say(f"  n={size}: {life}")
     return found

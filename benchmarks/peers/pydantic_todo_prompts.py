@@ -8,8 +8,8 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RunUsage
 from pydantic_ai_todo import TodoCapability, TodoStorage, get_todo_system_prompt
 
-from benchmarks.talks.speakers import Host
-from benchmarks.talks.vocabulary import compact, function
+from benchmarks.conversations.token_counts import compact, function
+from benchmarks.conversations.tool_host import ToolHost
 
 __all__ = ["definitions", "host"]
 
@@ -28,7 +28,7 @@ def definitions(toolset: Any, context: Any) -> tuple[Any, str]:
     return tools, compact(told)
 
 
-def host(*, subtasks: bool = False, shown: bool = False) -> Host:
+def host(*, subtasks: bool = False, shown: bool = False) -> ToolHost:
     """
     Return a fresh list behind its tools; `shown` puts the list into the system prompt.
     """
@@ -45,4 +45,4 @@ def host(*, subtasks: bool = False, shown: bool = False) -> Host:
     def system() -> str:
         return get_todo_system_prompt(storage) if shown else capability.get_instructions()
 
-    return Host(told, system, answer)
+    return ToolHost(told, system, answer)

@@ -7,13 +7,13 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RunUsage
 from pydantic_ai_harness.planning import Planning
 
-from benchmarks.peers.pydantic_speech import definitions
-from benchmarks.talks.speakers import Host
+from benchmarks.conversations.tool_host import ToolHost
+from benchmarks.peers.pydantic_todo_prompts import definitions
 
 __all__ = ["host"]
 
 
-def host(*, subtasks: bool = False) -> Host:
+def host(*, subtasks: bool = False) -> ToolHost:
     """
     Return its definitions and its guidance. Its tools answer only within a run of an agent.
     """
@@ -25,4 +25,4 @@ def host(*, subtasks: bool = False) -> Host:
         msg = f"{name} {arguments}: not within a run"
         raise AssertionError(msg)
 
-    return Host(told, lambda: planning.get_instructions() or "", answer)
+    return ToolHost(told, lambda: planning.get_instructions() or "", answer)

@@ -1,8 +1,8 @@
 """
 The bill of a plan's life: what is written, what is read, and what every request sends again.
 
-A request sends the tools, the system prompt and all that was said before. The work's own content is
-left out: it would be the same for everyone.
+A request sends the tools, the system prompt and every message before it. The work's own content
+is left out: it would be the same for everyone.
 """
 
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import attrs
 
-from benchmarks.talks.scripts import Script
-from benchmarks.talks.speakers import Host
-from benchmarks.talks.vocabulary import compact, tokens
+from benchmarks.conversations.scripts import Script
+from benchmarks.conversations.token_counts import compact, tokens
+from benchmarks.conversations.tool_host import ToolHost
 
 __all__ = ["FRAMING", "Bill", "bill"]
 
@@ -42,30 +42,30 @@ class Bill:
     prefix: float
 
 
-def bill(host: Host, script: Script) -> Bill:
+def bill(host: ToolHost, script: Script) -> Bill:
     """
     Let a script play against a host, and count.
     """
-    talk = _Talk(host)
-    told: list[str] | None = None
+    conversation = _Conversation(host)
+    replies: list[str] | None = None
     planning = 0
     while True:
         try:
-            turn = next(script) if told is None else script.send(told)
+            turn = next(script) if replies is None else script.send(replies)
         except StopIteration:
-            return talk.counted(planning)
+            return conversation.counted(planning)
         planning += 1
-        talk.ask()
-        told = [talk.call(name, compact(arguments), arguments) for name, arguments in turn.calls]
-        talk.close()
+        conversation.ask()
+        replies = [conversation.call(name, arguments) for name, arguments in turn.calls]
+        conversation.close()
         for _ in range(WORK if turn.works else 0):
-            talk.ask()
+            conversation.ask()
 
 
 @attrs.define
-class _Talk:
-    host: Host
-    said: list[tuple[str, int]] = attrs.Factory(list)
+class _Conversation:
+    host: ToolHost
+    messages: list[tuple[str, int]] = attrs.Factory(list)
     prompts: list[_Prompt] = attrs.Factory(list)
     written: int = 0
     read: int = 0
@@ -73,17 +73,18 @@ class _Talk:
 
     def ask(self) -> None:
         head = tuple((text, tokens(text)) for text in (self.host.tools, self.host.system()))
-        self.prompts.append((*head, *self.said))
+        self.prompts.append((*head, *self.messages))
 
-    def call(self, name: str, text: str, arguments: dict[str, object]) -> str:
+    def call(self, name: str, arguments: dict[str, object]) -> str:
+        text = compact(arguments)
         call = tokens(name) + tokens(text)
         answer = self.host.answer(name, arguments)
         self.written += call
         self.read += tokens(answer)
         framing = 0 if self.opened else FRAMING
         self.opened = True
-        self.said.append((f"call {name} {text}", call + framing))
-        self.said.append((f"answer {answer}", tokens(answer) + FRAMING))
+        self.messages.append((f"call {name} {text}", call + framing))
+        self.messages.append((f"answer {answer}", tokens(answer) + FRAMING))
         return answer
 
     def close(self) -> None:

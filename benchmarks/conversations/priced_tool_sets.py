@@ -7,9 +7,10 @@ from typing import Any
 
 import attrs
 
-from benchmarks.talks import scripts
-from benchmarks.talks.scripts import Script
-from benchmarks.talks.vocabulary import compact, function
+from benchmarks.conversations import scripts
+from benchmarks.conversations.scripts import Script
+from benchmarks.conversations.token_counts import compact, function
+from benchmarks.conversations.tool_host import ToolHost
 from todoplan import Plan
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
@@ -17,32 +18,21 @@ from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS, WRITE_TODOS
 from todoplan.dialogue.tools.toolset import Length, ToolSet
 
-__all__ = ["Host", "Speaker", "speakers"]
+__all__ = ["PricedToolSet", "priced_tool_sets"]
 
 
 @attrs.frozen(eq=False)
-class Host:
-    """
-    A fresh plan behind its tools. `system` is asked before every request: it may show the plan.
-    """
-
-    tools: str
-    system: Callable[[], str]
-    answer: Callable[[str, dict[str, Any]], str]
-
-
-@attrs.frozen(eq=False)
-class Speaker:
+class PricedToolSet:
     """
     A tool set and a script for it; `script` is `None` where only the fixed cost is counted.
     """
 
     name: str
-    host: Callable[[], Host]
+    host: Callable[[], ToolHost]
     script: Callable[[int], Script] | None = None
 
 
-def speakers() -> list[Speaker]:
+def priced_tool_sets() -> list[PricedToolSet]:
     """
     Return ours, and those of the peers that are installed.
     """
@@ -53,7 +43,7 @@ def speakers() -> list[Speaker]:
     return found
 
 
-def _ours() -> list[Speaker]:
+def _ours() -> list[PricedToolSet]:
     sets: Mapping[str, tuple[ToolSet, Any]] = {
         "lean": (LEAN, scripts.lean),
         "tasks": (tasks(), scripts.tasks),
@@ -62,17 +52,17 @@ def _ours() -> list[Speaker]:
     }
     lengths: tuple[Length, ...] = ("compact", "guided")
     return [
-        Speaker(f"todoplan {name}, {length}", _our_host(toolset, length), script)
+        PricedToolSet(f"todoplan {name}, {length}", _our_host(toolset, length), script)
         for name, (toolset, script) in sets.items()
         for length in lengths
     ]
 
 
-def _our_host(toolset: ToolSet, length: Length) -> Callable[[], Host]:
+def _our_host(toolset: ToolSet, length: Length) -> Callable[[], ToolHost]:
     defined = toolset.definitions()
-    told = compact([function(d.name, d.description, d.schema) for d in defined])
+    definitions = compact([function(d.name, d.description, d.schema) for d in defined])
 
-    def host() -> Host:
+    def host() -> ToolHost:
         box, plan = Toolbox(toolset), [Plan()]
 
         def answer(name: str, arguments: dict[str, Any]) -> str:
@@ -82,18 +72,18 @@ def _our_host(toolset: ToolSet, length: Length) -> Callable[[], Host]:
             plan[0] = reply.plan
             return reply.text
 
-        return Host(told, lambda: toolset.system_prompt(length), answer)
+        return ToolHost(definitions, lambda: toolset.system_prompt(length), answer)
 
     return host
 
 
-def _langchain() -> list[Speaker]:
+def _langchain() -> list[PricedToolSet]:
     from langchain.agents.middleware import TodoListMiddleware  # noqa: PLC0415 - if installed
     from langchain_core.utils.function_calling import convert_to_openai_tool  # noqa: PLC0415
 
     from benchmarks.peers.langchain import invocation  # noqa: PLC0415
 
-    def host() -> Host:
+    def host() -> ToolHost:
         middleware = TodoListMiddleware()
         tool = middleware.tools[0]
 
@@ -101,56 +91,58 @@ def _langchain() -> list[Speaker]:
             command = invocation(tool, {}, compact(arguments))()
             return str(command.update["messages"][0].content)
 
-        told = compact([convert_to_openai_tool(tool)])
-        return Host(told, lambda: middleware.system_prompt, answer)
+        definitions = compact([convert_to_openai_tool(tool)])
+        return ToolHost(definitions, lambda: middleware.system_prompt, answer)
 
-    return [Speaker("LangChain TodoListMiddleware", host, scripts.whole)]
+    return [PricedToolSet("LangChain TodoListMiddleware", host, scripts.whole)]
 
 
-def _agentscope() -> list[Speaker]:
+def _agentscope() -> list[PricedToolSet]:
     from benchmarks.peers.agentscope import AgentScopeToolkit  # noqa: PLC0415 - if installed
 
-    def host() -> Host:
+    def host() -> ToolHost:
         peer = AgentScopeToolkit(0)
         schemas = asyncio.run(peer.toolkit.get_tool_schemas())
 
         def answer(name: str, arguments: dict[str, Any]) -> str:
             return str(asyncio.run(peer.ask(name, compact(arguments))).content[0].text)
 
-        return Host(compact(schemas), lambda: "", answer)
+        return ToolHost(compact(schemas), lambda: "", answer)
 
     return [
-        Speaker("AgentScope, lean use", host, lambda n: scripts.agentscope(n, listing=False)),
-        Speaker(
+        PricedToolSet("AgentScope, lean use", host, lambda n: scripts.agentscope(n, listing=False)),
+        PricedToolSet(
             "AgentScope, as its texts ask", host, lambda n: scripts.agentscope(n, listing=True)
         ),
     ]
 
 
-def _pydantic() -> list[Speaker]:
-    from benchmarks.peers.pydantic_speech import host  # noqa: PLC0415 - if installed
+def _pydantic() -> list[PricedToolSet]:
+    from benchmarks.peers.pydantic_todo_prompts import host  # noqa: PLC0415 - if installed
 
     def read(size: int) -> Script:
         return scripts.pydantic(size, reading=True)
 
     return [
-        Speaker("pydantic-ai-todo, lean use", host, lambda n: scripts.pydantic(n, reading=False)),
-        Speaker("pydantic-ai-todo, as its texts ask", host, read),
-        Speaker("pydantic-ai-todo, list in the prompt", lambda: host(shown=True), read),
-        Speaker("pydantic-ai-todo, with subtasks", lambda: host(subtasks=True)),
+        PricedToolSet(
+            "pydantic-ai-todo, lean use", host, lambda n: scripts.pydantic(n, reading=False)
+        ),
+        PricedToolSet("pydantic-ai-todo, as its texts ask", host, read),
+        PricedToolSet("pydantic-ai-todo, list in the prompt", lambda: host(shown=True), read),
+        PricedToolSet("pydantic-ai-todo, with subtasks", lambda: host(subtasks=True)),
     ]
 
 
-def _harness() -> list[Speaker]:
-    from benchmarks.peers.harness_speech import host  # noqa: PLC0415 - if installed
+def _harness() -> list[PricedToolSet]:
+    from benchmarks.peers.harness_prompts import host  # noqa: PLC0415 - if installed
 
     return [
-        Speaker("pydantic-ai-harness Planning", host),
-        Speaker("pydantic-ai-harness, with subtasks", lambda: host(subtasks=True)),
+        PricedToolSet("pydantic-ai-harness Planning", host),
+        PricedToolSet("pydantic-ai-harness, with subtasks", lambda: host(subtasks=True)),
     ]
 
 
-_PEERS: dict[str, Callable[[], list[Speaker]]] = {
+_PEERS: dict[str, Callable[[], list[PricedToolSet]]] = {
     "langchain": _langchain,
     "agentscope": _agentscope,
     "pydantic_ai_todo": _pydantic,

@@ -4,14 +4,15 @@ from itertools import pairwise
 
 import pytest
 
-from benchmarks.talks.bill import FRAMING, bill
-from benchmarks.talks.retold import stories
-from benchmarks.talks.scripts import Turn, titles
-from benchmarks.talks.speakers import Host, speakers
-from benchmarks.talks.vocabulary import tokens
+from benchmarks.conversations.priced_tool_sets import priced_tool_sets
+from benchmarks.conversations.recorded_plans import recorded_plans
+from benchmarks.conversations.scripts import Turn, titles
+from benchmarks.conversations.token_bill import FRAMING, bill
+from benchmarks.conversations.token_counts import tokens
+from benchmarks.conversations.tool_host import ToolHost
 from todoplan import Plan, Todo, commands, decide
 
-PLAYED = [speaker for speaker in speakers() if speaker.script]
+PLAYED = [toolset for toolset in priced_tool_sets() if toolset.script]
 
 
 def test_titles_are_short_and_differ():
@@ -21,17 +22,17 @@ def test_titles_are_short_and_differ():
     assert 6.5 <= sum(map(tokens, found)) / 50 <= 7.5
 
 
-@pytest.mark.parametrize("speaker", PLAYED, ids=lambda speaker: speaker.name)
-def test_a_script_brings_the_plan_to_its_end(speaker):
+@pytest.mark.parametrize("toolset", PLAYED, ids=lambda toolset: toolset.name)
+def test_a_script_brings_the_plan_to_its_end(toolset):
     """The last reply of each host says that all are done, or nothing is open."""
     said = []
-    host = speaker.host()
+    host = toolset.host()
 
     def answer(name, arguments):
         said.append(host.answer(name, arguments))
         return said[-1]
 
-    found = bill(Host(host.tools, host.system, answer), speaker.script(3))
+    found = bill(ToolHost(host.tools, host.system, answer), toolset.script(3))
     assert found.requests >= 4
     assert found.written > 0
     assert not [text for text in said if "rror" in text or "not found" in text]
@@ -45,7 +46,7 @@ def test_a_bill_adds_up():
         assert told == ["ok"]
         yield Turn((("plan", {}),))
 
-    host = Host("tools", lambda: "system", lambda _, __: "ok")
+    host = ToolHost("tools", lambda: "system", lambda _, __: "ok")
     found = bill(host, script())
     call, answer = tokens("plan") + tokens("{}"), tokens("ok")
     fixed, history = tokens("tools") + tokens("system"), call + answer + 2 * FRAMING
@@ -72,7 +73,7 @@ def test_a_changing_system_prompt_breaks_the_prefix():
         yield Turn((("plan", {}),))
         yield Turn((("plan", {}),))
 
-    found = bill(Host("tools", lambda: next(states), lambda _, __: "ok"), script())
+    found = bill(ToolHost("tools", lambda: next(states), lambda _, __: "ok"), script())
     assert found.prefix == pytest.approx(
         (tokens("tools") + tokens("state ")) / (tokens("tools") + tokens("state one"))
     )
@@ -88,7 +89,7 @@ def after(plan, *todos):
 
 def test_a_story_follows_the_recorded_plan():
     """Creations, changes, new texts and removals arrive in each tool set as far as it has words."""
-    told = stories()
+    told = recorded_plans()
     plans = [Plan()]
     plans.append(
         after(plans[-1], ("Read", "in_progress"), ("Write", "pending"), ("Old", "pending"))
@@ -97,12 +98,12 @@ def test_a_story_follows_the_recorded_plan():
     plans.append(
         after(plans[-1], ("Read", "completed"), ("Write", "completed"), ("Ship", "completed"))
     )
-    for story in told.values():
+    for recorded in told.values():
         for before, now in pairwise(plans):
-            story.follow(before, now)
+            recorded.follow(before, now)
     ended = [(task.subject, task.status.value) for task in plans[-1]]
     for name in ("todos", "tasks"):
         assert [(task.subject, task.status.value) for task in told[name].plan] == ended
     lean = {task.subject: task.status.value for task in told["lean"].plan}
     assert lean == {**dict(ended), "Old": "cancelled"}
-    assert [story.untold for story in told.values()] == [0, 0, 0]
+    assert [recorded.untold for recorded in told.values()] == [0, 0, 0]
