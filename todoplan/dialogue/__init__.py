@@ -74,4 +74,4 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

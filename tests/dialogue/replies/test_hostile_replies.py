@@ -152,7 +152,7 @@ def test_every_field_of_a_task_is_shown_or_named_here():
         assert shown in text, name
 
 
-@pytest.mark.parametrize("name", set(TASK_FIELDS) - NOT_SHOWN - {"id"})
+@pytest.mark.parametrize("name", sorted(set(TASK_FIELDS) - NOT_SHOWN - {"id"}))
 def test_every_field_has_a_label(name):
     """Each of its own, before the value: a model could not tell blockers from dependents."""
     assert set(re.findall(r"\$(\w+)", wording("replies", f"task.{name}"))) <= {"id", "value"}

@@ -189,7 +189,7 @@ _SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
     FieldKind.IDS: ids_text,
     FieldKind.NUMBER: "{:g}".format,
     FieldKind.METADATA: _metadata,
-    FieldKind.TIME: None,  # the journal's: a model that reads when begins to reason about it
+    FieldKind.TIME: None,  # helps no decision of a model's and costs tokens; the journal has it
 }
 """How a value of each kind is shown; `None` for kinds that a model is not shown."""
 
