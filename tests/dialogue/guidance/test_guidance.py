@@ -303,6 +303,15 @@ def test_one_confirmation_can_always_be_asked():
     assert Guidance(TODOS).after_model(DONE, ANSWER, Memory()).verdict == "accept"
 
 
+def test_an_answer_stands_where_only_its_completeness_was_asked_for():
+    """What was said before the confirmation is kept, unless there was nothing, or work is open."""
+    guidance = Guidance(TODOS, Settings(all_done="always"))
+    silent = Message("assistant", " ")
+    assert guidance.after_model(DONE, ANSWER, Memory()).keeps(ANSWER)
+    assert not guidance.after_model(DONE, silent, Memory()).keeps(silent)
+    assert not guidance.after_model(OPEN, ANSWER, Memory()).keeps(ANSWER)
+
+
 def test_a_new_run_has_its_caps_anew():
     """
     Caps belong to one request of the user, not to the plan or the thread.
