@@ -11,6 +11,7 @@ from typing import NamedTuple
 import attrs
 
 from todoplan.core.plan.slots import number_of
+from todoplan.texts.cleaning import clipped, escaped
 from todoplan.texts.wording import fill, names, say, wording
 
 __all__ = [
@@ -28,8 +29,7 @@ MOST_NAMED = 20
 
 _FRAMES = frozenset({"error", "example", "more", "at", "warning", "other"})
 _MOST_RANGES = 10
-_MOST_SEEN = 240
-_HEAD, _TAIL = _MOST_SEEN - 40, 30
+_MOST_OF_A_NOTE = 500
 _MOST_OF_AN_ID = 40
 
 
@@ -55,17 +55,19 @@ def explain(problem: Problem) -> str:
     """
     Return one problem in words, on one line: what was seen, and what to do.
     """
-    text = problem.note or fill(
+    text = clipped(problem.note, _MOST_OF_A_NOTE) or fill(
         wording("problems", problem.code, wording("problems", "other")).replace("\n", " "),
         {
             "code": problem.code,
-            "seen": _shown(problem.seen),
-            "legal": _shown(problem.legal) or "nothing yet",
-            "path": problem.path,
+            "seen": clipped(problem.seen),
+            "legal": clipped(problem.legal) or "nothing yet",
+            "path": clipped(problem.path),
             "ids": _named(problem.task_ids),
         },
     )
-    return say("problems", "at", path=problem.path, sentence=text) if problem.path else text
+    return (
+        say("problems", "at", path=clipped(problem.path), sentence=text) if problem.path else text
+    )
 
 
 def explain_all(problems: Iterable[Problem], most: int = MOST_NAMED) -> tuple[str, ...]:
@@ -79,25 +81,12 @@ def explain_all(problems: Iterable[Problem], most: int = MOST_NAMED) -> tuple[st
     return tuple(said)
 
 
-def _shown(text: str) -> str:
-    if len(text) > _MOST_SEEN:
-        text = f"{text[:_HEAD]} ... {text[-_TAIL:]}"
-    if text.isprintable():
-        return text
-    # Escape sequences and bidi marks would let what a model wrote act on the reader's terminal.
-    return "".join(each if each.isprintable() else _escaped(each) for each in text)
-
-
-def _escaped(text: str) -> str:
-    return text.encode("unicode_escape").decode("ascii")
-
-
 def _named(task_ids: Sequence[str]) -> str:
     if all(map(number_of, task_ids)):
         return ids_text(task_ids)
-    safe = (_escaped(task_id[: 2 * _MOST_OF_AN_ID]) for task_id in task_ids)
+    safe = (escaped(task_id[: 2 * _MOST_OF_AN_ID]) for task_id in task_ids)
     short = (i if len(i) <= _MOST_OF_AN_ID else f"{i[: _MOST_OF_AN_ID - 3]}..." for i in safe)
-    return _shown(", ".join(f"#{each}" for each in short))
+    return clipped(", ".join(f"#{each}" for each in short))
 
 
 def ids_text(task_ids: Iterable[str]) -> str:
@@ -105,6 +94,7 @@ def ids_text(task_ids: Iterable[str]) -> str:
     Return ids as "#1-#3, #7", at most ten ranges.
     """
     ranges: list[list[int]] = []
+    # By number: Eino sorts ids as texts, and its lists have 10 before 2.
     for number in sorted(map(int, task_ids)):
         if ranges and number == ranges[-1][1] + 1:
             ranges[-1][1] = number

@@ -22,11 +22,12 @@ __all__ = ["PlanMachine", "ToolMachine", "strategies"]
 if find_spec(_NEEDED := "hypothesis") is None:
     raise MissingExtraError.of(_NEEDED, "testing")
 
+if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
 
-def __getattr__(name: str) -> Any:
-    if name == "strategies":
-        return import_module("todoplan.testing.strategies")
-    if name in __all__:
-        return getattr(import_module("todoplan.testing.machine"), name)
-    msg = f"module 'todoplan.testing' has no attribute {name!r}"
-    raise AttributeError(msg)
+    def __getattr__(name: str) -> Any:
+        if name == "strategies":
+            return import_module("todoplan.testing.strategies")
+        if name in __all__:
+            return getattr(import_module("todoplan.testing.machine"), name)
+        msg = f"module 'todoplan.testing' has no attribute {name!r}"
+        raise AttributeError(msg)

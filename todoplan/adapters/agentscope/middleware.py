@@ -17,8 +17,8 @@ from todoplan.adapters.agentscope.conversation import last_answer, neutral
 from todoplan.adapters.agentscope.state import load, seal
 from todoplan.adapters.agentscope.tools import default_toolbox, make_tools
 from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.guidance.conversation import Conversation
 from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings, ignored
-from todoplan.dialogue.guidance.reading import Conversation
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import CodecError, PlanError
 

@@ -30,9 +30,8 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.conversation import is_final_answer
+from todoplan.dialogue.guidance.conversation import Conversation, is_final_answer
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, ignored
-from todoplan.dialogue.guidance.reading import Conversation
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import WRITE_TODOS
 from todoplan.dialogue.tools.toolset import ToolSet

@@ -7,7 +7,7 @@ from agents.items import TResponseInputItem
 
 from todoplan.adapters.openai_agents.request import Input
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.guidance.partial import is_error_text
+from todoplan.dialogue.replies.error_texts import is_error_text
 from todoplan.dialogue.toolbox import Call
 
 __all__ = ["answers_in", "as_list", "calls_in", "conversation", "neutral", "with_reminder"]

@@ -21,8 +21,7 @@ from todoplan.adapters.openai_agents.conversation import (
 from todoplan.adapters.openai_agents.planning import Planning
 from todoplan.adapters.openai_agents.request import Request
 from todoplan.dialogue.guidance.conversation import is_final_answer, is_refusal
-from todoplan.dialogue.guidance.guidance import Advice, Guidance, ignored
-from todoplan.dialogue.guidance.partial import before_partial
+from todoplan.dialogue.guidance.guidance import Advice, Guidance, before_partial, ignored
 
 __all__ = ["Exchange"]
 

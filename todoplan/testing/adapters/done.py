@@ -8,7 +8,7 @@ import attrs
 from todoplan.core.events.types import Event
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.guidance.reminders import TAG, reminder
+from todoplan.dialogue.guidance.reminders import TAG, ReminderKind, reminder
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.testing.adapters.claims import must, same, same_parts
 from todoplan.testing.adapters.hosting import Ran
@@ -89,7 +89,7 @@ class Done:
         found, wanted = self.ran.events, self.wanted.events
         same_parts(_numbered(found), _numbered(wanted), "what is told of the events")
 
-    def told(self, index: int, kind: str, plan: Plan) -> None:
+    def told(self, index: int, kind: ReminderKind, plan: Plan) -> None:
         """
         Fail unless a request ends with the reminder of this kind, in the names of the set `tasks`,
         and holds no other.
