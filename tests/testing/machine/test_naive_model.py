@@ -1,6 +1,7 @@
 """The naive model by examples: what each rule and each fault is, as `decide` has them too."""
 
 import pytest
+from support.architecture import modules
 
 from todoplan.core.commands import (
     Batch,
@@ -22,12 +23,11 @@ from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.tools.tasks import tasks
-from todoplan.testing.machine_calls import call_expected
-from todoplan.testing.machine_checks import differences, in_itself
-from todoplan.testing.machine_judging import expected
-from todoplan.testing.machine_model import Model
-from todoplan.testing.machine_rules import RULES as KNOWN
-from todoplan.testing.machine_step import Step
+from todoplan.testing.machine.comparison import differences
+from todoplan.testing.machine.decision import NaiveDecision
+from todoplan.testing.machine.model import Model
+from todoplan.testing.machine.rules import NAIVE_RULES, problems
+from todoplan.testing.machine.verdict import expected_of_call, expected_of_command
 
 TIGHT = Limits(items=2, subject=8, text=8, edges=1)
 ONE = CreateTask("a")
@@ -43,13 +43,13 @@ def taken(script, policy=None):
     """
     plan, model = Plan(), Model()
     for command in script:
-        step = Step(model, command)
-        assert not step.problems({}, Limits())
+        decision = NaiveDecision(model, command)
+        assert not problems(decision, {}, Limits())
         answer = decide(plan, command, policy or Policy())
         assert isinstance(answer, Accepted)
-        assert bool(answer.events) == step.changed
-        plan, model = answer.plan, step.after
-        assert [*differences(plan, model, times=False), *in_itself(plan, model)] == []
+        assert bool(answer.events) == decision.changed
+        plan, model = answer.plan, decision.after
+        assert [*differences(plan, model, times=False)] == []
     return plan, model
 
 
@@ -59,7 +59,7 @@ def refusal(script, policy):
     """
     *before, last = script
     plan, model = taken(before)
-    wanted = expected(plan, policy, Step(model, last))
+    wanted = expected_of_command(plan, policy, NaiveDecision(model, last))
     answer = decide(plan, last, policy)
     assert wanted.refused
     assert wanted.codes in (None, {problem.code for problem in answer.problems})
@@ -104,7 +104,7 @@ def test_a_rule_is_broken_by_an_example(name, script):
 
 def test_the_model_knows_every_rule():
     """No rule of ours is left to its own opinion, and each has its example."""
-    assert KNOWN.keys() == RULES.keys() == BROKEN.keys()
+    assert NAIVE_RULES.keys() == RULES.keys() == BROKEN.keys()
 
 
 FAULTS = {
@@ -201,7 +201,29 @@ def test_a_rule_is_not_asked_of_what_was_not_done():
     """Where `decide` refuses what the model takes a rule of one's own has nothing to look at."""
     own = Policy(((Rule("own", lambda _: 1 / 0), "error"),))
     _, model = taken((ONE,))
-    assert not expected(Plan(), own, Step(model, DeleteTask("1"))).refused
+    assert not expected_of_command(Plan(), own, NaiveDecision(model, DeleteTask("1"))).refused
+
+
+def test_a_command_that_the_model_does_not_know_is_an_error():
+    """A new command is found missing; it is not taken for another one."""
+    with pytest.raises(AssertionError, match="Expected code to be unreachable"):
+        NaiveDecision(Model(), object())
+
+
+MODEL = ("testing.machine.model", "testing.machine.decision", "testing.machine.rules")
+SHARED = {
+    "core.commands",
+    "core.plan.frozen",
+    "core.plan.model",
+    "core.plan.plan",
+    "core.rules.limits",
+}
+
+
+def test_the_model_shares_values_alone():
+    """Of the code that it judges the model imports nothing: a shared fault would not be seen."""
+    ours = {module.name: {name for name, _ in module.ours()} for module in modules()}
+    assert set().union(*(ours[name] for name in MODEL)) - set(MODEL) == SHARED
 
 
 CALLS = [
@@ -218,5 +240,5 @@ CALLS = [
 def test_a_call_is_expected_to_do_what_its_command_does(call, refused, changed):
     """A query changes nothing, an unknown id and what is not well-formed are refused."""
     plan, model = taken((TWO,))
-    wanted = call_expected(plan, model, DEFAULT, tasks("snake").find(call.name), call.arguments)
+    wanted = expected_of_call(plan, model, DEFAULT, tasks("snake").find(call.name), call.arguments)
     assert (wanted.refused, wanted.changed) == (refused, changed)

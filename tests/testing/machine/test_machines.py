@@ -6,7 +6,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
-from support.machine_faults import FAULTS, loses_an_edge, plan_behind, tampered
+from support.faults_of_loops import FAULTS, loses_an_edge, plan_behind, tampered
 
 from todoplan.core.commands import CreateTask, DeleteTask, WriteTodos
 from todoplan.core.decide.decide import decide
@@ -28,7 +28,7 @@ FOUND = settings(LONG, phases=[Phase.generate])
 SHRUNK = settings(LONG, phases=[Phase.generate, Phase.shrink])
 
 
-def told(machine_class, how=FOUND):
+def failure_of(machine_class, how=FOUND):
     """
     Run a machine that must fail; return what it says, with the notes of the smallest failure.
     """
@@ -42,14 +42,14 @@ def told(machine_class, how=FOUND):
 )
 def test_a_seeded_fault_is_caught(fault, says):
     """Each fault is found, named in a sentence, and shown with the plan before and after it."""
-    text = told(tampered(fault))
+    text = failure_of(tampered(fault))
     assert re.search(says, text)
     assert "  before:\n" in text
 
 
 def test_a_failure_can_be_read():
     """The smallest failure tells every step with the plan before and after, and what should be."""
-    text = told(tampered(loses_an_edge), SHRUNK)
+    text = failure_of(tampered(loses_an_edge), SHRUNK)
     assert "The plan should be:\n#1 [pending] a\n#2 [pending] a [blocked by #1]\n" in text
     at_once = (
         "\nCreateTasks((CreateTask('a'), CreateTask('a', blocked_by=('#0',))))\n  before:\n    The"
@@ -140,7 +140,7 @@ def test_what_is_right_passes(right):
 
 def test_a_rule_of_ones_own_is_held():
     """A rule that the model does not know is asked for its opinion; who forgets it is caught."""
-    assert "it should be refused (one_owner)" in told(OwnRuleForgotten)
+    assert "it should be refused (one_owner)" in failure_of(OwnRuleForgotten)
 
 
 def test_the_machine_of_the_docstring_runs():
@@ -166,7 +166,7 @@ def test_a_broken_call_is_told():
                 return Toolbox(self.toolset).call(self.plan, call.name, {"todos": ["x"]})
             return reply
 
-    text = told(Gullible)
+    text = failure_of(Gullible)
     assert "it was accepted, it should be refused (no reason known)" in text
     assert "broken: unknown_status (a status that there is not), to be refused" in text
     assert "write_todos({'todos': [{" in text
