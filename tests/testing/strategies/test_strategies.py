@@ -3,18 +3,21 @@
 import re
 from typing import get_args
 
+import attrs
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
 
 from todoplan.core import commands
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import Accepted, Rejected, decide
 from todoplan.core.events import types as events
 from todoplan.core.events.apply import apply, replay
-from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, FieldKind, Status, Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import blocked
+from todoplan.core.problems import Problem
 from todoplan.core.rules.limits import Limits
 from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import PRESETS
@@ -22,8 +25,8 @@ from todoplan.dialogue.guidance.conversation import Message, is_final_answer
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.errors import PlanError
 from todoplan.testing import strategies as some
-from todoplan.testing.strategies.event import EVENTS
-from todoplan.testing.strategies.hostile import HOSTILE
+from todoplan.testing.strategies.command import EVENTS
+from todoplan.testing.strategies.text import HOSTILE
 
 SOME = settings(max_examples=50)
 FOUND = settings(max_examples=300, database=None, derandomize=True, phases=[Phase.generate])
@@ -137,6 +140,84 @@ def test_scripts_follow_the_plan(script, blind):
     assert plan_of(plan) or not len(plan)
 
 
+def default_fields(strategy, type_, fields=lambda drawn: drawn):
+    """
+    Return the fields of a class that many draws leave at their defaults.
+    """
+    left = {field.name: field.default for field in attrs.fields(type_)}
+
+    @given(strategy)
+    @settings(FOUND, max_examples=150)
+    def look(drawn):
+        for value in fields(drawn):
+            for name, default in list(left.items()):
+                if getattr(value, name) != default:
+                    del left[name]
+
+    look()
+    return set(left)
+
+
+MADE = {
+    "tasks in plans": (some.plans(), Task, tuple),
+    "creations": (some.creations(), commands.CreateTask, lambda made: [made]),
+    "updates": (some.updates(), commands.UpdateTask, lambda made: [made]),
+    "lines": (some.todos(), Todo, lambda made: [made]),
+    "writes": (some.writes(), commands.WriteTodos, lambda made: [made]),
+    "what is brought back": (some.restores(), Task, lambda made: made.tasks),
+    "limits": (some.limits(), Limits, lambda made: [made]),
+}
+
+
+@pytest.mark.parametrize(("strategy", "type_", "fields"), MADE.values(), ids=MADE)
+def test_every_field_is_drawn(strategy, type_, fields):
+    """Whatever field a value has, some draw sets it to something other than its default."""
+    assert default_fields(strategy, type_, fields) == set()
+
+
+def test_a_field_that_is_left_out_is_found():
+    """Where a kind of field is not drawn, the fields of this kind are named."""
+    kinds = {FieldKind.NUMBER: st.none()}
+    numbers = {name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.NUMBER}
+    assert default_fields(some.plans(kinds=kinds), Task, tuple) == numbers == {"estimate"}
+
+
+def test_a_task_with_every_field_set_is_drawn():
+    """All at once, edges at both ends and all times too."""
+
+    def whole(task):
+        return all(getattr(task, name) != f.default for name, f in TASK_FIELDS.items())
+
+    chains = some.plans(shape="chain", min_size=3, max_size=3, status=st.just(Status.COMPLETED))
+    long = settings(FOUND, max_examples=3_000)
+    assert find(chains, lambda plan: any(map(whole, plan)), settings=long)
+
+
+@pytest.mark.parametrize("name", sorted(EDITABLE))
+def test_every_field_is_edited(name):
+    """A sensible command and an event change each field that can be edited."""
+
+    def edits(command):
+        return getattr(command, name, None) not in (None, commands.UNSET, {})
+
+    updates = some.sensible_commands(CHAIN).filter(lambda c: type(c) is commands.UpdateTask)
+    assert one(updates, edits)
+    assert one(EVENTS[events.TaskEdited], lambda happened: name in happened.changes)
+
+
+def test_fields_may_be_drawn_otherwise():
+    """A test may say what each kind of field holds, and keeps the rest."""
+    at = some.times().filter(bool)
+    task = least(some.tasks(st.just("x"), kinds={FieldKind.TIME: at, FieldKind.TEXT: st.just("t")}))
+    assert (task.subject, task.description, task.owner) == ("x", "t", None)
+    assert None not in {task.created_at, task.updated_at, task.started_at, task.completed_at}
+
+
+def test_every_event_has_its_strategy():
+    """A new kind of event is found missing."""
+    assert EVENTS.keys() == set(get_args(events.Event))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_blind_commands_are_of_every_kind(kind):
     """None is left out."""
@@ -164,9 +245,9 @@ FOUND_IN = {
     "a blind script": (some.scripts(blind=True), len),
     "a history": (some.histories(), len),
     "a mixed policy": (some.policies(), lambda policy: policy not in PRESETS.values()),
-    "a talk with a reminder": (
+    "a conversation with a reminder": (
         some.conversations(),
-        lambda talk: any(message.shows is not None for message in talk),
+        lambda talked: any(message.shows is not None for message in talked),
     ),
     "a task with times": (some.tasks(), lambda task: task.completed_at),
     "edges among any": (some.plans(min_size=2), edges),
@@ -221,6 +302,19 @@ def test_hostile_texts_are_of_their_kind(kind):
     body()
 
 
+def test_the_calls_of_a_turn_have_ids_of_their_own():
+    """Several at once, each with another id."""
+    calls = one(some.turns(LEAN), lambda drawn: len(drawn) == 4)
+    assert [call.call_id for call in calls] == ["call_1", "call_2", "call_3", "call_4"]
+
+
+def test_a_tool_that_takes_nothing_has_no_arguments():
+    """Where no choice of arguments makes sense, none is drawn."""
+    tool = attrs.evolve(LEAN.tools[0], request=lambda _: Problem("never"))
+    with pytest.raises(Unsatisfiable):
+        find(some.arguments_of(tool), lambda _: True, settings=settings(FOUND, max_examples=10))
+
+
 def test_an_unknown_kind_of_attack_is_an_error():
     """It names those that there are."""
     with pytest.raises(PlanError, match="no hostile text is called x; there are reminder, ansi"):
@@ -230,12 +324,12 @@ def test_an_unknown_kind_of_attack_is_an_error():
 @given(some.conversations(LEAN, ended=True), some.conversations(ended=False), some.messages())
 @SOME
 def test_conversations_could_have_been(ended, open_, message):
-    """Every call is answered in order, and an ended talk ends with a final answer."""
+    """Every call is answered in order, and an ended one ends with a final answer."""
     assert is_final_answer(ended[-1])
     assert not is_final_answer(open_[-1])
-    for talk in (ended, open_):
-        called = [name for each in talk for name in each.calls]
-        answered = [result.name for each in talk for result in each.results]
+    for talked in (ended, open_):
+        called = [name for each in talked for name in each.calls]
+        answered = [result.name for each in talked for result in each.results]
         assert called == answered
     assert message.role in {"user", "assistant", "tool", "system"}
 
