@@ -24,10 +24,10 @@ from todoplan.testing.adapters import (
     needs,
 )
 from todoplan.testing.adapters.bench import Checks
-from todoplan.testing.adapters.claims import must, same, same_parts
 from todoplan.testing.adapters.drawn import broken_runs
 from todoplan.testing.adapters.report import table
 from todoplan.testing.adapters.talks import TOOLSETS, is_utf8, numbered, says, talk, turn
+from todoplan.testing.assertions import must, same, same_parts
 
 pytest_plugins = ["pytester"]
 LATER = datetime(2030, 1, 1, tzinfo=UTC)

@@ -13,13 +13,13 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.errors import PlanError
 from todoplan.testing.adapters.capabilities import ALL, Capability
-from todoplan.testing.adapters.claims import must
 from todoplan.testing.adapters.done import Done
 from todoplan.testing.adapters.hosting import QUIET, Host, Ran, Setup
 from todoplan.testing.adapters.reference import Expected, expected
 from todoplan.testing.adapters.script import ModelTurn, Script
 from todoplan.testing.adapters.side_by_side import SideBySide, run
 from todoplan.testing.adapters.talks import TASKS, Run, numbered
+from todoplan.testing.assertions import must
 
 __all__ = ["Bench", "Checks"]
 

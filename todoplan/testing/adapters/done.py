@@ -10,11 +10,11 @@ from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.reminders import TAG, reminder
 from todoplan.dialogue.tools.toolset import Definition
-from todoplan.testing.adapters.claims import must, same, same_parts
 from todoplan.testing.adapters.hosting import Ran
 from todoplan.testing.adapters.reference import Expected
 from todoplan.testing.adapters.script import Seen
 from todoplan.testing.adapters.talks import TASKS
+from todoplan.testing.assertions import must, same, same_parts
 
 __all__ = ["Done"]
 

@@ -3,10 +3,10 @@
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.testing.adapters.bench import Bench, Checks
 from todoplan.testing.adapters.capabilities import Capability, needs
-from todoplan.testing.adapters.claims import must, same
 from todoplan.testing.adapters.script import ModelTurn
 from todoplan.testing.adapters.side_by_side import SideBySide, in_tasks, in_threads
 from todoplan.testing.adapters.talks import says, turn
+from todoplan.testing.assertions import must, same
 
 __all__ = ["Further"]
 

@@ -8,9 +8,9 @@ from todoplan.dialogue.guidance.reminders import TAG
 from todoplan.testing.adapters.bench import Bench, Checks
 from todoplan.testing.adapters.breaks import ATTACKS
 from todoplan.testing.adapters.capabilities import Capability, needs
-from todoplan.testing.adapters.claims import same
 from todoplan.testing.adapters.script import Seen
 from todoplan.testing.adapters.talks import says, turn
+from todoplan.testing.assertions import same
 
 __all__ = ["Guided"]
 

@@ -10,10 +10,10 @@ from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.testing.adapters.bench import Checks
 from todoplan.testing.adapters.breaks import ATTACKS, BREAKS, NO_JSON, RESERVED
 from todoplan.testing.adapters.capabilities import Capability, leave_out_without, needs
-from todoplan.testing.adapters.claims import must, same
 from todoplan.testing.adapters.done import Done
 from todoplan.testing.adapters.drawn import broken_runs
 from todoplan.testing.adapters.talks import TASKS, Run, is_utf8, says, turn
+from todoplan.testing.assertions import must, same
 
 __all__ = ["Mistakes"]
 

@@ -6,8 +6,8 @@ from typing import Any
 from todoplan.dialogue.tools.toolset import Definition, ToolSet
 from todoplan.testing.adapters.bench import Checks
 from todoplan.testing.adapters.capabilities import Capability, needs
-from todoplan.testing.adapters.claims import must, same, same_parts
 from todoplan.testing.adapters.talks import TASKS, each_toolset, says, turn
+from todoplan.testing.assertions import must, same, same_parts
 
 __all__ = ["Offered"]
 

@@ -12,7 +12,7 @@ import attrs
 
 from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.tools.toolset import Definition
-from todoplan.testing.adapters.claims import must
+from todoplan.testing.assertions import must
 
 __all__ = ["ModelTurn", "Script", "Seen"]
 

@@ -3,9 +3,9 @@
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.testing.adapters.bench import Checks
 from todoplan.testing.adapters.capabilities import Capability, needs
-from todoplan.testing.adapters.claims import must, same
 from todoplan.testing.adapters.script import ModelTurn
 from todoplan.testing.adapters.talks import says, turn, write
+from todoplan.testing.assertions import must, same
 
 __all__ = ["Turns"]
 

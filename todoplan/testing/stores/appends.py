@@ -1,4 +1,4 @@
-"""Lives of plans, as what planners append: drawn ones, and plain ones that only add tasks."""
+"""What planners append to a store: drawn, over a plan's life, or made to order to add tasks."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -29,9 +29,9 @@ from todoplan.testing.strategies import (
     titles,
 )
 
-__all__ = ["Append", "adding", "lives"]
+__all__ = ["Append", "adding", "appends"]
 
-NOON = datetime(2026, 1, 31, 12, 30, 15, 999_999, tzinfo=UTC)
+_NOON = datetime(2026, 1, 31, 12, 30, 15, 999_999, tzinfo=UTC)
 _TIMES = st.datetimes(
     datetime(2000, 1, 1),  # noqa: DTZ001 - Hypothesis adds the zone
     datetime(2100, 1, 1),  # noqa: DTZ001 - same
@@ -58,18 +58,14 @@ def adding(plan: Plan, *entries: Sequence[str], metadata: FrozenDict = EMPTY) ->
     made, after = [], plan
     for subjects in entries:
         ids = zip(count(after.next_id), subjects, strict=False)
-        new = (Task(str(n), each, metadata=metadata, created_at=NOON) for n, each in ids)
+        new = (Task(str(n), each, metadata=metadata, created_at=_NOON) for n, each in ids)
         events = tuple(map(TaskCreated, new))
         after = replay(after, events)
-        made.append(Entry(after.revision, events, NOON, "ann", "CreateTasks"))
+        made.append(Entry(after.revision, events, _NOON, "ann", "CreateTasks"))
     return Append(plan.revision, tuple(made), after)
 
 
 class _Noting(MemoryStore):
-    """
-    A store that notes what is appended.
-    """
-
     def __init__(self) -> None:
         super().__init__()
         self.noted: list[Append] = []
@@ -80,7 +76,7 @@ class _Noting(MemoryStore):
 
 
 @st.composite
-def lives(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
+def appends(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
     """
     Draw what is appended in a plan's life: two entries at once, then commands, turns of calls,
     undo, restore; with texts and metadata of any kind.
@@ -89,7 +85,7 @@ def lives(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
     planner = Planner(store, "a", toolbox=_BOX, clock=lambda: draw(_TIMES))
     planner.turn([Call("TaskCreate", {"subject": subject}) for subject in ("Dig", "Lay")])
     for _ in range(draw(st.integers(1, max_size))):
-        draw(_DEEDS)(draw, planner)
+        draw(_ACTIONS)(draw, planner)
     return tuple(store.noted)
 
 
@@ -115,6 +111,6 @@ def _restore(draw: DrawFn, planner: Planner) -> None:
     planner.restore(draw(plans(max_size=3)))
 
 
-_DEEDS: SearchStrategy[Callable[[DrawFn, Planner], None]] = st.sampled_from(
+_ACTIONS: SearchStrategy[Callable[[DrawFn, Planner], None]] = st.sampled_from(
     [_command, _turn, _attack, _undo, _restore]
 )

@@ -1,4 +1,4 @@
-"""The store suite over our own stores, and its own parts: ways, lives, differences."""
+"""The store suite over our own stores, and its own parts: harness, runners, appends."""
 
 import asyncio
 import sys
@@ -17,13 +17,12 @@ from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
-from todoplan.testing.stores import AsyncStoreSuite, StoreSuite, threads
-from todoplan.testing.stores.apart import ODD_IDS
-from todoplan.testing.stores.bench import Checks
-from todoplan.testing.stores.differing import difference
-from todoplan.testing.stores.lives import adding, lives
-from todoplan.testing.stores.tasks import Tasks
-from todoplan.testing.stores.threads import Threads
+from todoplan.testing.assertions import difference
+from todoplan.testing.stores import AsyncStoreSuite, StoreSuite, runners
+from todoplan.testing.stores.appends import adding, appends
+from todoplan.testing.stores.harness import Checks
+from todoplan.testing.stores.runners import TaskRunner, ThreadRunner
+from todoplan.testing.stores.sequential import ODD_IDS
 
 pytest_plugins = ["pytester"]
 
@@ -103,9 +102,9 @@ def test_every_handle_is_closed_once(suite):
     """A check closes all handles that it was given, also if it fails."""
     checks, handles = suite(), []
 
-    async def law(bench):
-        await bench.again()
-        handles.extend(bench.handles)
+    async def law(harness):
+        await harness.again()
+        handles.extend(harness.handles)
         raise LookupError
 
     with pytest.raises(LookupError):
@@ -159,7 +158,7 @@ def test_an_awaited_store_is_sent_to_the_other_suite():
     with pytest.raises(TypeError, match=r"AsyncSound\.load is awaited; prove the store by AsyncS"):
         Mistaken().test_a_plan_never_written_is_empty()
     with pytest.raises(TypeError, match="waits for an event loop; prove an asynchronous store"):
-        Threads().run(Tasks().pause())
+        ThreadRunner().run(TaskRunner().pause())
 
 
 def test_threads_run_at_once_and_leave_the_profile_as_it_was():
@@ -170,24 +169,24 @@ def test_threads_run_at_once_and_leave_the_profile_as_it_was():
         return get_ident()
 
     async def all_of_them():
-        return await Threads().together(*(who() for _ in range(4)))
+        return await ThreadRunner().together(*(who() for _ in range(4)))
 
-    assert len(set(Threads().run(all_of_them()))) == 4
+    assert len(set(ThreadRunner().run(all_of_them()))) == 4
     assert sys.getprofile() is before
 
 
 def test_threads_take_turns_in_the_store_only(monkeypatch):
     """A thread gives way where the store is at work: ours or another's, a few hundred times."""
-    turns = []
-    monkeypatch.setattr(threads.time, "sleep", turns.append)
-    give_way = threads._handing_over()
+    switches = []
+    monkeypatch.setattr(runners.time, "sleep", switches.append)
+    give_way = runners._handing_over()
 
     def at_work_in(module):
         frame = SimpleNamespace(f_globals={"__name__": module})
-        before = len(turns)
+        before = len(switches)
         for _ in range(150):
             give_way(frame, "call", None)
-        return len(turns) - before
+        return len(switches) - before
 
     assert at_work_in("todoplan.planner.logic") == 0
     assert at_work_in("todoplan.stores.memory") == 150
@@ -203,21 +202,21 @@ def test_tasks_run_at_once():
 
         async def one(number):
             await meet.wait()
-            await Tasks().pause()
+            await TaskRunner().pause()
             ran.append(number)
             return number
 
-        assert await Tasks().together(*map(one, range(3))) == [0, 1, 2]
+        assert await TaskRunner().together(*map(one, range(3))) == [0, 1, 2]
         return ran
 
-    assert sorted(Tasks().run(all_of_them())) == [0, 1, 2]
+    assert sorted(TaskRunner().run(all_of_them())) == [0, 1, 2]
 
 
-@given(lives())
-def test_a_life_is_what_a_planner_appends(life):
+@given(appends())
+def test_appends_follow_each_other(made):
     """Each append begins where the one before it ended, and its entries lead to its plan."""
     plan = Plan()
-    for append in life:
+    for append in made:
         assert append.expected == plan.revision
         plan = replay(plan, (event for entry in append.entries for event in entry.events))
         assert plan == append.plan
@@ -237,14 +236,14 @@ def features(append):
         yield "metadata" if task.metadata else "no metadata"
 
 
-def test_a_life_may_hold_anything():
+def test_appends_may_hold_anything():
     """Undos, turns of several calls, entries of several events, restored plans, texts."""
     seen = set()
 
     @settings(max_examples=100, derandomize=True, database=None, phases=[Phase.generate])
-    @given(lives())
-    def look(life):
-        seen.update(feature for append in life for feature in features(append))
+    @given(appends())
+    def look(made):
+        seen.update(feature for append in made for feature in features(append))
 
     look()
     assert seen >= {
