@@ -55,7 +55,7 @@ class StopsTheClock(Sound):
         super().__init__(attrs.evolve(setup, clock=lambda: noon), kept)
 
 
-@caught_by("drawn_talks_are_the_same")
+@caught_by("drawn_conversations_are_the_same")
 class TakesNoShortTexts(Sound):
     def answer(self, plan, turn):
         def longer(arguments):

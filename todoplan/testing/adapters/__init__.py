@@ -28,13 +28,19 @@ can be sent back, ask `Guidance.after_model`. Keep the `Memory` beside the plan.
 
 `pytest -rs` says which checks were left out, and why; with `-p todoplan.testing.adapters.report` it
 also prints which capabilities every tested adapter has.
+
+Inside, read `host` (what an author writes and is given), then `harness` (a run of it, beside what
+must come of it, which is `outcome`), then the checks: `calls`, `mistakes`, `sessions`, `guidance`.
+`conversations` and `bad_arguments` are what the scripted models say.
 """
 
 from todoplan.dialogue.tools.toolset import Definition
+from todoplan.testing.adapters.calls import Offered, SameRoad, Turns
 from todoplan.testing.adapters.capabilities import ALL, Capability, needs
-from todoplan.testing.adapters.hosting import Clock, Host, Ran, Setup
-from todoplan.testing.adapters.script import ModelTurn, Script, Seen
-from todoplan.testing.adapters.suite import AdapterSuite
+from todoplan.testing.adapters.guidance import FurtherTurns, Reminders
+from todoplan.testing.adapters.host import Clock, Host, ModelTurn, Ran, Script, Seen, Setup
+from todoplan.testing.adapters.mistakes import Mistakes
+from todoplan.testing.adapters.sessions import Sessions
 
 __all__ = [
     "ALL",
@@ -50,3 +56,10 @@ __all__ = [
     "Setup",
     "needs",
 ]
+
+
+class AdapterSuite(SameRoad, Mistakes, Turns, Sessions, Offered, Reminders, FurtherTurns):
+    """
+    Every check of an adapter: subclass it as `Test...`, declare what the framework can have, and
+    make a host.
+    """

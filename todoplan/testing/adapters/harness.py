@@ -1,8 +1,11 @@
 """A host under examination, run beside the function-calling adapter; and what every check needs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
+from threading import Barrier
 
 import attrs
 from hypothesis import settings
@@ -13,22 +16,61 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.errors import PlanError
 from todoplan.testing.adapters.capabilities import ALL, Capability
-from todoplan.testing.adapters.done import Done
-from todoplan.testing.adapters.hosting import QUIET, Host, Ran, Setup
-from todoplan.testing.adapters.reference import Expected, expected
-from todoplan.testing.adapters.script import ModelTurn, Script
-from todoplan.testing.adapters.side_by_side import SideBySide, run
-from todoplan.testing.adapters.talks import TASKS, Run, numbered
+from todoplan.testing.adapters.conversations import TASKS, Run, numbered
+from todoplan.testing.adapters.host import QUIET, Host, ModelTurn, Ran, Script, Setup
+from todoplan.testing.adapters.outcome import Expected, Outcome, expected
 from todoplan.testing.assertions import must
 
-__all__ = ["Bench", "Checks"]
+__all__ = ["Checks", "Harness", "SideBySide", "in_tasks", "in_threads"]
+
+_Both = tuple[Ran, Script]
+"""What a run left behind, and the script with the requests."""
+
+SideBySide = Callable[[Host, Mapping[str, Run]], dict[str, _Both]]
+"""A way to run sessions at once."""
+
+
+def _run(host: Host, session: str, script: Script) -> Ran:
+    """
+    Run a session once, in a loop of its own.
+    """
+
+    async def once() -> Ran:
+        return await host.run(session, script)
+
+    return asyncio.run(once())
+
+
+def in_threads(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
+    """
+    Run sessions side by side, a thread each; their models answer together.
+    """
+    meet = Barrier(len(runs))
+    scripts = {name: Script(*turns, meet=meet) for name, turns in runs.items()}
+    with ThreadPoolExecutor(len(runs)) as pool:
+        started = {name: pool.submit(_run, host, name, scripts[name]) for name in runs}
+        return {name: (future.result(), scripts[name]) for name, future in started.items()}
+
+
+def in_tasks(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
+    """
+    Run sessions side by side, as tasks of one loop; their models answer together.
+    """
+    ameet = asyncio.Barrier(len(runs))
+    scripts = {name: Script(*turns, ameet=ameet) for name, turns in runs.items()}
+
+    async def together() -> list[Ran]:
+        return await asyncio.gather(*(host.run(name, scripts[name]) for name in runs))
+
+    ended = asyncio.run(together())
+    return {name: (ran, scripts[name]) for name, ran in zip(runs, ended, strict=True)}
 
 
 class Checks:
     """
     What every check is made with.
 
-    `drawing` are Hypothesis' settings for talks that are drawn.
+    `drawing` are Hypothesis' settings for conversations that are drawn.
     """
 
     capabilities: frozenset[Capability] = ALL
@@ -48,16 +90,16 @@ class Checks:
         )
         raise PlanError(msg, suite=name)
 
-    def bench(self, toolset: ToolSet = TASKS, guidance: Settings = QUIET) -> "Bench":
+    def harness(self, toolset: ToolSet = TASKS, guidance: Settings = QUIET) -> "Harness":
         """
         Return a new host under examination.
         """
         setup = Setup(Toolbox(toolset), guidance)
-        return Bench(self.capabilities, setup, self.host(setup))
+        return Harness(self.capabilities, setup, self.host(setup))
 
 
 @attrs.define
-class Bench:
+class Harness:
     """
     Runs a host, and works out what must come of it.
     """
@@ -67,13 +109,13 @@ class Bench:
     host: Host
     _numbers: Iterator[int] = attrs.field(factory=partial(count, 1))
 
-    def go(self, *turns: ModelTurn, session: str = "one") -> Done:
+    def go(self, *turns: ModelTurn, session: str = "one") -> Outcome:
         """
         Run a session once; the calls have ids already.
         """
         wanted = self.wanted(self.host.plan(session), turns)
         script = Script(*turns)
-        return self.done(run(self.host, session, script), session, wanted, script)
+        return self.done(_run(self.host, session, script), session, wanted, script)
 
     def wanted(self, plan: Plan, turns: Run) -> Expected:
         """
@@ -83,7 +125,7 @@ class Bench:
 
     def together(
         self, side_by_side: SideBySide, runs: Mapping[str, Sequence[ModelTurn]]
-    ) -> dict[str, Done]:
+    ) -> dict[str, Outcome]:
         """
         Run sessions by name, each once and all at once.
         """
@@ -92,13 +134,13 @@ class Bench:
         ended = side_by_side(self.host, made)
         return {name: self.done(ran, name, wanted[name], s) for name, (ran, s) in ended.items()}
 
-    def done(self, ran: Ran, session: str, wanted: Expected, script: Script) -> Done:
+    def done(self, ran: Ran, session: str, wanted: Expected, script: Script) -> Outcome:
         """
         Return a run of a session that is over.
         """
-        return Done(ran, self.host.plan(session), wanted, script.requests, script.offered)
+        return Outcome(ran, self.host.plan(session), wanted, script.requests, script.offered)
 
-    def runs(self, *runs: Sequence[ModelTurn], session: str = "one") -> list[Done]:
+    def runs(self, *runs: Sequence[ModelTurn], session: str = "one") -> list[Outcome]:
         """
         Run a session several times, a minute apart.
 
@@ -112,18 +154,18 @@ class Bench:
 
     def numbered(self, *runs: Sequence[ModelTurn]) -> tuple[Run, ...]:
         """
-        Return the runs with an id for each call, that no call of this bench had before.
+        Return the runs with an id for each call, that no call of this harness had before.
         """
         singly = Capability.TURNS not in self.capabilities
         return numbered(runs, self._numbers, singly=singly)
 
-    def run(self, *turns: ModelTurn, session: str = "one") -> Done:
+    def run(self, *turns: ModelTurn, session: str = "one") -> Outcome:
         """
         Run a session once.
         """
         return self.runs(turns, session=session)[0]
 
-    def at_once(self, *turns: ModelTurn, session: str = "one") -> Done:
+    def at_once(self, *turns: ModelTurn, session: str = "one") -> Outcome:
         """
         Run a session once; the calls of a turn stay together, whether or not the adapter knows.
         """

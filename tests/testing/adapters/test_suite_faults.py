@@ -7,7 +7,7 @@ from support.conformance_sound import Sound
 
 from todoplan.testing.adapters import AdapterSuite
 
-DRAWN = {"test_drawn_talks_are_the_same", "test_the_catalogue_is_read_alike"}
+DRAWN = {"test_drawn_conversations_are_the_same", "test_the_catalogue_is_read_alike"}
 MODULES = (faults_of_calls, faults_of_sessions, faults_of_guidance)
 FAULTS = [host for each in MODULES for host in vars(each).values() if hasattr(host, "meant")]
 CHECKS = [name for name in dir(AdapterSuite) if name.startswith("test_")]

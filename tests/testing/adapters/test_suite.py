@@ -1,4 +1,4 @@
-"""The conformance suite's own parts: capabilities, scripts, claims, the bench and the report."""
+"""The conformance suite's own parts: capabilities, scripts, assertions, harness, report."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -23,10 +23,17 @@ from todoplan.testing.adapters import (
     Seen,
     needs,
 )
-from todoplan.testing.adapters.bench import Checks
-from todoplan.testing.adapters.drawn import broken_runs
+from todoplan.testing.adapters.conversations import (
+    TOOLSETS,
+    broken_runs,
+    conversation,
+    is_utf8,
+    numbered,
+    says,
+    turn,
+)
+from todoplan.testing.adapters.harness import Checks
 from todoplan.testing.adapters.report import table
-from todoplan.testing.adapters.talks import TOOLSETS, is_utf8, numbered, says, talk, turn
 from todoplan.testing.assertions import must, same, same_parts
 
 pytest_plugins = ["pytester"]
@@ -58,7 +65,7 @@ def test_an_adapter_that_can_do_little_is_checked_all_the_same():
         def host(self, setup):
             return MarksNoError(setup)
 
-    Silent().test_drawn_talks_are_the_same(TOOLSETS["tasks"])
+    Silent().test_drawn_conversations_are_the_same(TOOLSETS["tasks"])
 
 
 def test_a_suite_without_a_host_fails_and_says_what_to_write(pytester):
@@ -91,7 +98,7 @@ def test_a_seed_that_is_not_saved_is_said():
 
 def test_a_request_that_was_not_made_is_said():
     """Not as an index that is out of range."""
-    done = Whole().bench().run(says())
+    done = Whole().harness().run(says())
     assert done.request(0) == done.request(-1)
     for index in (1, -2):
         with pytest.raises(AssertionError, match=f"no request {index}: the model was asked 1 ti"):
@@ -148,8 +155,8 @@ def test_a_script_waits_for_no_task_that_is_gone():
     assert asyncio.run(alone()) == ["Yes.", "Done."]
 
 
-def test_claims_say_what_was_found():
-    """A failed claim names what was found and what was wanted."""
+def test_assertions_say_what_was_found():
+    """A failed check names what was found and what was wanted."""
     must([1], "never said")
     same(1, 1, "one")
     with pytest.raises(AssertionError, match=r"the ids:\n  found  \[1\]\n  wanted \[2\]"):
@@ -172,7 +179,7 @@ def test_only_what_differs_is_said():
 
 def test_a_wrong_plan_is_told_by_its_wrong_fields():
     """Two plans of many tasks that differ in one owner: one line for it."""
-    done = Whole().bench().run(*[turn(("TaskCreate", {"subject": f"Row {n}"})) for n in range(9)])
+    done = Whole().harness().run(*[turn(("TaskCreate", {"subject": f"Row {n}"})) for n in range(9)])
     other = attrs.evolve(done, plan=edited_one(done.plan, "4", owner="Ann"))
     with pytest.raises(AssertionError) as caught:
         other.same_plan()
@@ -211,10 +218,10 @@ def test_calls_are_numbered_and_parted():
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
-def test_a_talk_is_worth_its_time(toolset):
-    """Every talk changes the plan in each run, meets an error, and calls every tool but readers."""
-    bench = Whole().bench(toolset)
-    done = bench.runs(*talk(toolset))
+def test_a_conversation_is_worth_its_time(toolset):
+    """Each changes the plan in each run, meets an error, and calls every tool but readers."""
+    harness = Whole().harness(toolset)
+    done = harness.runs(*conversation(toolset))
     assert all(one.wanted.events for one in done)
     replies = [reply for one in done for reply in one.wanted.replies.values()]
     assert any(reply.is_error for reply in replies)
@@ -232,8 +239,8 @@ def test_no_check_hides_another():
 
 def test_an_answer_that_is_missing_or_double_is_found():
     """A call without its answer, or with two, fails the check."""
-    bench = Whole().bench()
-    done = bench.run(turn(("TaskList", {})), says())
+    harness = Whole().harness()
+    done = harness.run(turn(("TaskList", {})), says())
     with pytest.raises(AssertionError, match="the call call_7 has 0 answers"):
         done.answer("call_7")
 

@@ -1,30 +1,76 @@
-"""What came of a run, beside what must have come of it."""
+"""
+What came of a run, beside what must have come of it: what function calling makes of the same turns.
 
+The function-calling adapter is the measure because it is nothing but the toolbox with JSON around
+it: an adapter that differs from it adds or loses something (law 12).
+"""
+
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import attrs
 
+from todoplan.adapters.functions import openai_chat
 from todoplan.core.events.types import Event
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.reminders import TAG, reminder
+from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
-from todoplan.testing.adapters.hosting import Ran
-from todoplan.testing.adapters.reference import Expected
-from todoplan.testing.adapters.script import Seen
-from todoplan.testing.adapters.talks import TASKS
+from todoplan.testing.adapters.conversations import TASKS, Run
+from todoplan.testing.adapters.host import ModelTurn, Ran, Seen, Setup
 from todoplan.testing.assertions import must, same, same_parts
 
-__all__ = ["Done"]
+__all__ = ["Expected", "Outcome", "expected"]
 
-_TIMES = ("created_at", "updated_at", "started_at", "completed_at")
-_OTHERS = tuple(name for name in attrs.fields_dict(Task) if name not in _TIMES)
+_TIMES = [name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME]
+_OTHERS = [name for name in TASK_FIELDS if name not in _TIMES]
 _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
 
 
 @attrs.frozen
-class Done:
+class Expected:
+    """
+    The plan after a run, and its replies by the ids of their calls.
+    """
+
+    plan: Plan
+    replies: Mapping[str, Reply]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """
+        What happened, in order.
+        """
+        return tuple(event for reply in self.replies.values() for event in reply.events)
+
+
+def expected(setup: Setup, plan: Plan, run: Run) -> Expected:
+    """
+    Return what the function-calling adapter makes of a plan in a run.
+    """
+    replies: dict[str, Reply] = {}
+    for turn in run:
+        answered = openai_chat.answer(setup.toolbox, plan, _message(turn), at=setup.clock())
+        plan = answered.plan
+        replies |= {reply.call_id: reply for reply in answered.replies}
+    return Expected(plan, replies)
+
+
+def _message(turn: ModelTurn) -> dict[str, Any]:
+    return {"role": "assistant", "content": turn.text, "tool_calls": [*map(_call, turn.calls)]}
+
+
+def _call(call: Call) -> dict[str, Any]:
+    sent = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+    function = {"name": call.name, "arguments": sent}
+    return {"id": call.call_id, "type": "function", "function": function}
+
+
+@attrs.frozen
+class Outcome:
     """
     A run that is over: what the host says of it, what its model was sent and offered, the plan it
     left, and what must have come of it.
@@ -89,23 +135,23 @@ class Done:
         found, wanted = self.ran.events, self.wanted.events
         same_parts(_numbered(found), _numbered(wanted), "what is told of the events")
 
-    def told(self, index: int, kind: str, plan: Plan) -> None:
+    def ends_with_reminder(self, index: int, kind: str, plan: Plan) -> None:
         """
         Fail unless a request ends with the reminder of this kind, in the names of the set `tasks`,
         and holds no other.
         """
         wanted, tail = reminder(kind, plan, TASKS), self.request(index)[-1].text
         must(tail.endswith(wanted), f"request {index} ends with {tail!r}, not with {wanted!r}")
-        self.reminded(index, times=1)
+        self.has_reminders(index, times=1)
 
-    def reminded(self, index: int, *, times: int) -> None:
+    def has_reminders(self, index: int, *, times: int) -> None:
         """
         Fail unless a request holds so many reminders.
         """
         found = sum(seen.text.count(f"<{TAG}>") for seen in self.request(index))
         same(found, times, f"how many reminders request {index} holds")
 
-    def nothing_kept(self) -> None:
+    def keeps_no_reminder(self) -> None:
         """
         Fail if a reminder stands in the conversation that is stored.
         """

@@ -1,4 +1,8 @@
-"""Talks that every adapter must carry alike: runs of model turns, for each kind of tool set."""
+"""
+What scripted models say: conversations that every adapter must carry alike, written out or drawn.
+
+A conversation is several runs, a run is the model's turns up to its final answer.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,23 +10,27 @@ from typing import Any
 
 import attrs
 import pytest
+from hypothesis import strategies as st
 
 from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.dialogue.tools.toolset import ToolSet
-from todoplan.testing.adapters.script import ModelTurn
+from todoplan.testing.adapters.host import ModelTurn
+from todoplan.testing.strategies import arguments, broken_arguments
 
 __all__ = [
     "TASKS",
     "TOOLSETS",
     "Run",
+    "broken_runs",
+    "conversation",
+    "conversations",
     "each_toolset",
     "is_utf8",
     "numbered",
     "says",
-    "talk",
     "turn",
     "write",
 ]
@@ -64,14 +72,15 @@ def numbered(
     Return the runs with an id for each call; `singly` with one call a turn.
     """
 
+    def parted(one: ModelTurn) -> list[ModelTurn]:
+        alone = [attrs.evolve(one, calls=(call,)) for call in one.calls] if singly else []
+        return alone or [one]
+
     def named(one: ModelTurn) -> ModelTurn:
         calls = (Call(c.name, _read(c.arguments), f"call_{next(numbers)}") for c in one.calls)
         return attrs.evolve(one, calls=tuple(calls))
 
-    return tuple(
-        tuple(named(each) for one in run for each in (_parted(one) if singly else (one,)))
-        for run in runs
-    )
+    return tuple(tuple(named(each) for one in run for each in parted(one)) for run in runs)
 
 
 def _read(arguments: Any) -> Any:
@@ -87,10 +96,6 @@ def is_utf8(arguments: Any) -> bool:
     """
     text = json.dumps(_read(arguments), ensure_ascii=False)
     return text == text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _parted(one: ModelTurn) -> tuple[ModelTurn, ...]:
-    return tuple(attrs.evolve(one, calls=(call,)) for call in one.calls) or (one,)
 
 
 def write(*entries: tuple[str, str], **more: Any) -> dict[str, Any]:
@@ -162,16 +167,53 @@ _STEPS = (
         says(),
     ),
 )
-_TALKS = {"todos": _LIST, "tasks": _ITEMS, "lean": _STEPS}
+_CONVERSATIONS = {"todos": _LIST, "tasks": _ITEMS, "lean": _STEPS}
 
 
-def talk(toolset: ToolSet) -> tuple[Run, ...]:
+def conversation(toolset: ToolSet) -> tuple[Run, ...]:
     """
-    Return the runs of a talk in the tools of a set, under the names that it shows.
+    Return the runs of a conversation in the tools of a set, under the names that it shows.
     """
 
     def shown(one: ModelTurn) -> ModelTurn:
         calls = (attrs.evolve(call, name=toolset.shown(call.name)) for call in one.calls)
         return attrs.evolve(one, calls=tuple(calls))
 
-    return tuple(tuple(map(shown, run)) for run in _TALKS[toolset.name])
+    return tuple(tuple(map(shown, run)) for run in _CONVERSATIONS[toolset.name])
+
+
+def conversations(toolset: ToolSet) -> st.SearchStrategy[tuple[Run, ...]]:
+    """
+    Draw one or two runs of up to three turns, of up to three calls each.
+    """
+    calls = st.lists(arguments(toolset), min_size=1, max_size=3)
+    return st.lists(_run(calls), min_size=1, max_size=2).map(tuple)
+
+
+def broken_runs(toolset: ToolSet, *, raw: bool, whole: bool = False) -> st.SearchStrategy[Run]:
+    """
+    Draw runs of up to three turns whose calls are broken; `raw` if they may be no object at all,
+    `whole` if their texts have to be UTF-8.
+    """
+    broken = broken_arguments(toolset, raw=raw).map(lambda one: _sent(one.call))
+    fitting = broken.filter(
+        lambda call: (
+            (raw or isinstance(call.arguments, dict))
+            and not (whole and not is_utf8(call.arguments))
+        )
+    )
+    return _run(st.lists(fitting | arguments(toolset), min_size=1, max_size=2))
+
+
+def _sent(call: Call) -> Call:
+    """
+    Return a call whose arguments are an object, or else the text of what they are.
+    """
+    given = call.arguments
+    sent = given if isinstance(given, dict | str) else json.dumps(given)
+    return Call(call.name, sent)
+
+
+def _run(calls: st.SearchStrategy[list[Call]]) -> st.SearchStrategy[Run]:
+    turn = calls.map(lambda made: ModelTurn(tuple(made)))
+    return st.lists(turn, max_size=3).map(lambda turns: (*turns, says()))

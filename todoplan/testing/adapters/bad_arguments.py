@@ -5,11 +5,11 @@ from typing import Any
 from todoplan.dialogue.guidance.reminders import TAG
 from todoplan.testing.strategies import HOSTILE
 
-__all__ = ["ATTACKS", "BREAKS", "NO_JSON", "RESERVED"]
+__all__ = ["ATTACKS", "BAD_ARGUMENTS", "NO_JSON", "RESERVED"]
 
 _STEP = {"subject": "Dig"}
 
-BREAKS: dict[str, tuple[str, Any]] = {
+BAD_ARGUMENTS: dict[str, tuple[str, Any]] = {
     "nothing": ("TaskCreate", {}),
     "null for a text": ("TaskCreate", {"subject": None}),
     "a number for a text": ("TaskCreate", {"subject": 7}),
