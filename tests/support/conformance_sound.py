@@ -11,11 +11,8 @@ class Sound(Functions):
     A framework of plain JSON that hands arguments on as they come.
     """
 
-    def __init__(self, setup, kept=None):
-        super().__init__(MESSAGES, setup, kept)
-
-    def restarted(self):
-        return type(self)(self.setup, self.kept)
+    def __init__(self, setup):
+        super().__init__(MESSAGES, setup)
 
 
 def caught_by(check, *others):

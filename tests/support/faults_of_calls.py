@@ -50,9 +50,9 @@ class TellsNoCreations(Sound):
 
 @caught_by("the_times_are_those_of_the_clock")
 class StopsTheClock(Sound):
-    def __init__(self, setup, kept=None):
+    def __init__(self, setup):
         noon = setup.clock()
-        super().__init__(attrs.evolve(setup, clock=lambda: noon), kept)
+        super().__init__(attrs.evolve(setup, clock=lambda: noon))
 
 
 @caught_by("drawn_conversations_are_the_same")

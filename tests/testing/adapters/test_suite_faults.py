@@ -56,8 +56,8 @@ def test_a_sound_adapter_passes():
 
 
 def test_every_check_has_its_fault():
-    """There is a seeded fault for each check, and each fault is meant for one check."""
-    assert sorted(host.meant for host in FAULTS) == CHECKS
+    """There is at least one seeded fault for each check."""
+    assert sorted({host.meant for host in FAULTS}) == CHECKS
 
 
 @pytest.mark.parametrize("host", FAULTS, ids=lambda host: host.__name__)

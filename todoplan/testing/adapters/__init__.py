@@ -16,8 +16,8 @@ A host's `run` is a coroutine: it makes an agent of `setup.toolbox`, `setup.sett
 `setup.clock`, whose model answers each request with `script.reply(messages, tools)`, or awaits
 `areply`: `messages` is the request as `Seen(role, text, call_id, is_error)`, a tool's answer with
 the id of its call, and `tools` a `Definition(name, description, schema)` of each tool that it is
-offered (`Capability.TOOLS`). The reply is a `ModelTurn` of `calls` (name, arguments, call_id) and
-`text`. What is kept of the conversation then is `Ran(messages, events)`.
+offered (`Capability.TOOLS`). The reply is a `ModelTurn` of `calls` (name, arguments, call_id),
+`text`, `finish` and `thoughts`. What is kept of the conversation then is `Ran(messages, events)`.
 
 How to write the adapter itself: make the framework's tools of `toolset.definitions()`. Answer a
 call with `toolbox.call(plan, name, arguments, at=...)`, or all calls of a turn with `toolbox.turn`,

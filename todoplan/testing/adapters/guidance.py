@@ -24,6 +24,7 @@ _CHANGED = Settings(plan_lost=False, unfinished=0, changed=True)
 _READ = turn(("TaskList", {}))
 _FAILED = turn(("TaskGet", {"taskId": "9"}))
 _TWICE = Settings(plan_lost=False, unfinished=2)
+_SILENT = Settings(plan_lost=False, unfinished=0, all_done="if_silent")
 
 
 class Reminders(Checks):
@@ -213,6 +214,28 @@ class FurtherTurns(Checks):
         harness = self._seeded()
         outcome = harness.run(_sets("completed", "1", "2"), says())
         same(len(outcome.requests), 2, "the requests")
+
+    @needs(Capability.FURTHER_TURNS, Capability.FINISH)
+    def test_a_refusal_is_let_go(self) -> None:
+        """Where the provider would not answer, asking again is no help: nothing is sent back."""
+        outcome = self._seeded().run(ModelTurn(text="I cannot.", finish="refusal"), says())
+        same(len(outcome.requests), 1, "the requests")
+
+    @needs(Capability.FURTHER_TURNS, Capability.THOUGHTS)
+    def test_thoughts_are_no_answer(self) -> None:
+        """A model that has only thought, and said nothing, is asked once more, by whomever."""
+        harness = self.harness(guidance=_SILENT)
+        harness.seed("Dig")
+        outcome = harness.run(_sets("completed", "1"), ModelTurn(thoughts="All is dug."), says())
+        same(len(outcome.requests), 3, "the requests")
+
+    @needs(Capability.FURTHER_TURNS, Capability.THOUGHTS)
+    def test_an_answer_beside_thoughts_is_one(self) -> None:
+        """A model that has thought and answered is let go."""
+        harness = self.harness(guidance=_SILENT)
+        harness.seed("Dig")
+        answer = ModelTurn(text="It is dug.", thoughts="All is dug.")
+        same(len(harness.run(_sets("completed", "1"), answer).requests), 2, "the requests")
 
     def _sent_back_apart(self, side_by_side: SideBySide) -> None:
         harness = self.harness(guidance=_TWICE)

@@ -94,8 +94,7 @@ class Checks:
         """
         Return a new host under examination.
         """
-        setup = Setup(Toolbox(toolset), guidance)
-        return Harness(self.capabilities, setup, self.host(setup))
+        return Harness(self.capabilities, Setup(Toolbox(toolset), guidance), self.host)
 
 
 @attrs.define
@@ -106,8 +105,12 @@ class Harness:
 
     capabilities: frozenset[Capability]
     setup: Setup
-    host: Host
+    make: Callable[[Setup], Host]
+    host: Host = attrs.field(init=False)
     _numbers: Iterator[int] = attrs.field(factory=partial(count, 1))
+
+    def __attrs_post_init__(self) -> None:
+        self.host = self.make(self.setup)
 
     def go(self, *turns: ModelTurn, session: str = "one") -> Outcome:
         """
@@ -173,9 +176,23 @@ class Harness:
 
     def restart(self) -> None:
         """
-        Go on with what the framework has saved.
+        Go on with a new host, and with what the framework has saved.
+
+        It comes as a text or bytes: objects that are handed over would be found again although
+        nothing was ever written.
+
+        Raises:
+            AssertionError: the host gives objects instead.
         """
-        self.host = self.host.restarted()
+        saved = self.host.saved()
+        kind = type(saved).__name__
+        must(
+            isinstance(saved, str | bytes),
+            f"host.saved() returned a {kind}, wanted a text or bytes: what the framework has"
+            " saved, or the path where it lies",
+        )
+        self.host = self.make(self.setup)
+        self.host.resume(saved)
 
     def seed(self, *subjects: str, session: str = "one") -> Plan:
         """

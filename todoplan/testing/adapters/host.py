@@ -53,11 +53,16 @@ class ModelTurn:
     """
     What the model sends in one turn: calls, a text, or both. Without calls it is a final answer.
 
-    The arguments of a call are a dict, or a text that is to be sent as it is.
+    The arguments of a call are a dict, or a text that is to be sent as it is. `finish` is "refusal"
+    where the provider, or its filter, would not answer (`Capability.FINISH`); `thoughts` are what a
+    reasoning model sends beside its text (`Capability.THOUGHTS`). A host says both in the words of
+    its framework.
     """
 
     calls: tuple[Call, ...] = ()
     text: str = ""
+    finish: Literal["", "refusal"] = ""
+    thoughts: str = ""
 
 
 class Script:
@@ -193,10 +198,17 @@ class Host(Protocol):
         """
         ...
 
-    def restarted(self) -> "Host":
+    def saved(self) -> str | bytes:
         """
-        Return a new host as after a restart: everything new, but for what the framework has saved.
+        Return what the framework has saved so far: its text or bytes, or the path where they lie.
 
-        Only asked for where `Capability.RESUME` is declared.
+        Only asked for where `Capability.RESUME` is declared, and so is `resume`. What stays in this
+        process does not count: the plan has to be in there, or behind that path.
+        """
+        ...
+
+    def resume(self, saved: str | bytes) -> None:
+        """
+        Go on, as a new host of the same setup, with what an earlier one has saved.
         """
         ...

@@ -78,6 +78,10 @@ class Sessions(Checks):
             outcome.same_plan()
             outcome.same_replies()
             harness.restart()
+            # What a run must make is worked out from the plan before it: a plan that the restart
+            # has lost would be its own measure.
+            ids = [task.id for task in harness.host.plan("one")]
+            same(ids, [task.id for task in outcome.plan], "the ids after a restart")
 
     @needs(Capability.RESUME)
     def test_no_id_is_used_again_after_a_restart(self) -> None:
