@@ -183,6 +183,13 @@ LEGAL = {
         WriteTodos((Todo("y", id="6"), Todo("z", id="8"), Todo("new"), Todo("newer"))),
         WriteTodos((), clear=True),
     ),
+    "a number that a line has is given to none": (
+        WriteTodos((Todo("a", id="3"), Todo("b", id="4"), Todo("c"))),
+    ),
+    "what is deleted leaves the edges of others": (
+        CreateTasks((ONE, CreateTask("b", blocked_by=("#0",)), CreateTask("c", blocks=("#1",)))),
+        DeleteTask("1"),
+    ),
     "a plan is brought back": (
         ONE,
         RestorePlan((Task("4", "a", blocks=("5",)), Task("5", "b", blocked_by=("4",))), 3),
@@ -195,6 +202,23 @@ LEGAL = {
 def test_model_and_plan_stay_alike(script):
     """Whatever is legal leaves both the same."""
     assert taken(script)
+
+
+@pytest.mark.parametrize("name", ["max_text", "duplicate_content", "priority_required"])
+def test_a_rule_is_not_asked_of_what_is_gone(name):
+    """What one part of a batch made and a later one deleted breaks no rule, in either."""
+    policy = Policy(((RULES[name], "error"),), TIGHT)
+    plan, model = taken((CreateTask("a" * 9),))
+    command = Batch((CreateTask("a" * 9), DeleteTask("2")))
+    assert not expected_of_command(plan, policy, NaiveDecision(model, command)).refused
+    assert isinstance(decide(plan, command, policy), Accepted)
+
+
+def test_a_rule_about_lists_lets_single_tasks_be():
+    """A task may be made while none is in progress; only a list has to say what is worked on."""
+    policy = Policy(((RULES["some_in_progress"], "error"),), TIGHT)
+    assert not expected_of_command(Plan(), policy, NaiveDecision(Model(), ONE)).refused
+    assert isinstance(decide(Plan(), ONE, policy), Accepted)
 
 
 def test_a_rule_is_not_asked_of_what_was_not_done():

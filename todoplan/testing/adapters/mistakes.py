@@ -45,9 +45,10 @@ class Mistakes(Checks):
     @_each(_REFUSED)
     def test_a_refusal_comes_back(self, call: tuple[str, object]) -> None:
         """What the plan cannot take is answered, changes nothing, and the run goes on."""
+        # AgentScope drops an edge to a task that is not there, takes self-edges and cycles, and
+        # leaves dependents blocked for ever.
         outcome = self.harness().run(_DIG, _LAY, turn(call), _MOW, says())
-        outcome.same_replies()
-        outcome.same_plan()
+        outcome.agrees()
 
     @_each(BAD_ARGUMENTS)
     def test_bad_arguments_are_answered(self, call: tuple[str, object]) -> None:
@@ -60,6 +61,7 @@ class Mistakes(Checks):
     @pytest.mark.parametrize("name", RESERVED)
     def test_names_of_the_framework_are_answered(self, name: str) -> None:
         """An argument with a name that code has for its own parameters takes nothing over."""
+        # Adapters that hand arguments on as keywords give a model the runtime, or crash on it.
         call = ("TaskCreate", {"subject": "Lay", name: {"tasks": [], "messages": []}})
         outcome = self.harness().run(_DIG, turn(call), _MOW, says())
         _answered(outcome)
@@ -70,8 +72,7 @@ class Mistakes(Checks):
     def test_bad_arguments_are_read_alike(self, call: tuple[str, object]) -> None:
         """Arguments that fit no schema are repaired or refused in the words of the reply."""
         outcome = self.harness().run(_DIG, _LAY, turn(call), _MOW, says())
-        outcome.same_replies()
-        outcome.same_plan()
+        outcome.agrees()
 
     @needs(Capability.ARGUMENTS)
     @pytest.mark.parametrize("toolset", [TASKS, TODOS], ids=["tasks", "todos"])
@@ -84,8 +85,7 @@ class Mistakes(Checks):
         @given(broken_runs(toolset, raw=raw, whole=whole))
         def check(turns: Run) -> None:
             outcome = self.harness(toolset).run(*turns)
-            outcome.same_replies()
-            outcome.same_plan()
+            outcome.agrees()
 
         check()
 
@@ -100,6 +100,7 @@ class Mistakes(Checks):
     @needs(Capability.TEXT_ARGUMENTS)
     def test_arguments_that_were_cut_off_change_nothing(self) -> None:
         """Nobody closes the brackets of arguments that end in the middle."""
+        # Half a list that is closed is a shorter list, and reads as if the rest had been removed.
         outcome = self.harness().run(_DIG, turn(NO_JSON["cut off"]), says())
         same([task.subject for task in outcome.plan], ["Dig"], "the tasks")
 
@@ -108,8 +109,7 @@ class Mistakes(Checks):
     def test_text_that_is_no_json_is_read_alike(self, call: tuple[str, object]) -> None:
         """Arguments that are no JSON object are repaired or refused in the words of the reply."""
         outcome = self.harness().run(_DIG, _LAY, turn(call), _MOW, says())
-        outcome.same_replies()
-        outcome.same_plan()
+        outcome.agrees()
 
     @needs(Capability.UNKNOWN_TOOLS)
     def test_an_unknown_tool_is_answered(self) -> None:
@@ -129,5 +129,4 @@ class Mistakes(Checks):
         creates = [("TaskCreate", {"subject": text, "description": text}) for text in texts]
         reads = turn(("TaskList", {}), ("TaskGet", {"taskId": "1"}))
         outcome = self.harness().run(*map(turn, creates), reads, says())
-        outcome.same_replies()
-        outcome.same_plan()
+        outcome.agrees()

@@ -98,6 +98,13 @@ class Outcome:
         must(len(found) == 1, f"the call {call_id} has {len(found)} answers in {self.ran.messages}")
         return found[0]
 
+    def agrees(self) -> None:
+        """
+        Fail unless the plan is the wanted one, and every call is answered in the wanted words.
+        """
+        self.same_plan()
+        self.same_replies()
+
     def same_plan(self) -> None:
         """
         Fail unless the plan is the wanted one: order, ids, edges, next id, revision; not the times.

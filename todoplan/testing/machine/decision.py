@@ -116,6 +116,8 @@ class NaiveDecision:
             return
         given = {n: getattr(part, n) for n in SETTABLE if getattr(part, n) is not UNSET}
         self.faults["empty_text"] += not given.get("subject", "x").strip()
+        # Law 7 and the order of effects: fields, then edges, then status, so that a task can be
+        # unblocked and started in one call.
         metadata = dict(self.after[part.task_id]["metadata"])
         for key, value in thaw(part.metadata).items():
             metadata[key] = value

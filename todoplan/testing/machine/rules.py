@@ -6,7 +6,8 @@ than at the command: a batch may break by its sum what none of its parts breaks.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from todoplan.core.commands import Batch, CreateTasks, RestorePlan, WriteTodos
 from todoplan.core.rules.limits import Limits
@@ -27,12 +28,15 @@ def problems(decision: NaiveDecision, severities: Mapping[str, str], limits: Lim
     return faults or {name for name in strict if NAIVE_RULES[name](decision, limits)}
 
 
-def _written(decision: NaiveDecision) -> list[str]:
+def _changes(decision: NaiveDecision) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any]]]:
     """
-    Return the ids of the tasks that were created, edited or brought back.
+    Yield each task that was created, edited or brought back, before (if it was there) and after.
     """
     restored = any(isinstance(part, RestorePlan) for part in decision.commands)
-    return decision.after.ids() if restored else decision.written
+    for task_id in decision.after.ids() if restored else decision.written:
+        new = decision.after.get(task_id)
+        if new is not None:  # a later part of a batch may have deleted it
+            yield decision.before.get(task_id), new
 
 
 def _linked(decision: NaiveDecision) -> list[str]:
@@ -44,6 +48,10 @@ def _linked(decision: NaiveDecision) -> list[str]:
     return decision.linked + [edge[1] for edge in edges if edge not in decision.before.edges]
 
 
+# Rules about the plan as a whole ask whether it got worse: a plan that somebody else left with two
+# tasks in progress, or over its limits, must not refuse every later command.
+
+
 def _single(decision: NaiveDecision, _: Limits) -> bool:
     return 1 < len(decision.after.active()) > len(decision.before.active())
 
@@ -51,6 +59,7 @@ def _single(decision: NaiveDecision, _: Limits) -> bool:
 def _some(decision: NaiveDecision, _: Limits) -> bool:
     if not isinstance(decision.command, WriteTodos | Batch):
         return False
+    # Single updates come one by one: completing a task before the next is started is no fault.
     idle_before = decision.before.open() and not decision.before.active()
     return bool(decision.after.open() and not decision.after.active() and not idle_before)
 
@@ -63,6 +72,7 @@ def _first(decision: NaiveDecision, _: Limits) -> bool:
 
 def _final(decision: NaiveDecision, _: Limits) -> bool:
     done = [i for i in decision.before.ids() if decision.before.status(i) == "completed"]
+    # A finished list may be cleared away to begin anew.
     gone = decision.before.open() and set(done) & set(decision.removed) - set(decision.after.ids())
     there = set(done) & set(decision.written) & set(decision.after.ids())
     reworded = any(decision.after[i]["subject"] != decision.before[i]["subject"] for i in there)
@@ -95,21 +105,18 @@ def _empty(decision: NaiveDecision, _: Limits) -> bool:
 
 def _duplicate(decision: NaiveDecision, _: Limits) -> bool:
     now = Counter(normalised(task["subject"]) for task in decision.after.tasks)
-    for task_id in _written(decision):
-        old, new = decision.before.get(task_id), decision.after.get(task_id)
-        fresh = old is None or (new and old["subject"] != new["subject"])
-        if new and fresh and now[normalised(new["subject"])] > 1:
-            return True
-    return False
+    return any(
+        now[normalised(new["subject"])] > 1
+        for old, new in _changes(decision)
+        if old is None or old["subject"] != new["subject"]
+    )
 
 
 def _required(field: str) -> _Broken:
     def broken(decision: NaiveDecision, _: Limits) -> bool:
-        for task_id in _written(decision):
-            old, new = decision.before.get(task_id), decision.after.get(task_id)
-            if new and not new[field] and (old is None or old[field]):
-                return True
-        return False
+        return any(
+            not new[field] and (old is None or old[field]) for old, new in _changes(decision)
+        )
 
     return broken
 
@@ -120,12 +127,12 @@ def _items(decision: NaiveDecision, limits: Limits) -> bool:
 
 
 def _text(decision: NaiveDecision, limits: Limits) -> bool:
-    for task_id in _written(decision):
-        old, new = decision.before.get(task_id), decision.after.get(task_id)
-        for field, most in (("subject", limits.subject), ("description", limits.text)):
-            if new and len(new[field]) > most and (old is None or old[field] != new[field]):
-                return True
-    return False
+    sizes = (("subject", limits.subject), ("description", limits.text))
+    return any(
+        len(new[field]) > most and (old is None or old[field] != new[field])
+        for old, new in _changes(decision)
+        for field, most in sizes
+    )
 
 
 def _edges(decision: NaiveDecision, limits: Limits) -> bool:
@@ -142,11 +149,9 @@ def _no_op(decision: NaiveDecision, _: Limits) -> bool:
 
 
 def _owner(decision: NaiveDecision, _: Limits) -> bool:
-    for task_id in decision.written:
-        old, new = decision.before.get(task_id), decision.after.get(task_id)
-        if old and new and old["owner"] and new["owner"] and old["owner"] != new["owner"]:
-            return True
-    return False
+    here = [i for i in decision.written if decision.before.get(i) and decision.after.get(i)]
+    owners = [(decision.before[i]["owner"], decision.after[i]["owner"]) for i in here]
+    return any(old and new and old != new for old, new in owners)
 
 
 NAIVE_RULES: dict[str, _Broken] = {

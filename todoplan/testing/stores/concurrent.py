@@ -40,6 +40,7 @@ class Concurrent(Checks):
     @law
     async def test_one_of_several_appends_wins(self, harness: Harness) -> None:
         """Of several appends at the same revision, at once, exactly one is accepted and kept."""
+        # Read, compare and write as three steps is how most of the peers lose updates.
         handles, done = [harness.store, await harness.again()], list[Append]()
 
         async def bid(store: AsyncStore, made: Append) -> bool:
@@ -59,6 +60,7 @@ class Concurrent(Checks):
     @law
     async def test_no_reader_sees_half_an_append(self, harness: Harness) -> None:
         """Who reads while others append sees all entries of an append or none, and their plan."""
+        # Plan and journal kept in two places are written one after the other somewhere.
         made = [adding(Plan(), *_THREE)]
         for _ in range(_ROUNDS):
             made.append(adding(made[-1].plan, *_THREE))
@@ -93,6 +95,7 @@ class Concurrent(Checks):
     @law
     async def test_planners_lose_nothing(self, harness: Harness) -> None:
         """Two planners that add tasks at once lose none, and every id is given once."""
+        # Over nine tasks each: a journal that is sorted by text has "10" before "2".
         one, other = await harness.planners("a")
 
         async def add(planner: AsyncPlanner, who: str) -> None:

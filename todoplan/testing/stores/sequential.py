@@ -50,6 +50,8 @@ class Sequential(Checks):
     @law
     async def test_a_plan_never_written_is_empty(self, harness: Harness) -> None:
         """A plan that was never written is the empty one, without entries; a look makes none."""
+        # A reader must not leave a row behind: whoever lists plans would find those that were asked
+        # for, and the first append would no longer be at revision 0.
         for when in ("before any append", "before any append, but once read"):
             await keeps(harness.store, "a", [], when)
 
@@ -76,6 +78,7 @@ class Sequential(Checks):
     @law
     async def test_handles_see_what_others_wrote(self, harness: Harness) -> None:
         """A handle sees what was written by another since it was opened and last read."""
+        # A cache that only its own writes renew decides on a plan that is gone.
         handles, done = [harness.store, await harness.again()], list[Append]()
         for subject in ("Dig", "Lay", "Fill", "Plant"):
             done.append(adding(done[-1].plan if done else Plan(), (subject,)))
@@ -99,6 +102,8 @@ class Sequential(Checks):
     @law
     async def test_an_append_to_an_older_revision_is_refused(self, harness: Harness) -> None:
         """An append at a revision that the plan has left returns False and changes nothing."""
+        # One of two lost updates if it is taken. A unique key on the revision alone lets it through
+        # where an entry holds several events: their revisions are further apart than one.
         base = adding(Plan(), ("Dig",), ("Lay", "Fill"))
         await accepted(harness.store, "a", base)
         for revision, much in product(range(base.plan.revision), _ONE_OR_TWO):
@@ -128,6 +133,7 @@ class Sequential(Checks):
     @law
     async def test_an_append_that_fails_leaves_nothing(self, harness: Harness) -> None:
         """Where the second of two entries cannot be kept, append raises, and neither is there."""
+        # A dependency half written, or a batch half applied, is a plan that nobody has decided on.
         base = adding(Plan(), ("Dig",))
         await accepted(harness.store, "a", base)
         fine = adding(base.plan, ("Lay",))
@@ -157,6 +163,8 @@ class Sequential(Checks):
     @law
     async def test_odd_ids_are_apart(self, harness: Harness) -> None:
         """Every id is a plan of its own: spaces, case, slashes, quotes, any script, long ones."""
+        # Plan ids come from threads, sessions and users: as file names, keys or patterns they meet
+        # each other, or leave the folder.
         made = {plan_id: adding(Plan(), (f"for {plan_id!r}",)) for plan_id in ODD_IDS}
         for plan_id, append in made.items():
             await keeps(harness.store, plan_id, [], "before it was written")
