@@ -4,7 +4,8 @@ import html
 import json
 
 import attrs
-from support.conformance_sound import Sound, caught_by, edited, singly, with_arguments
+from support.conformance_sound import Sound, singly, with_arguments
+from support.faults import caught_by, edited
 
 from todoplan.core.events.types import TaskCreated
 
@@ -25,7 +26,9 @@ class OffersAnyArguments(Sound):
 class LosesEstimates(Sound):
     def answer(self, plan, turn):
         answered = super().answer(plan, turn)
-        return attrs.evolve(answered, plan=edited(answered.plan, estimate=None))
+        return attrs.evolve(
+            answered, plan=edited(answered.plan, lambda task: task.but(estimate=None))
+        )
 
 
 @caught_by("the_replies_are_the_same", "work_goes_on_after_a_restart")

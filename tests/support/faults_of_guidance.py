@@ -6,7 +6,8 @@ from asyncio import current_task
 
 import attrs
 from support.conformance_functions import Record
-from support.conformance_sound import Sound, caught_by
+from support.conformance_sound import Sound
+from support.faults import caught_by
 
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.guidance.guidance import Memory

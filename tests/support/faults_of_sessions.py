@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import attrs
 from support.conformance_functions import Record
-from support.conformance_sound import Sound, caught_by, edited
+from support.conformance_sound import Sound
+from support.faults import caught_by, edited
 
 from todoplan.core.decide.assembly import plan_of
 
@@ -67,7 +68,7 @@ class SavesNoOwner(Sound):
         super().resume(saved)
         for session in self.kept:
             record = self.load(session)
-            record.plan = edited(record.plan, owner=None)
+            record.plan = edited(record.plan, lambda task: task.but(owner=None))
             self.save(session, record)
 
 

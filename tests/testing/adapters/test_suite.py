@@ -8,9 +8,9 @@ import attrs
 import pytest
 from hypothesis import given
 from support.conformance_sound import Sound
+from support.faults import edited
 from support.faults_of_calls import MarksNoError
 
-from todoplan.core.decide.assembly import plan_of
 from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.testing.adapters import (
@@ -180,20 +180,16 @@ def test_only_what_differs_is_said():
 def test_a_wrong_plan_is_told_by_its_wrong_fields():
     """Two plans of many tasks that differ in one owner: one line for it."""
     done = Whole().harness().run(*[turn(("TaskCreate", {"subject": f"Row {n}"})) for n in range(9)])
-    other = attrs.evolve(done, plan=edited_one(done.plan, "4", owner="Ann"))
+
+    def owned_by_ann(task):
+        return task.but(owner="Ann") if task.id == "4" else task
+
+    other = attrs.evolve(done, plan=edited(done.plan, owned_by_ann))
     with pytest.raises(AssertionError) as caught:
         other.same_plan()
     said = "the plan is not as wanted:\n  #4 owner: found 'Ann', wanted None"
     assert str(caught.value) == said
     other.same_times()
-
-
-def edited_one(plan, task_id, **changes):
-    """
-    Return a plan in which one task has other values in some fields.
-    """
-    tasks = (attrs.evolve(task, **changes if task.id == task_id else {}) for task in plan)
-    return plan_of(tuple(tasks), next_id=plan.next_id, revision=plan.revision)
 
 
 def test_a_clock_stands_still_until_it_is_moved_on():
@@ -270,6 +266,7 @@ def test_the_table_says_what_each_adapter_has():
 
 MINE = """
 from support.conformance_sound import Sound
+from support.faults import edited
 from support.faults_of_calls import MarksNoError
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 

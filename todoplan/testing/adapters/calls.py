@@ -52,7 +52,7 @@ class Offered(Checks):
         for tools in self._offered(toolset):
             same(sorted(tool.name for tool in tools), sorted(wanted), "the names of the tools")
             found = {tool.name: tool.description for tool in tools}
-            same_parts(found, wanted, "what is told of the tools")
+            same_parts(found, wanted, "what the tools are said to do")
 
     @needs(Capability.TOOLS)
     @each_toolset
@@ -81,7 +81,7 @@ def _faults(tools: Iterable[Definition], toolset: ToolSet, *, strict: bool) -> l
 
 def _lacking(found: object, wanted: Any, path: str) -> Iterator[str]:
     """
-    Yield what of a schema is not told, and which arguments are there besides.
+    Yield what a schema lacks, and which arguments it has besides.
     """
     if not (isinstance(found, Mapping) and isinstance(wanted, dict)):
         if found != wanted:

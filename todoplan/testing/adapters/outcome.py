@@ -140,7 +140,7 @@ class Outcome:
         Fail unless the application was told of the wanted events, in order.
         """
         found, wanted = self.ran.events, self.wanted.events
-        same_parts(_numbered(found), _numbered(wanted), "what is told of the events")
+        same_parts(_numbered(found), _numbered(wanted), "the events that the application was given")
 
     def ends_with_reminder(self, index: int, kind: str, plan: Plan) -> None:
         """

@@ -64,7 +64,7 @@ def _lists(plan: Plan, model: Model) -> Iterator[str]:
 
 def _mirrors(plan: Plan, task_id: str) -> Iterator[str]:
     """
-    Yield where the edges of a task are not told alike at both ends (law 4).
+    Yield where the edges of a task are not the same at both ends (law 4).
     """
     for name, mirror in (("blocks", "blocked_by"), ("blocked_by", "blocks")):
         ends: tuple[str, ...] = getattr(plan[task_id], name)

@@ -180,8 +180,8 @@ def equal(found: Any, wanted: Any, what: str) -> None:
     Fail the check unless what a store gave is what is wanted; name the first difference.
     """
     where = difference(found, wanted)
-    told = f"{what}{where.path}:\n  found  {where.found}\n  wanted {where.wanted}"
-    must(found == wanted, told)
+    message = f"{what}{where.path}:\n  found  {where.found}\n  wanted {where.wanted}"
+    must(found == wanted, message)
 
 
 def same_plan(found: Any, wanted: Plan, what: str) -> None:
