@@ -95,8 +95,8 @@ class Reminders(_Guided):
     @needs(Capability.REMINDERS)
     def test_a_hostile_text_cannot_close_a_reminder(self) -> None:
         """Whatever tasks are called, a reminder is opened once and closed once (law 14)."""
-        # In three of the peers a task's text closes the reminder, and what follows it speaks as the
-        # system. A model that has read a web page writes such texts without meaning to.
+        # In DeerFlow and pydantic-ai-harness a task's text closes the reminder, and what follows it
+        # speaks as the system. A model that reads web pages writes such texts without meaning to.
         for texts in ATTACKS.values():
             harness = self.harness(guidance=_LOST)
             plan = harness.seed("Dig", *texts)

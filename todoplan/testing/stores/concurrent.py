@@ -40,7 +40,7 @@ class Concurrent(Checks):
     @law
     async def test_one_of_several_appends_wins(self, harness: Harness) -> None:
         """Of several appends at the same revision, at once, exactly one is accepted and kept."""
-        # Read, compare and write as three steps is how most of the peers lose updates.
+        # To read, compare and write in three steps is how several of the peers lose updates.
         handles, done = [harness.store, await harness.again()], list[Append]()
 
         async def bid(store: AsyncStore, made: Append) -> bool:
