@@ -102,8 +102,8 @@ class Sequential(Checks):
     @law
     async def test_an_append_to_an_older_revision_is_refused(self, harness: Harness) -> None:
         """An append at a revision that the plan has left returns False and changes nothing."""
-        # If it is taken, one of two updates is lost. A unique key on the revision alone lets it pass
-        # where an entry holds several events: their revisions are further apart than one.
+        # If it is taken, one of two updates is lost. A unique key on the revision alone lets it
+        # pass where an entry holds several events: their revisions are further apart than one.
         base = adding(Plan(), ("Dig",), ("Lay", "Fill"))
         await accepted(harness.store, "a", base)
         for revision, much in product(range(base.plan.revision), _ONE_OR_TWO):
