@@ -5,6 +5,9 @@ Property tests for plan behaviour: Hypothesis strategies, a machine to drive, tw
 `PlanMachine` and `ToolMachine` hold your rules, tool set or agent loop to a naive model of the
 plan; `todoplan.testing.adapters` proves an adapter, `todoplan.testing.stores` a store. Nothing of
 it is loaded before it is asked for.
+
+Inside, read `strategies` first, for everything else draws from them, then `machine`, then the two
+suites, which share only `assertions`. `registering` is what Hypothesis loads by itself.
 """
 
 from importlib import import_module
