@@ -1,5 +1,6 @@
 """Recordings that are one JSON document."""
 
+import io
 import json
 import re
 import sys
@@ -92,6 +93,34 @@ def test_characters_cut_by_a_chunk_are_whole(tmp_path):
         assert clean.read(0) == b""
         assert b"".join(iter(lambda: clean.read(1), b"")).decode() == text
         assert not clean.repaired
+
+
+class _Counting:
+    """A stream that counts how often it is read."""
+
+    def __init__(self, raw):
+        self._file, self.sizes = io.BytesIO(raw), []
+
+    def read(self, size):
+        self.sizes.append(size)
+        return self._file.read(size)
+
+
+def test_a_long_string_is_handed_over_in_pieces_that_double():
+    """A lexer scans an unfinished string anew with each piece: pieces of one size are quadratic."""
+    stream = _Counting(b'["' + b"x" * 1_000_000 + b'"]')
+    clean = Utf8Stream(stream)
+    assert sum(map(len, iter(lambda: clean.read(1000), b""))) == 1_000_004
+    assert len(stream.sizes) < 15
+
+
+def test_many_strings_are_handed_over_in_pieces_of_one_size():
+    """Memory stays flat where no string is long, wherever the pieces are cut."""
+    stream = _Counting(json.dumps(["xy" * 40] * 10_000).encode())
+    clean = Utf8Stream(stream)
+    while clean.read(1000):
+        pass
+    assert set(stream.sizes) == {1000}
 
 
 def test_without_ijson_the_command_to_install_it_is_told(tmp_path, monkeypatch):

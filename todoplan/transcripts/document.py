@@ -58,7 +58,9 @@ class Utf8Stream:
         """
         if size == 0:
             return b""
-        while raw := self._stream.read(size):
+        # A lexer begins an unfinished string anew with each piece it is handed. A string of 200 MB in
+        # pieces of 64 kB took minutes; in pieces that double its length, it is scanned about twice.
+        while raw := self._stream.read(max(size, self._nesting.unfinished)):
             self._nesting.check(raw)
             if text := self._decoder.decode(raw):
                 return self._encode(text)

@@ -17,15 +17,17 @@ class Nesting:
     Follows the brackets outside strings over the chunks of one document.
 
     A parser that streams keeps the path to where it stands for every level, so that its memory
-    grows with the square of the depth.
+    grows with the square of the depth. `unfinished` is how long the string is so far that the last
+    chunk ended in.
     """
 
-    __slots__ = ("_carried", "_depth", "_in_string")
+    __slots__ = ("_carried", "_depth", "_in_string", "unfinished")
 
     def __init__(self) -> None:
         self._depth = 0
         self._in_string = False
         self._carried = b""
+        self.unfinished = 0
 
     def check(self, chunk: bytes) -> None:
         """
@@ -53,11 +55,13 @@ class Nesting:
             end = _STRING_END.match(text)
             if not end:
                 self._carried = b"\\" if _ends_escaping(text) else b""
+                self.unfinished += len(chunk)
                 return b""
             text = text[end.end() :]
         text = _STRING.sub(b"", text)
         outside, quote, rest = text.partition(b'"')
         self._in_string = bool(quote)
+        self.unfinished = len(rest)
         self._carried = b"\\" if quote and _ends_escaping(rest) else b""
         return outside
 

@@ -54,7 +54,7 @@ def _kinds(source: Source, start: str) -> tuple[_Look, ...]:
         return (_document,)
     if start != "{":
         return (_text, _lines)
-    return (_lines, _document) if _first_line_is_object(source) else (_document, _lines)
+    return (_lines, _document) if _has_objects_in_lines(source) else (_document, _lines)
 
 
 def _head(source: Source) -> str:
@@ -69,11 +69,15 @@ def _head(source: Source) -> str:
     return text
 
 
-def _first_line_is_object(source: Source) -> bool:
-    first = next(physical_lines(_sampled(source)))
-    if isinstance(first, BadLine):
-        return False
-    return all(isinstance(found, Record) for found in decode_line(first))
+def _has_objects_in_lines(source: Source) -> bool:
+    """
+    Tell by the first line that can be held: of a document it is no object, or the only line.
+    """
+    # A first line that is too long for the sample says nothing, and to parse it as a document
+    # only to find that more lines follow cost a hundred times as much as to skip it.
+    lines = physical_lines(_sampled(source))
+    first = next((line for line in lines if not isinstance(line, BadLine)), None)
+    return first is not None and all(isinstance(found, Record) for found in decode_line(first))
 
 
 def _sampled(source: Source) -> Source:
