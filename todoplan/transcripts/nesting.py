@@ -6,8 +6,10 @@ from itertools import accumulate
 __all__ = ["DEEPEST", "Nesting"]
 
 DEEPEST = 1000
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_STRING_END = re.compile(rb'(?:[^"\\]|\\.)*"', re.DOTALL)
+# Possessive, and a step for each escape, not for each byte: the matcher remembers every step that it
+# might take back, which was 50 bytes for each byte of a long string.
+_STRING_END = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING = re.compile(b'"' + _STRING_END.pattern, re.DOTALL)
 _OPENING = b"[{"
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
