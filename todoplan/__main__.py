@@ -4,11 +4,11 @@ import importlib
 import io
 import sys
 
+from todoplan.cli.exit_codes import INTERRUPTED, UNREADABLE
+
 __all__ = ["main"]
 
 _EXTRA = frozenset({"typer", "rich"})
-_UNREADABLE = 2
-_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -28,9 +28,9 @@ def main() -> None:
         sys.stderr.write(
             f"todoplan: the command line needs {error.name}: pip install 'todoplan[cli]'\n"
         )
-        sys.exit(_UNREADABLE)
+        sys.exit(UNREADABLE)
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

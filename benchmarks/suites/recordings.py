@@ -9,9 +9,8 @@ from benchmarks.talks.retold import Story, stories
 from benchmarks.talks.vocabulary import compact, tokens
 from todoplan import Plan
 from todoplan.transcripts.calls import PlanningCall
-from todoplan.transcripts.detect import detect
-from todoplan.transcripts.folding import Fold
-from todoplan.transcripts.reading import read
+from todoplan.transcripts.reading import detect, read
+from todoplan.transcripts.replay.recording import Fold
 
 __all__ = ["FOLDER", "run"]
 

@@ -4,9 +4,8 @@ import pytest
 from support.recorded import TODOS, bad_lines, calls, document_file, lines_file, text_file
 
 from todoplan.errors import ReadError
-from todoplan.transcripts import probe
-from todoplan.transcripts.detect import detect
-from todoplan.transcripts.reading import DIALECTS, read
+from todoplan.transcripts.files import probe
+from todoplan.transcripts.reading import DIALECTS, detect, read
 
 USE = {"type": "tool_use", "id": "t1", "name": "TodoWrite", "input": TODOS}
 LISTED = {"id": "c1", "type": "function", "function": {"name": "TodoWrite", "arguments": "{}"}}

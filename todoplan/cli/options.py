@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
+from todoplan.cli.commands.show import PRINTERS
 from todoplan.cli.mcp_command import TOKEN
 from todoplan.cli.schema_command import FORMS, TOOLSETS
-from todoplan.cli.show_command import PRINTERS
 from todoplan.core.rules.presets import PRESETS
-from todoplan.transcripts.findings import POLICIES
 from todoplan.transcripts.reading import DIALECTS
+from todoplan.transcripts.replay.findings import POLICIES
 
 __all__ = [
     "AsJson",

@@ -1,0 +1,174 @@
+"""
+One recorded call, replayed on its lane's plan.
+
+What happened, happened. A call that was accepted when it was made is carried out again under no
+policy at all, and judged by one afterwards: if the policy refused it, the plan would stand still
+from there on, and every later finding would be about a plan that never was. A call that the
+recording says was refused changes nothing. So there are five outcomes: `applied`, `read`, `refused`
+(then), `unreadable` (no arguments that we understand) and `impossible` (no plan can hold the
+result).
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import attrs
+
+from todoplan.core.commands import Command, WriteTodos
+from todoplan.core.decide.decide import Rejected, decide
+from todoplan.core.events.types import Event
+from todoplan.core.plan.plan import Plan
+from todoplan.core.problems import Problem
+from todoplan.core.rules.change import Change
+from todoplan.core.rules.policy import Policy, Severity, judge
+from todoplan.dialogue.intake.jsonish import InputLimits
+from todoplan.dialogue.intake.read import Intake, read
+from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.replies.error_texts import repairs_text, sentence
+from todoplan.dialogue.replies.views import one_line
+from todoplan.dialogue.tools.toolset import Query
+from todoplan.transcripts.calls import PlanningCall
+from todoplan.transcripts.replay.findings import Finding, recording_finding, rule_finding
+from todoplan.transcripts.replay.recorded_tools import FOREIGN_STATUS_WORDS, RECORDED, merged
+from todoplan.transcripts.replay.translation import Lane, Translation
+from todoplan.transcripts.tools import canonical_tool
+
+__all__ = ["CallReplay", "Outcome", "Step"]
+
+Outcome = Literal["applied", "read", "refused", "unreadable", "impossible"]
+
+# Wider than for a live model: what a recording holds has already been accepted once.
+_LIMITS = InputLimits(chars=16_777_216, items=10_000)
+_ANYTHING_GOES = Policy()
+_CLIP = 120
+_SHOWN = 3
+
+
+@attrs.frozen
+class Step:
+    """
+    What one planning call did: `plan` is its lane's after it, `chars` what call and answer cost.
+    """
+
+    line: int
+    lane: str
+    actor: str
+    tool: str
+    at: datetime | None
+    outcome: Outcome
+    plan: Plan
+    events: tuple[Event, ...]
+    findings: tuple[Finding, ...]
+    chars: int
+
+
+@attrs.define
+class CallReplay:
+    """
+    One call being replayed.
+    """
+
+    lane: Lane
+    call: PlanningCall
+    policy: Policy
+    findings: list[Finding] = attrs.Factory(list)
+    made_elsewhere: list[Event] = attrs.Factory(list)
+
+    def carry_out(self) -> Step:
+        """
+        Carry the call out as the recording says it went, and judge it.
+        """
+        result = self.call.result
+        if result is not None and result.is_error:
+            self._note("refused_call", answer=one_line(result.text, _CLIP))
+            return self._step("refused")
+        if result is None:
+            self._note("no_result")
+        tool = RECORDED[canonical_tool(self.call.tool) or self.call.tool]
+        intake = read(self.call.arguments, tool.fields, _LIMITS)
+        request = None if intake.problems else tool.request(intake.values)
+        if request is None or isinstance(request, Problem):
+            return self._unreadable(intake.problems or (request,))
+        self._note_repairs(intake)
+        if isinstance(request, Query):
+            return self._step("read")
+        command = self._translated(request, merge=bool(intake.values.get("merge")))
+        return self._decided(command)
+
+    def _unreadable(self, problems: Sequence[Problem | None]) -> Step:
+        reasons = " ".join(sentence(problem) for problem in problems[:_SHOWN] if problem)
+        self._note("unreadable_arguments", problems=reasons)
+        return self._step("unreadable")
+
+    def _note(self, code: str, *task_ids: str, **values: object) -> None:
+        self.findings.append(
+            recording_finding(code, self.call.line, self.lane.name, *task_ids, **values)
+        )
+
+    def _step(self, outcome: Outcome, plan: Plan | None = None, *events: Event) -> Step:
+        call = self.call
+        answer = call.result.text if call.result else ""
+        return Step(
+            call.line,
+            call.lane,
+            call.actor,
+            call.tool,
+            call.at,
+            outcome,
+            self.lane.plan if plan is None else plan,
+            (*self.made_elsewhere, *events),
+            tuple(self.findings),
+            _length(call.arguments) + len(answer),
+        )
+
+    def _note_repairs(self, intake: Intake) -> None:
+        repairs = tuple(filter(_is_model_mistake, intake.repairs))
+        if repairs:
+            self._note("repaired_arguments", repairs=repairs_text(repairs))
+
+    def _translated(self, command: Command, *, merge: bool) -> Command:
+        if isinstance(command, WriteTodos):
+            self._note_parallel_write()
+            return merged(self.lane.plan, command) if merge else command
+        translation = Translation(self.lane, self.call, self.findings, self.made_elsewhere)
+        return translation.of(command)
+
+    def _note_parallel_write(self) -> None:
+        if self.call.turn and self.lane.written_in == self.call.turn:
+            self._note("parallel_write")
+        self.lane.written_in = self.call.turn
+
+    def _decided(self, command: Command) -> Step:
+        before = self.lane.plan
+        decision = decide(before, command, _ANYTHING_GOES, at=self.call.at)
+        if isinstance(decision, Rejected):
+            self._judge(decision.problems, Severity.ERROR)
+            return self._step("impossible")
+        change = Change(before, decision.plan, command, decision.events, self.policy.limits)
+        errors, warnings = judge(self.policy, change)
+        self._judge(errors, Severity.ERROR)
+        self._judge(warnings, Severity.WARN)
+        return self._step("applied", decision.plan, *decision.events)
+
+    def _judge(self, problems: Iterable[Problem], severity: Severity) -> None:
+        line, lane = self.call.line, self.lane.name
+        self.findings.extend(rule_finding(problem, severity, line, lane) for problem in problems)
+
+
+def _length(arguments: Mapping[str, Any] | str) -> int:
+    if isinstance(arguments, str):
+        return len(arguments)
+    return len(json.dumps(arguments, ensure_ascii=False, separators=(",", ":")))
+
+
+def _is_model_mistake(repair: Repair) -> bool:
+    """
+    Say whether the model was at fault: not where its system has more keys or words of its own.
+    """
+    # More keys (`activeForm` of an older version, `urgency`), ids and wrappers are the system's
+    # own.
+    if repair.code in {"ignored_key", "id", "wrapper"}:
+        return False
+    return not (repair.code == "word" and repair.seen in FOREIGN_STATUS_WORDS)
