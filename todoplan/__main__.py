@@ -18,6 +18,7 @@ def main() -> None:
     Raises:
         SystemExit: always; with 2 and a line on stderr if the extra "cli" is not installed.
     """
+    # A task's text may hold what the terminal's encoding lacks; output must not end there.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     try:

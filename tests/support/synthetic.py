@@ -1,8 +1,8 @@
 """
 One session as each dialect would have recorded it: by us, from the formats' descriptions.
 
-The session makes a list of three, takes it up, is refused once, and is left with the first item done
-and the second begun. Around the planning calls stands what else such a file holds.
+The session writes a list of three, is refused once, and is left with the first item done and the
+second begun. Around the planning calls stands what else such a file holds.
 """
 
 import json

@@ -41,9 +41,9 @@ __all__ = ["app"]
 app = typer.Typer(
     name="todoplan",
     add_completion=False,
-    rich_markup_mode=None,
+    rich_markup_mode=None,  # brackets in help texts are brackets
     no_args_is_help=True,
-    pretty_exceptions_enable=False,
+    pretty_exceptions_enable=False,  # a defect shows Python's own traceback, without the locals
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

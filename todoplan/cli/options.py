@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 
+# Not typer's enumerations: they would want a class for names that are the keys of a table.
 def _one_of(names: Iterable[str]) -> Callable[[str | None], str | None]:
     known = tuple(names)
 

@@ -54,7 +54,7 @@ def expand(paths: Iterable[Path]) -> Iterator[Input]:
 
 def _below(directory: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(directory):
-        folders.sort()
+        folders.sort()  # in place: os.walk goes on in this order, and output is the same each time
         for path in (Path(folder, name) for name in sorted(names)):
             if path.suffix.lower() in _KINDS and path.is_file():
                 yield path
@@ -139,6 +139,7 @@ class Run:
         try:
             return open_replay(source, self.policy, self.dialect, on_bytes)
         except MissingExtraError as error:
+            # Never "skipped": the file may well be a recording.
             self.fail(source.label, f"{source.label}: {error}")
         except ReadError as error:
             if source.named:

@@ -107,7 +107,7 @@ def test_a_read_changes_nothing(tool, arguments):
     assert listed(fold) == [("1", "a", "pending")]
 
 
-def test_a_systems_own_words_are_no_mend():
+def test_a_systems_own_words_are_no_repair():
     """
     What its own dialect prescribes is not held against a model.
     """

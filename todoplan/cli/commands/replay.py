@@ -61,6 +61,7 @@ def _replay(inputs: Iterable[Input], options: ReplayOptions, screen: Screen) -> 
 
 def _printer(options: ReplayOptions, screen: Screen) -> _Printer:
     if options.form == "json":
+        # Written as it is read: a document of many recordings would not fit the memory.
         printer = JsonPrinter(screen, options.policy)
         printer.open()
         return printer

@@ -86,6 +86,7 @@ def line(data: Any) -> str:
     """
     Return plain data as one line of ASCII JSON.
     """
+    # ASCII: a lone surrogate in a recording would make UTF-8 output fail half-way.
     return json.dumps(data, allow_nan=False)
 
 

@@ -57,7 +57,7 @@ class MarkdownPrinter:
 
 
 def _row(row: Row) -> str:
-    strip = f"`{row.strip}`" if row.strip else ""
+    strip = f"`{row.strip}`" if row.strip else ""  # "~~" outside code strikes text through
     words = escaped("; ".join(row.phrases))
     cells = row.line, row.time, escaped(row.tool), strip, row.done, row.mark, words
     return f"| {' | '.join(map(str, cells))} |"

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from todoplan.cli.output.rows import MARKS, Row, row_of
-from todoplan.cli.output.summaries import Group, caveat, groups, headline, plural, summary, where
+from todoplan.cli.output.summaries import caveat, groups, headline, plural, summary, where
 from todoplan.cli.recordings import Run, Unread
 from todoplan.cli.screen import Screen
 from todoplan.core.plan.model import Status
@@ -36,7 +36,8 @@ __all__ = [
     "wrapped",
 ]
 
-_LEAST = 20
+_LEAST = 20  # columns: narrower text is not readable, so the terminal may wrap it
+_SKIPPED = 10
 _BETWEEN = "  "
 
 
@@ -138,21 +139,13 @@ def _head(row: Row, widths: _Widths) -> Text:
         (Text(f"{row.line:{widths.line}}", "dim"), widths.line),
         (Text(row.time, "dim"), widths.time),
         (Text(row.tool), widths.tool),
-        (_strip(row.strip), widths.strip),
+        (Text.assemble(*((mark, _STRIP[mark]) for mark in row.strip)), widths.strip),
         (Text(row.done.rjust(widths.done)), widths.done),
         (Text(row.mark, MARK_COLOURS[row.mark]), widths.mark),
     ):
         if width:
             head.append_text(cell).append(" " * (width - cell.cell_len + _GAP))
     return head
-
-
-def _strip(strip: str) -> Text:
-    return Text.assemble(*((mark, _STRIP[mark]) for mark in strip))
-
-
-_INDENT = 2
-_SKIPPED = 10
 
 
 @attrs.frozen
@@ -214,17 +207,13 @@ def _findings(replay: Replay, console: Console) -> Iterator[Text]:
     if found:
         yield Text(f"Findings: {summary(found)}", "bold")
     for group in found:
-        yield from _group(group, console)
-
-
-def _group(group: Group, console: Console) -> Iterator[Text]:
-    mark = f"  {group.mark:2} ", MARK_COLOURS[group.mark]
-    yield Text.assemble(mark, (one_line(group.code), "bold"), (f" {group.count}", "dim"))
-    for finding in group.shown:
-        head = Text(" " * 5).append(where(finding), "dim").append("  ")
-        yield from hanging(head, wrapped(finding.text, room(head.cell_len, console), console))
-    if group.rest:
-        yield Text(f"     {group.rest}", "dim")
+        mark = f"  {group.mark:2} ", MARK_COLOURS[group.mark]
+        yield Text.assemble(mark, (one_line(group.code), "bold"), (f" {group.count}", "dim"))
+        for finding in group.shown:
+            head = Text(" " * 5).append(where(finding), "dim").append("  ")
+            yield from hanging(head, wrapped(finding.text, room(head.cell_len, console), console))
+        if group.rest:
+            yield Text(f"     {group.rest}", "dim")
 
 
 def skipped_lines(skipped: list[Unread]) -> Iterator[Text]:

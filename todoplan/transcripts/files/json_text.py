@@ -8,6 +8,7 @@ from typing import Any
 __all__ = ["NotJsonError", "parse_json", "parse_values"]
 
 _DECODER = json.JSONDecoder()
+# Whole pairs are matched to be left alone: only the first group is half of one.
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,

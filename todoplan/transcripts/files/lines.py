@@ -67,6 +67,7 @@ def physical_lines(source: Source) -> Iterator[PhysicalLine | BadLine]:
 
 
 def _line(number: int, raw: bytes) -> PhysicalLine | None:
+    # Editors on Windows put a mark before the first line and a carriage return behind each.
     body = raw.removeprefix(_BOM) if number == 1 else raw
     body = body.rstrip(b"\r\n")
     return PhysicalLine(number, body, raw.endswith(b"\n")) if body.strip() else None
@@ -108,6 +109,7 @@ def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
         yield BadLine(line.number, "not UTF-8; read with the bad bytes replaced")
     try:
         for value in parse_values(text):
+            # Two records may stand on one line: concatenated sessions lose a newline at the seam.
             if not isinstance(value, dict):
                 yield BadLine(
                     line.number, "a JSON value that is not an object; rest of line skipped"

@@ -25,16 +25,7 @@ class Block:
     text: str
 
 
-@attrs.define
-class _Open:
-    label: str = ""
-    line: int = 0
-    fenced: bool = False
-    lines: list[str] = attrs.field(factory=list)
-    size: int = 0
-
-
-def blocks(
+def blocks(  # noqa: C901 - one pass over the lines, a case for each kind of line
     source: Source, label_of: Callable[[str], str | None], wanted: Callable[[str], bool]
 ) -> Iterator[Block | BadLine]:
     """
@@ -43,49 +34,32 @@ def blocks(
     `label_of` tells of a line outside fences which label it is, or `None`. A block that the file's
     end cuts is given back with a `BadLine` after it.
     """
-    state = _Open()
+    label, begun, lines, size, fenced = "", 0, list[str](), 0, False
     for found in text_lines(source):
         if isinstance(found, BadLine):
             yield found
-        else:
-            yield from _step(state, *found, label_of=label_of, wanted=wanted)
-    if state.fenced and wanted(state.label):
-        yield Block(state.line, state.label, "\n".join(state.lines))
-        yield BadLine(state.line, "cut: the recording ends inside a fenced block")
-
-
-def _step(
-    state: _Open,
-    number: int,
-    text: str,
-    *,
-    label_of: Callable[[str], str | None],
-    wanted: Callable[[str], bool],
-) -> Iterator[Block | BadLine]:
-    if not state.fenced:
-        _outside(state, number, text, label_of)
-    elif not text.startswith(_FENCE):
-        yield from _inside(state, text, wanted)
-    else:
-        state.fenced = False
-        if wanted(state.label):
-            yield Block(state.line, state.label, "\n".join(state.lines))
-        state.label = ""
-        _outside(state, number, text.removeprefix(_FENCE), label_of)
-
-
-def _outside(state: _Open, number: int, text: str, label_of: Callable[[str], str | None]) -> None:
-    if text.startswith(_FENCE):
-        state.line, state.fenced, state.lines, state.size = number, True, [], 0
-    elif (label := label_of(text)) is not None:
-        state.label = label
-
-
-def _inside(state: _Open, text: str, wanted: Callable[[str], bool]) -> Iterator[BadLine]:
-    if not wanted(state.label) or state.size > _LARGEST:
-        return
-    state.lines.append(text)
-    state.size += len(text) + 1
-    if state.size > _LARGEST:
-        state.lines = []
-        yield BadLine(state.line, f"a fenced block longer than {_LARGEST} characters; skipped")
+            continue
+        number, text = found
+        if fenced and not text.startswith(_FENCE):
+            if wanted(label) and size <= _LARGEST:
+                lines.append(text)
+                size += len(text) + 1
+                if size > _LARGEST:
+                    lines = []
+                    reason = f"a fenced block longer than {_LARGEST} characters; skipped"
+                    yield BadLine(begun, reason)
+            continue
+        if fenced:
+            fenced = False
+            if wanted(label):
+                yield Block(begun, label, "\n".join(lines))
+            label = ""
+            # Gemini CLI writes the next label right behind the closing fence.
+            text = text.removeprefix(_FENCE)
+        if text.startswith(_FENCE):
+            begun, fenced, lines, size = number, True, [], 0
+        elif (named := label_of(text)) is not None:
+            label = named
+    if fenced and wanted(label):
+        yield Block(begun, label, "\n".join(lines))
+        yield BadLine(begun, "cut: the recording ends inside a fenced block")

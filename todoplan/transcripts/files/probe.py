@@ -14,6 +14,7 @@ from todoplan.transcripts.files.source import Source
 
 __all__ = ["Probe", "probes"]
 
+# A session may begin with many lines that say nothing (summaries, snapshots, settings).
 _SAMPLE_LINES = 200
 _SAMPLE_MESSAGES = 40
 _SAMPLE_BYTES = 16 * 1024 * 1024

@@ -11,7 +11,9 @@ from todoplan.errors import ReadError
 
 __all__ = ["LINE_LIMIT", "ByteStream", "Form", "Source", "no_progress", "unreadable"]
 
+# A file without any newline must not fill the memory; images in base64 make lines of many MB.
 LINE_LIMIT = 64 * 1024 * 1024
+# A progress bar needs no more; a report for each line would cost more than reading it.
 _REPORT_EVERY = 256 * 1024
 _BUFFER = 1024 * 1024
 

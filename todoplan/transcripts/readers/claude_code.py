@@ -94,7 +94,7 @@ _ids = ids_under(b"tool_use_id")
 
 
 @attrs.frozen
-class _Message:
+class _Entry:
     line: int
     fields: Mapping[str, Any]
     speaker: Speaker
@@ -113,12 +113,14 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     kind = string(record.get("type"))
     if kind in {"assistant", "user"}:
         return "message" in record
-    if kind == "summary":
+    if kind == "summary":  # may stand first, of another session
         return "leafUuid" in record
     return "sessionId" in record and "uuid" in record and bool(kind)
 
 
 def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
+    # Most bytes of a session are file contents. Parsing only lines that can matter is what makes a
+    # recording of 100 MB a matter of seconds; sidechain lines matter for who descends from whom.
     def wanted(raw: bytes) -> bool:
         return (
             mentions_tool(raw)
@@ -144,33 +146,33 @@ def _of_record(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
         data = mapping(fields.get("data"))
         inner = mapping(data.get("message"))
         at = inner.get("timestamp") or fields.get("timestamp")
-        yield from _of_message(_Message(record.line, inner, speaker, at))
+        yield from _of_message(_Entry(record.line, inner, speaker, at))
     else:
-        yield from _of_message(_Message(record.line, fields, speaker, fields.get("timestamp")))
+        yield from _of_message(_Entry(record.line, fields, speaker, fields.get("timestamp")))
 
 
-def _of_message(message: _Message) -> Iterator[Signal]:
-    blocks = mappings(message.message.get("content"))
+def _of_message(entry: _Entry) -> Iterator[Signal]:
+    blocks = mappings(entry.message.get("content"))
     results = sum(block.get("type") == "tool_result" for block in blocks)
     for number, block in enumerate(blocks):
         if block.get("type") == "tool_use":
-            yield _seen(message, block, number)
+            yield _seen(entry, block, number)
         elif block.get("type") == "tool_result":
-            yield _answered(message, block, alone=results == 1)
+            yield _answered(entry, block, alone=results == 1)
 
 
-def _seen(message: _Message, block: Mapping[str, Any], number: int) -> Seen:
+def _seen(entry: _Entry, block: Mapping[str, Any], number: int) -> Seen:
     name, call_id = string(block.get("name")), id_of(block.get("id"))
-    line_id = id_of(message.fields.get("uuid"))
+    line_id = id_of(entry.fields.get("uuid"))
     call = PlanningCall(
         tool=name,
         arguments=arguments_of(block.get("input")),
-        line=message.line,
-        lane=_lane(name, message.speaker),
-        actor=message.speaker.actor,
-        turn=turn_of(message.line, message.message.get("id"), message.fields.get("requestId")),
+        line=entry.line,
+        lane=_lane(name, entry.speaker),
+        actor=entry.speaker.actor,
+        turn=turn_of(entry.line, entry.message.get("id"), entry.fields.get("requestId")),
         call_id=call_id,
-        at=parse_time(message.at),
+        at=parse_time(entry.at),
     )
     return Seen(call, call_id, call_id or (line_id and f"{line_id}#{number}"))
 
@@ -183,13 +185,13 @@ def _lane(name: str, speaker: Speaker) -> str:
     return MAIN_LANE if tool.startswith("Task") or tool == OWN_TOOL else speaker.lane
 
 
-def _answered(message: _Message, block: Mapping[str, Any], *, alone: bool) -> Answered:
+def _answered(entry: _Entry, block: Mapping[str, Any], *, alone: bool) -> Answered:
     text = content_text(block.get("content"))
     # Some refusals come without the flag, as a text alone.
     refused = block.get("is_error") is True or is_refusal(text)
     # `toolUseResult` stands on the line, not in the block: of several answers it says not whose it
     # is.
-    beside = message.fields.get("toolUseResult", message.fields.get("tool_use_result"))
+    beside = entry.fields.get("toolUseResult", entry.fields.get("tool_use_result"))
     result = CallResult(text, refused, data_of(beside) if alone else None)
     return Answered(id_of(block.get("tool_use_id")), result)
 

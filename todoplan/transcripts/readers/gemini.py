@@ -160,22 +160,14 @@ def _label(state: _State, line: str) -> str | None:
     if _TURN.match(line):
         state.turn += 1
     elif found := _SUMMARY.match(line):
-        _open_details(state, found["tool"])
+        state.number += 1
+        state.unity_key, state.unity_tool = "", found["tool"]
     elif "</details>" in line:
         state.unity_tool = _OTHER
-    return _label_of(state, line)
-
-
-def _open_details(state: _State, tool: str) -> None:
-    state.number += 1
-    state.unity_key = ""
-    state.unity_tool = tool
-
-
-def _label_of(state: _State, line: str) -> str | None:
     for label in (_COMMAND, _RESPONSE):
         if label in line:
             return label
+    # Unity names the tool once, above its arguments and its result, each under a line in bold.
     return state.unity_tool if _BOLD.match(line) else None
 
 

@@ -10,7 +10,7 @@ result).
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy, Severity, judge
 from todoplan.dialogue.intake.jsonish import InputLimits
-from todoplan.dialogue.intake.read import Intake, read
+from todoplan.dialogue.intake.read import read
 from todoplan.dialogue.intake.repairs import Repair
 from todoplan.dialogue.replies.error_texts import repairs_text, sentence
 from todoplan.dialogue.replies.views import one_line
@@ -90,17 +90,23 @@ class CallReplay:
         intake = read(self.call.arguments, tool.fields, _LIMITS)
         request = None if intake.problems else tool.request(intake.values)
         if request is None or isinstance(request, Problem):
-            return self._unreadable(intake.problems or (request,))
-        self._note_repairs(intake)
+            problems = intake.problems or (request,)
+            reasons = " ".join(sentence(one) for one in problems[:_SHOWN] if one)
+            self._note("unreadable_arguments", problems=reasons)
+            return self._step("unreadable")
+        if repairs := tuple(filter(_is_model_mistake, intake.repairs)):
+            self._note("repaired_arguments", repairs=repairs_text(repairs))
         if isinstance(request, Query):
             return self._step("read")
-        command = self._translated(request, merge=bool(intake.values.get("merge")))
-        return self._decided(command)
-
-    def _unreadable(self, problems: Sequence[Problem | None]) -> Step:
-        reasons = " ".join(sentence(problem) for problem in problems[:_SHOWN] if problem)
-        self._note("unreadable_arguments", problems=reasons)
-        return self._step("unreadable")
+        if isinstance(request, WriteTodos):
+            # Hosts carry out both and let the later one win; agents that send two rarely mean it.
+            if self.call.turn and self.lane.written_in == self.call.turn:
+                self._note("parallel_write")
+            self.lane.written_in = self.call.turn
+            merges = bool(intake.values.get("merge"))
+            return self._decided(merged(self.lane.plan, request) if merges else request)
+        translation = Translation(self.lane, self.call, self.findings, self.made_elsewhere)
+        return self._decided(translation.of(request))
 
     def _note(self, code: str, *task_ids: str, **values: object) -> None:
         self.findings.append(
@@ -123,27 +129,11 @@ class CallReplay:
             _length(call.arguments) + len(answer),
         )
 
-    def _note_repairs(self, intake: Intake) -> None:
-        repairs = tuple(filter(_is_model_mistake, intake.repairs))
-        if repairs:
-            self._note("repaired_arguments", repairs=repairs_text(repairs))
-
-    def _translated(self, command: Command, *, merge: bool) -> Command:
-        if isinstance(command, WriteTodos):
-            self._note_parallel_write()
-            return merged(self.lane.plan, command) if merge else command
-        translation = Translation(self.lane, self.call, self.findings, self.made_elsewhere)
-        return translation.of(command)
-
-    def _note_parallel_write(self) -> None:
-        if self.call.turn and self.lane.written_in == self.call.turn:
-            self._note("parallel_write")
-        self.lane.written_in = self.call.turn
-
     def _decided(self, command: Command) -> Step:
         before = self.lane.plan
         decision = decide(before, command, _ANYTHING_GOES, at=self.call.at)
         if isinstance(decision, Rejected):
+            # No plan can hold it (a cycle, an empty text), whatever the recorded system did then.
             self._judge(decision.problems, Severity.ERROR)
             return self._step("impossible")
         change = Change(before, decision.plan, command, decision.events, self.policy.limits)
@@ -167,8 +157,7 @@ def _is_model_mistake(repair: Repair) -> bool:
     """
     Say whether the model was at fault: not where its system has more keys or words of its own.
     """
-    # More keys (`activeForm` of an older version, `urgency`), ids and wrappers are the system's
-    # own.
+    # More keys than ours, ids and wrappers are the system's own.
     if repair.code in {"ignored_key", "id", "wrapper"}:
         return False
     return not (repair.code == "word" and repair.seen in FOREIGN_STATUS_WORDS)

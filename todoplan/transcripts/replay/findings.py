@@ -10,6 +10,7 @@ from todoplan.texts.wording import say
 
 __all__ = ["AUDIT", "POLICIES", "Finding", "recording_finding", "rule_finding"]
 
+# On the preset that refuses least: the recorded system accepted the call, so nothing is an error.
 AUDIT = PRESETS["agentscope"].but(
     single_in_progress="warn",
     some_in_progress="warn",

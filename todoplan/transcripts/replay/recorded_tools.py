@@ -25,6 +25,7 @@ FOREIGN_STATUS_WORDS = frozenset(
 )
 """Status words that are some system's own: reading them is no repair of a model's mistake."""
 
+# Claude Code says "Task #1 created", AgentScope "Task (id=1) created".
 _CREATED = re.compile(r"(?:#|\(id=)\s*(\d{1,15})")
 _ALL_CREATED = re.compile(r"\A\d[^\n]*?[:;] #(\d{1,15})(?:-#(\d{1,15}))? created")
 

@@ -21,6 +21,9 @@ from todoplan.transcripts.replay.translation import Lane
 
 __all__ = ["KEPT_BAD_LINES", "Fold", "Replay", "replay_file"]
 
+KEPT_BAD_LINES = 100
+"""So many lines that could not be read are kept of a recording; all of them are counted."""
+
 _CLIP = 120
 
 
@@ -75,10 +78,6 @@ class Fold:
         return step
 
 
-KEPT_BAD_LINES = 100
-"""So many lines that could not be read are kept of a recording; all of them are counted."""
-
-
 @attrs.define(eq=False)
 class Replay:
     """
@@ -105,19 +104,22 @@ class Replay:
             yield step
 
     def _next(self) -> Step | None:
-        step, self._ahead = self._ahead, None
-        return step or self._read()
-
-    def _read(self) -> Step | None:
         """
         Read on to the next step, and keep the findings before it.
         """
+        if self._ahead is not None:
+            step, self._ahead = self._ahead, None
+            return step
         try:
             for one in self._coming:
                 if isinstance(one, Step):
                     return one
-                self._keep(one)
+                # A file that is no text has a bad line for each of its lines: not all are kept.
+                self.bad_lines += one.code == "bad_line"
+                if one.code != "bad_line" or self.bad_lines <= KEPT_BAD_LINES:
+                    self.findings.append(one)
         except ReadError as error:
+            # The disk failed on the way: what was read until then is worth showing.
             self.trouble = str(error)
         return None
 
@@ -127,13 +129,6 @@ class Replay:
         """
         self._ahead = self._next()
         return self._ahead is None and self.bad_lines > 0
-
-    def _keep(self, finding: Finding) -> None:
-        if finding.code == "bad_line":
-            self.bad_lines += 1
-            if self.bad_lines > KEPT_BAD_LINES:
-                return
-        self.findings.append(finding)
 
     @property
     def lanes(self) -> tuple[Lane, ...]:

@@ -92,36 +92,26 @@ class Joiner:
         Give the items of these signals, each call with its result.
         """
         for signal in signals:
-            self._take(signal)
+            match signal:
+                case Answered(key, result):
+                    self._close(key, result)
+                case OtherCall(tool):
+                    if self.wants_other_tools and tool and tool not in self._others:
+                        self._others.add(tool)
+                        self._append(_Slot(signal))
+                case Seen(once=once):
+                    if not (once and self._is_repeated(once)):
+                        self._enqueue(signal)
+                case _:
+                    self._append(_Slot(signal))
             while self._queue and (not self._queue[0].key or len(self._queue) > self._window):
                 yield self._release()
         while self._queue:
             yield self._release()
 
-    def _take(self, signal: Signal) -> None:
-        if isinstance(signal, Answered):
-            self._answer(signal)
-        elif isinstance(signal, OtherCall):
-            self._mention(signal)
-        elif not isinstance(signal, Seen):
-            self._append(_Slot(signal))
-        elif not (signal.once and self._is_repeated(signal.once)):
-            self._enqueue(signal)
-
-    def _mention(self, call: OtherCall) -> None:
-        if self.wants_other_tools and call.tool and call.tool not in self._others:
-            self._others.add(call.tool)
-            self._append(_Slot(call))
-
     def _append(self, slot: _Slot) -> None:
         self._planned |= isinstance(slot.item, PlanningCall)
         self._queue.append(slot)
-
-    def _answer(self, answer: Answered) -> None:
-        for slot in self._waiting.pop(answer.key, ()):
-            if isinstance(slot.item, PlanningCall):
-                slot.item = attrs.evolve(slot.item, result=answer.result)
-            slot.key = ""
 
     def _enqueue(self, seen: Seen) -> None:
         slot = _Slot(seen.item, seen.key)
@@ -135,8 +125,10 @@ class Joiner:
                 same = self._waiting.setdefault(seen.key, [])
             same.append(slot)
 
-    def _close(self, key: str) -> None:
-        for slot in self._waiting.pop(key):
+    def _close(self, key: str, result: CallResult | None = None) -> None:
+        for slot in self._waiting.pop(key, ()):
+            if result is not None and isinstance(slot.item, PlanningCall):
+                slot.item = attrs.evolve(slot.item, result=result)
             slot.key = ""
 
     def _release(self) -> Item:
@@ -146,6 +138,7 @@ class Joiner:
         return slot.item
 
     def _is_repeated(self, once: str) -> bool:
+        # Digests: ids may be of any length, and the memory is bounded in bytes too.
         digest = blake2b(once.encode(errors="surrogatepass"), digest_size=16).digest()
         known = digest in self._seen
         self._seen[digest] = None
