@@ -58,7 +58,7 @@ def test_a_pipe_is_refused_at_once(tmp_path):
         os.mkfifo(path)
     except (AttributeError, OSError):
         pytest.skip("pipes cannot be made here")
-    with pytest.raises(ReadError, match="no regular file"):
+    with pytest.raises(ReadError, match="not a regular file"):
         open_replay(source(path), AUDIT, None, lambda _: None)
 
 

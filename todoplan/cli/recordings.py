@@ -82,12 +82,12 @@ def open_replay(
     # A pipe would be read twice, once to tell the dialect, and might never end.
     path = source.path
     if path.exists() and not path.is_file():
-        msg = f"{path} is no regular file, and a recording is read twice; save it first"
+        msg = f"{path} is not a regular file. A recording is read twice: save it to a file first"
         raise ReadError(msg, file=str(path))
     replay = replay_file(path, policy=policy, dialect=dialect, on_bytes=on_bytes)
     replay.file = source.label
     if not source.named and replay.is_unreadable():
-        msg = f"{path} holds no planning call, and lines that cannot be read"
+        msg = f"{path} has no planning call, only lines that cannot be read"
         raise ReadError(msg, file=str(path))
     return replay
 

@@ -75,7 +75,7 @@ def recognise(
     """
     source = Source(Path(path))
     if dialect is not None and dialect not in DIALECTS:
-        msg = f"no dialect {dialect!r} to read {path} in; there are {', '.join(DIALECTS)}"
+        msg = f"{path}: there is no dialect {dialect!r}; choose one of {', '.join(DIALECTS)}"
         raise ReadError(msg, file=str(path))
     candidates = tuple(DIALECTS.values()) if dialect is None else (DIALECTS[dialect],)
     for probe in probes(source):
@@ -83,7 +83,8 @@ def recognise(
             if reader.recognises(probe):
                 return reader, attrs.evolve(probe.source, on_bytes=on_bytes)
     if dialect is None:
-        msg = f"{path} is no recording in a known dialect ({', '.join(DIALECTS)})"
+        known = ", ".join(DIALECTS)
+        msg = f"{path} is no recording in a known dialect ({known}); if it is one, name its dialect"
         raise ReadError(msg, file=str(path))
     likeliest = next(probes(source), Probe(source))
     return candidates[0], attrs.evolve(likeliest.source, on_bytes=on_bytes)

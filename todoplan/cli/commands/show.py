@@ -48,7 +48,7 @@ def _load(path: Path, plan_id: str | None) -> Plan:
         if _format(document) == FORMAT:
             return _kept(path, plan_id)
         if plan_id is not None:
-            msg = f"{path}: one plan without a name; leave out --plan {plan_id}"
+            msg = f"{path} holds one plan, which has no name: leave out --plan {plan_id}"
             raise ReadError(msg, file=str(path))
         return load_plan(document)
     except (OSError, ValueError) as error:
@@ -62,7 +62,7 @@ def _read(path: Path) -> bytes:
     with path.open("rb") as file:
         document = file.read(LIMIT + 1)
     if len(document) > LIMIT:
-        msg = f"{path}: larger than {LIMIT} bytes, so no plan document"
+        msg = f"{path} is larger than {LIMIT} bytes, which no plan document is"
         raise ReadError(msg, file=str(path))
     return document
 
