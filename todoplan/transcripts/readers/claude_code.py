@@ -192,7 +192,10 @@ def _answered(entry: _Entry, block: Mapping[str, Any], *, alone: bool) -> Answer
     # `toolUseResult` stands on the line, not in the block: of several answers it says not whose it
     # is.
     beside = entry.fields.get("toolUseResult", entry.fields.get("tool_use_result"))
-    result = CallResult(text, refused, data_of(beside) if alone else None)
+    data = data_of(beside) if alone else None
+    # "Task not found" comes with `success: false` and without the flag.
+    refused = refused or (data is not None and data.get("success") is False)
+    result = CallResult(text, refused, data)
     return Answered(id_of(block.get("tool_use_id")), result)
 
 

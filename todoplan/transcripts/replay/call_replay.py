@@ -16,10 +16,19 @@ from typing import Any, Literal
 
 import attrs
 
-from todoplan.core.commands import Command, WriteTodos
+from todoplan.core.commands import (
+    UNSET,
+    ClearPlan,
+    Command,
+    CreateTask,
+    DeleteTask,
+    UpdateTask,
+    WriteTodos,
+)
 from todoplan.core.decide.decide import Rejected, decide
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import open_tasks
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy, Severity, judge
@@ -27,11 +36,19 @@ from todoplan.dialogue.intake.jsonish import InputLimits
 from todoplan.dialogue.intake.read import read
 from todoplan.dialogue.intake.repairs import Repair
 from todoplan.dialogue.replies.error_texts import repairs_text, sentence
-from todoplan.dialogue.replies.views import one_line
+from todoplan.dialogue.replies.views import ids_text, one_line
 from todoplan.dialogue.tools.toolset import Query
 from todoplan.transcripts.calls import PlanningCall
 from todoplan.transcripts.replay.findings import Finding, recording_finding, rule_finding
 from todoplan.transcripts.replay.recorded_tools import FOREIGN_STATUS_WORDS, RECORDED, merged
+from todoplan.transcripts.replay.shown_state import (
+    ShownTask,
+    is_new_list,
+    shown_tasks,
+    shows_all,
+    shows_none,
+    status_before,
+)
 from todoplan.transcripts.replay.translation import Lane, Translation
 from todoplan.transcripts.tools import canonical_tool
 
@@ -97,16 +114,71 @@ class CallReplay:
         if repairs := tuple(filter(_is_model_mistake, intake.repairs)):
             self._note("repaired_arguments", repairs=repairs_text(repairs))
         if isinstance(request, Query):
+            self._follow_shown_tasks()
             return self._step("read")
         if isinstance(request, WriteTodos):
             # Hosts carry out both and let the later one win; agents that send two rarely mean it.
             if self.call.turn and self.lane.written_in == self.call.turn:
                 self._note("parallel_write")
             self.lane.written_in = self.call.turn
+            if is_new_list(result, self.lane.plan):
+                self._note("new_plan")
+                self._follow(ClearPlan())
             merges = bool(intake.values.get("merge"))
             return self._decided(merged(self.lane.plan, request) if merges else request)
-        translation = Translation(self.lane, self.call, self.findings, self.made_elsewhere)
-        return self._decided(translation.of(request))
+        if (before := status_before(result)) and self._follow_shown_task(before):
+            self._note("changed_elsewhere", before.id, tasks=ids_text((before.id,)))
+        return self._decided(self._translation.of(request))
+
+    @property
+    def _translation(self) -> Translation:
+        return Translation(self.lane, self.call, self.findings, self.made_elsewhere)
+
+    def _follow_shown_tasks(self) -> None:
+        """
+        Set the lane's plan to what the answer shows, and note what was different.
+        """
+        result, plan = self.call.result, self.lane.plan
+        if result is None:
+            return
+        if shows_none(result) and (left := open_tasks(plan)):
+            ids = (task.id for task in left)
+            self._note("lost_plan", *ids, open=len(left), total=len(plan))
+            return
+        shown = shown_tasks(result)
+        different = [one.id for one in shown if self._follow_shown_task(one)]
+        if shown and shows_all(result):
+            known = {self.lane.shown.get(one.id, one.id) for one in shown}
+            gone = [task.id for task in self.lane.plan if task.id not in known]
+            different += [task_id for task_id in gone if self._follow(DeleteTask(task_id))]
+        if different:
+            self._note("changed_elsewhere", *different, tasks=ids_text(different))
+
+    def _follow_shown_task(self, shown: ShownTask) -> bool:
+        """
+        Make a task what it is shown to be; say whether it was something else.
+        """
+        task = self.lane.plan.get(self.lane.shown.get(shown.id, shown.id))
+        if task is None:
+            if not shown.subject:
+                return False
+            self._translation.claim_ids((shown.id,))
+            return self._follow(CreateTask(shown.subject, status=shown.status))
+        status = UNSET if task.status is shown.status else shown.status
+        renamed = shown.exact and task.subject != shown.subject
+        if status is UNSET and not renamed:
+            return False
+        return self._follow(
+            UpdateTask(task.id, status=status, subject=shown.subject if renamed else UNSET)
+        )
+
+    def _follow(self, command: Command) -> bool:
+        decision = decide(self.lane.plan, command, _ANYTHING_GOES, at=self.call.at)
+        if isinstance(decision, Rejected):
+            return False
+        self.lane.plan = decision.plan
+        self.made_elsewhere += decision.events
+        return bool(decision.events)
 
     def _note(self, code: str, *task_ids: str, **values: object) -> None:
         self.findings.append(

@@ -69,7 +69,7 @@ class Translation:
         match command:
             case CreateTask():
                 recorded = created_id(self.call.result)
-                self._claim_ids((recorded,) if recorded else ())
+                self.claim_ids((recorded,) if recorded else ())
                 blocks, blocked_by = self._ids(command.blocks), self._ids(command.blocked_by)
                 return attrs.evolve(command, blocks=blocks, blocked_by=blocked_by)
             case UpdateTask():
@@ -99,7 +99,7 @@ class Translation:
         guessed = tuple(map(str, range(start, start + most)))
         created = created_ids(self.call.result, most) or guessed
         self._ids([one for each in commands for one in _named(each) if one not in created])
-        self._claim_ids(created)
+        self.claim_ids(created)
         self._coming = frozenset(created)
         return Batch(tuple(map(self.of, commands)))
 
@@ -114,14 +114,14 @@ class Translation:
         if task_id in self.lane.plan or recorded in self._coming:
             return task_id
         self._note("made_elsewhere", recorded, task=recorded)
-        self._claim_ids((recorded,))
+        self.claim_ids((recorded,))
         task_id = self.lane.shown[recorded] = str(self.lane.plan.next_id)
         created = TaskCreated(Task(task_id, _ELSEWHERE, created_at=self.call.at))
         self.lane.plan = apply(self.lane.plan, created)
         self.events.append(created)
         return task_id
 
-    def _claim_ids(self, recorded: Sequence[str]) -> None:
+    def claim_ids(self, recorded: Sequence[str]) -> None:
         """
         Make the plan's next ids the recorded ones; an id that was given out before gets a new
         number.
