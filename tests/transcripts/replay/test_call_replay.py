@@ -1,5 +1,6 @@
 """One recorded call against its lane's plan."""
 
+import attrs
 import pytest
 
 from todoplan.core.events.apply import replay
@@ -9,6 +10,7 @@ from todoplan.core.rules.policy import Severity
 from todoplan.core.rules.presets import STRICT
 from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
 from todoplan.transcripts.replay.call_replay import Step
+from todoplan.transcripts.replay.findings import AUDIT
 from todoplan.transcripts.replay.recording import Fold
 
 OK = CallResult("ok")
@@ -157,14 +159,14 @@ def test_a_creation_without_a_subject_is_unreadable():
     assert played(call("TaskCreate", {"description": "d"}))[1][0].outcome == "unreadable"
 
 
-def test_what_no_plan_can_hold_is_an_error():
+def test_what_no_plan_can_hold_leaves_the_plan_as_it_was():
     """
-    A cycle that the host let pass is a finding of severity error and leaves the plan as it was.
+    A cycle that the host let pass is a finding.
     """
     cycle = update("1", addBlockedBy=["2"])
     fold, said = played(create("a", 1), create("b", 2), update("2", addBlockedBy=["1"]), cycle)
     assert said[3].outcome == "impossible"
-    assert [(f.code, f.severity) for f in said[3].findings] == [("cycle", Severity.ERROR)]
+    assert [(f.code, f.severity) for f in said[3].findings] == [("cycle", Severity.WARN)]
     assert fold.lanes["main"].plan["1"].blocked_by == ()
 
 
@@ -361,3 +363,65 @@ def test_a_step_holds_the_plan_and_what_happened():
     _, said = played(create("a", 1), update("1", status="completed"))
     assert said[1].plan["1"].status is Status.COMPLETED
     assert [type(event).__name__ for event in said[1].events] == ["StatusChanged"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("<tool_use_error>Sibling tool call errored</tool_use_error>", "cancelled_call"),
+        ("<tool_use_error>Cancelled: parallel tool call Bash(ls) errored", "cancelled_call"),
+        ("[Operation Cancelled] Reason: User cancelled the operation.", "cancelled_call"),
+        ("<tool_use_error>InputValidationError: TodoWrite failed", "refused_call"),
+    ],
+)
+def test_a_cancelled_call_is_told_from_a_refused_one(text, code):
+    """
+    A model made no mistake where its neighbour failed, or where a person stopped it.
+    """
+    _, said = played(call("TodoWrite", {"todos": []}, CallResult(text, is_error=True)))
+    assert (said[0].outcome, codes(said)) == ("refused", [code])
+
+
+def test_an_update_without_effect_is_a_finding():
+    """
+    The task was so already.
+    """
+    _, said = played(create("a", 1), update("1", status="pending"))
+    assert codes(said[1:2]) == ["no_effect"]
+
+
+def test_what_is_added_as_completed_is_a_finding():
+    """
+    It was written down after the fact; one that was only reworded was not.
+    """
+    _, said = played(write(todo("a", "in_progress"), todo("b", "completed")))
+    assert [one.task_ids for one in said[0].findings if one.code == "born_completed"] == [("2",)]
+    _, said = played(
+        write(todo("a", "in_progress"), todo("b", "completed")),
+        write(todo("a", "in_progress"), todo("b, as agreed", "completed")),
+    )
+    assert "born_completed" not in codes(said[1:2])
+
+
+def test_completions_by_calls_of_one_message_are_one_finding():
+    """
+    However many there are; those of different messages are none.
+    """
+    tasks = [create(str(number), number) for number in range(1, 4)]
+    done = [update(str(number), status="completed") for number in range(1, 4)]
+    _, said = played(*tasks, *(attrs.evolve(one, turn="m1") for one in done))
+    assert codes(said).count("parallel_completion") == 1
+    turns = zip(done, ("m1", "m2", "m3"), strict=True)
+    _, said = played(*tasks, *(attrs.evolve(one, turn=turn) for one, turn in turns))
+    assert "parallel_completion" not in codes(said)
+
+
+def test_the_audit_warns_of_what_was_accepted_then():
+    """
+    A cycle that the recorded system took is no error of the audit, and one of any other policy.
+    """
+    calls = create("a", 1), update("1", addBlockedBy=["1"])
+    for policy, severity in ((AUDIT, Severity.WARN), (STRICT, Severity.ERROR)):
+        _, said = played(*calls, policy=policy)
+        assert said[1].outcome == "impossible"
+        assert {one.severity for one in said[1].findings} == {severity}

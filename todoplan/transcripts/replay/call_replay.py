@@ -10,7 +10,8 @@ result).
 """
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -26,7 +27,8 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide.decide import Rejected, decide
-from todoplan.core.events.types import Event
+from todoplan.core.events.types import Event, StatusChanged, TaskCreated, TaskDeleted
+from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
 from todoplan.core.problems import Problem
@@ -39,7 +41,7 @@ from todoplan.dialogue.replies.error_texts import repairs_text, sentence
 from todoplan.dialogue.replies.views import ids_text, one_line
 from todoplan.dialogue.tools.toolset import Query
 from todoplan.transcripts.calls import PlanningCall
-from todoplan.transcripts.replay.findings import Finding, recording_finding, rule_finding
+from todoplan.transcripts.replay.findings import AUDIT, Finding, recording_finding, rule_finding
 from todoplan.transcripts.replay.recorded_tools import FOREIGN_STATUS_WORDS, RECORDED, merged
 from todoplan.transcripts.replay.shown_state import (
     ShownTask,
@@ -59,8 +61,15 @@ Outcome = Literal["applied", "read", "refused", "unreadable", "impossible"]
 # Wider than for a live model: what a recording holds has already been accepted once.
 _LIMITS = InputLimits(chars=16_777_216, items=10_000)
 _ANYTHING_GOES = Policy()
+# Nobody's mistake in planning: Claude Code and Gemini drop a call whose neighbour failed, or that
+# the person stopped.
+_CANCELLED = re.compile(
+    r"Sibling tool call errored|Cancelled: parallel tool call|Request interrupted by user"
+    r"|user doesn't want to proceed|Operation Cancelled"
+)
 _CLIP = 120
 _SHOWN = 3
+_SEVERAL = 2
 
 
 @attrs.frozen
@@ -99,7 +108,8 @@ class CallReplay:
         """
         result = self.call.result
         if result is not None and result.is_error:
-            self._note("refused_call", answer=one_line(result.text, _CLIP))
+            code = "cancelled_call" if _CANCELLED.search(result.text) else "refused_call"
+            self._note(code, answer=one_line(result.text, _CLIP))
             return self._step("refused")
         if result is None:
             self._note("no_result")
@@ -206,13 +216,38 @@ class CallReplay:
         decision = decide(before, command, _ANYTHING_GOES, at=self.call.at)
         if isinstance(decision, Rejected):
             # No plan can hold it (a cycle, an empty text), whatever the recorded system did then.
-            self._judge(decision.problems, Severity.ERROR)
+            # The recorded system accepted it: the audit describes, and does not call that an error.
+            severity = Severity.WARN if self.policy == AUDIT else Severity.ERROR
+            self._judge(decision.problems, severity)
             return self._step("impossible")
         change = Change(before, decision.plan, command, decision.events, self.policy.limits)
         errors, warnings = judge(self.policy, change)
         self._judge(errors, Severity.ERROR)
         self._judge(warnings, Severity.WARN)
+        self._describe(command, decision.events)
         return self._step("applied", decision.plan, *decision.events)
+
+    def _describe(self, command: Command, events: Sequence[Event]) -> None:
+        """
+        Note what no rule is about: it is legal, and still says how the plan was kept.
+        """
+        if isinstance(command, UpdateTask) and not events:
+            self._note("no_effect", command.task_id)
+        born = [e.task.id for e in events if isinstance(e, TaskCreated) and e.task.status.resolved]
+        # A completed item that is reworded leaves and comes back: it had been planned before.
+        if born and not any(isinstance(e, TaskDeleted) for e in events):
+            self._note("born_completed", *born, tasks=ids_text(born))
+        if isinstance(command, UpdateTask) and self.call.turn:
+            turn, ids = self.lane.completed_in
+            done = tuple(
+                e.task_id
+                for e in events
+                if isinstance(e, StatusChanged) and e.new is Status.COMPLETED
+            )
+            ids = (*ids, *done) if turn == self.call.turn else done
+            self.lane.completed_in = (self.call.turn, ids)
+            if done and len(ids) == _SEVERAL:
+                self._note("parallel_completion", *ids, tasks=ids_text(ids))
 
     def _judge(self, problems: Iterable[Problem], severity: Severity) -> None:
         line, lane = self.call.line, self.lane.name

@@ -34,6 +34,9 @@ __all__ = ["Lane", "Translation"]
 class Lane:
     """
     A plan and what is counted of it. `shown` has our id for a recorded one where they differ.
+
+    `written_in` is the latest turn that wrote the whole list, `completed_in` the latest one that
+    updated single tasks, with those that it completed.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Lane:
     last_line: int = 0
     shown: dict[str, str] = attrs.Factory(dict)
     written_in: str = ""
+    completed_in: tuple[str, tuple[str, ...]] = ("", ())
 
 
 _ELSEWHERE = "(made elsewhere)"
