@@ -129,6 +129,7 @@ class Run:
                 if replay is not None:
                     each(replay)
                     self._note(replay)
+                # A file that was given up early counts as read, or the bar would never be full.
                 reached += size
                 ticker.reach(reached)
         if len(found) == len(self.skipped):

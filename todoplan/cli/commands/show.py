@@ -68,6 +68,7 @@ def _read(path: Path) -> bytes:
 
 
 def _format(document: bytes) -> object:
+    # What is no JSON is left to `load_plan`, whose error says where it breaks.
     try:
         data = parse(to_unicode(document, LIMIT))
     except CodecError:

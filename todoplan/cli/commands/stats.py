@@ -39,6 +39,9 @@ from todoplan.transcripts.replay.findings import POLICIES
 
 __all__ = ["FORMAT", "VERSION", "print_stats", "stats"]
 
+FORMAT = "todoplan/stats"
+VERSION = 1
+
 _HEAD = ("plans", "largest", "calls", "updates", "failed", "chars")
 
 
@@ -86,10 +89,6 @@ def _averages(every: Totals) -> Text:
         f"Half of the plans have at most {every.median:g} tasks; "
         f"a call and its answer have {each:.0f} characters on average."
     )
-
-
-FORMAT = "todoplan/stats"
-VERSION = 1
 
 
 def stats(paths: Iterable[Path], *, as_json: bool, policy: str, screen: Screen) -> int:

@@ -27,6 +27,7 @@ def _counts(*names: str) -> dict[str, _Schema]:
     return dict.fromkeys(names, _COUNT)
 
 
+# `required` lists every key and nothing forbids others: new keys may come at any time.
 _UNREAD = _array(_object(file=_TEXT, reason=_TEXT))
 
 _STEP = _object(

@@ -154,6 +154,7 @@ def mark(findings: tuple[Finding, ...]) -> str:
 def _strip(plan: Plan) -> str:
     if len(plan) <= _STRIP:
         return "".join(MARKS[task.status] for task in plan)
+    # Rounded down: a strip is full only when everything is done.
     counts = plan.counts
     resolved = "x" * (counts.resolved * _STRIP // counts.total)
     active = "~" if counts.in_progress else ""

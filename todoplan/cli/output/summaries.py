@@ -61,6 +61,7 @@ def groups(findings: Iterable[Finding], bad_lines: int) -> tuple[Group, ...]:
     for finding in findings:
         by_code.setdefault(finding.code, []).append(finding)
     made = (_group(code, tuple(found), bad_lines) for code, found in by_code.items())
+    # The sort is stable: within a severity the order of the recording stays.
     return tuple(sorted(made, key=lambda group: group.mark != "!!"))
 
 

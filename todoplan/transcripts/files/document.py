@@ -180,6 +180,7 @@ def document_records(source: Source) -> Iterator[Record | BadLine]:
     with source.open() as stream:
         clean = Utf8Stream(stream)
         try:
+            # Floats: ijson's decimals are no JSON values to whoever writes them again.
             items = ijson.items(clean, source.prefix, use_float=True, multiple_values=True)
             for number, value in zip(count(1), items, strict=False):
                 yield from _objects(number, value)

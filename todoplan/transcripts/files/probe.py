@@ -51,6 +51,7 @@ def probes(source: Source) -> Iterator[Probe]:
 
 
 def _kinds(source: Source, start: str) -> tuple[_Look, ...]:
+    # The likeliest form first: to find that a document has no list of messages is to read it all.
     if start == "[":
         return (_document,)
     if start != "{":

@@ -28,7 +28,7 @@ def no_progress(_count: int) -> None:
 
 class ByteStream:
     """
-    A binary file that tells how many bytes were read since it last told.
+    A binary file that reports how many bytes were read since its last report.
     """
 
     __slots__ = ("_file", "_on_bytes", "_path", "_unreported")

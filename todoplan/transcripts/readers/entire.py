@@ -52,6 +52,7 @@ def _seen(record: Record, block: Mapping[str, Any]) -> Seen:
         at=parse_time(record.value.get("ts")),
         result=_result(block.get("result")),
     )
+    # Without a key: the result is already there, nothing is waited for.
     return Seen(call, once=call_id)
 
 

@@ -28,6 +28,7 @@ from todoplan.transcripts.tools import may_plan
 __all__ = ["exchanges"]
 
 _MOST_LANES = 1000
+# Environment and date stand further down in a prompt; its beginning says whose it is.
 _TELLING = 500
 
 

@@ -215,8 +215,8 @@ class CallReplay:
         before = self.lane.plan
         decision = decide(before, command, _ANYTHING_GOES, at=self.call.at)
         if isinstance(decision, Rejected):
-            # No plan can hold it (a cycle, an empty text), whatever the recorded system did then.
-            # The recorded system accepted it: the audit describes, and does not call that an error.
+            # No plan can hold it (a cycle, an empty text). The recorded system accepted it all the
+            # same: the audit describes, and does not call that an error.
             severity = Severity.WARN if self.policy == AUDIT else Severity.ERROR
             self._judge(decision.problems, severity)
             return self._step("impossible")
@@ -233,7 +233,11 @@ class CallReplay:
         """
         if isinstance(command, UpdateTask) and not events:
             self._note("no_effect", command.task_id)
-        born = [e.task.id for e in events if isinstance(e, TaskCreated) and e.task.status.resolved]
+        born = [
+            e.task.id
+            for e in events
+            if isinstance(e, TaskCreated) and e.task.status is Status.COMPLETED
+        ]
         # A completed item that is reworded leaves and comes back: it had been planned before.
         if born and not any(isinstance(e, TaskDeleted) for e in events):
             self._note("born_completed", *born, tasks=ids_text(born))

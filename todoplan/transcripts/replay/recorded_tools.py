@@ -78,9 +78,9 @@ def created_id(result: CallResult | None) -> str | None:
     if result is None:
         return None
     task = (result.data or {}).get("task")
-    told = task.get("id") if isinstance(task, Mapping) else None
-    if isinstance(told, str) and told.isdecimal():
-        return told
+    recorded = task.get("id") if isinstance(task, Mapping) else None
+    if isinstance(recorded, str) and recorded.isdecimal():
+        return recorded
     spelled = _CREATED.search(result.text)
     return spelled[1] if spelled else None
 
@@ -89,11 +89,11 @@ def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
     """
     Return the ids that `lean` says it gave to new tasks, in order; at most so many.
     """
-    told = _ALL_CREATED.match(result.text) if result else None
-    if told is None:
+    answered = _ALL_CREATED.match(result.text) if result else None
+    if answered is None:
         return ()
-    first = int(told[1])
-    last = min(int(told[2] or told[1]), first + most - 1)
+    first = int(answered[1])
+    last = min(int(answered[2] or answered[1]), first + most - 1)
     return tuple(map(str, range(first, last + 1)))
 
 

@@ -102,6 +102,7 @@ class Translation:
         most, start = sum(map(_most_new, commands)), self.lane.plan.next_id
         guessed = tuple(map(str, range(start, start + most)))
         created = created_ids(self.call.result, most) or guessed
+        # Tasks made elsewhere get entries, and so numbers, before any are claimed for the new ones.
         self._ids([one for each in commands for one in _named(each) if one not in created])
         self.claim_ids(created)
         self._coming = frozenset(created)

@@ -107,6 +107,7 @@ def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
     for block in mappings(fields.get("content")):
         if string(block.get("type")) in _USES:
             use = _in_content(block)
+            # Beside listed calls, one in the content that has no id can only be one of them again.
             if use.call_id not in known and not (listed and not use.call_id):
                 yield use
             known |= {use.call_id} - {""}

@@ -101,7 +101,7 @@ def arguments_of(value: Any) -> Mapping[str, Any] | str:
     if isinstance(value, str):
         return _parsed(value)
     if value is None:
-        return {}
+        return {}  # some recorders leave out arguments that are empty
     if isinstance(value, dict) and not _too_deep(value):
         return value
     return _dumped(value)
