@@ -45,7 +45,29 @@ MAY = {
     "stores.base": ("codec", "core"),
     "stores": ("stores.base", "codec", "core"),
     "planner": ("dialogue", "stores.base", "stores.memory", "core"),
-    "transcripts": ("dialogue", "codec", "core"),
+    "transcripts.calls": (),
+    "transcripts.tools": ("dialogue",),
+    "transcripts.files": ("transcripts.calls",),
+    "transcripts.readers": (
+        "dialogue",
+        "core",
+        "transcripts.calls",
+        "transcripts.tools",
+        "transcripts.files",
+    ),
+    "transcripts.reading": (
+        "transcripts.calls",
+        "transcripts.tools",
+        "transcripts.files",
+        "transcripts.readers",
+    ),
+    "transcripts.replay": (
+        "dialogue",
+        "core",
+        "transcripts.calls",
+        "transcripts.tools",
+        "transcripts.reading",
+    ),
     "adapters": ("planner", "dialogue", "codec", "core"),
     "cli": EVERYTHING,
     "__main__": ("cli",),
@@ -130,7 +152,7 @@ def unit_of(name):
     Return the unit of the import table that a module is in.
     """
     first, *rest = name.split(".")
-    if first in {"core", "dialogue", "stores", "adapters"} and rest:
+    if first in {"core", "dialogue", "stores", "adapters", "transcripts"} and rest:
         return f"{first}.{rest[0]}"
     return first
 
