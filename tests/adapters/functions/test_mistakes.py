@@ -10,14 +10,14 @@ from todoplan.errors import TodoplanError
 
 BOX = Toolbox(tasks())
 WRONG = [
-    lambda wire: wire.answer(BOX, Plan(), None),
-    lambda wire: wire.answer(BOX, Plan(), "text"),
-    lambda wire: wire.answer(BOX, [], {}),
-    lambda wire: wire.answer(tasks(), Plan(), {}),
-    lambda wire: wire.answer(Plan(), BOX, {}),
-    lambda wire: wire.calls_in(BOX, None),
-    lambda wire: wire.calls_in(None, {}),
-    lambda wire: wire.make_tools(Plan()),
+    lambda wire: wire.module.answer(BOX, Plan(), None),
+    lambda wire: wire.module.answer(BOX, Plan(), "text"),
+    lambda wire: wire.module.answer(BOX, [], {}),
+    lambda wire: wire.module.answer(tasks(), Plan(), {}),
+    lambda wire: wire.module.answer(Plan(), BOX, {}),
+    lambda wire: wire.module.calls_in(BOX, None),
+    lambda wire: wire.module.calls_in(None, {}),
+    lambda wire: wire.module.make_tools(Plan()),
 ]
 
 
