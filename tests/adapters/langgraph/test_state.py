@@ -18,7 +18,7 @@ from todoplan.adapters.langgraph import (
     plan_update,
     todos_of,
 )
-from todoplan.adapters.langgraph.state import answered_calls, is_models_own, messages_in
+from todoplan.adapters.langgraph.tools import answered_calls, is_models_own, messages_in
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks

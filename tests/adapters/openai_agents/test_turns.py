@@ -2,7 +2,7 @@
 
 import pytest
 
-from todoplan.adapters.openai_agents.planning import PendingCalls
+from todoplan.adapters.openai_agents.pending_calls import PendingCalls
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import CodecError

@@ -18,14 +18,9 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "agentscope") from error
 
+from todoplan.adapters.agentscope.editing import edit_plan, repair, seed_plan
 from todoplan.adapters.agentscope.middleware import PlanMiddleware, attach
-from todoplan.adapters.agentscope.state import (
-    edit_plan,
-    history_of,
-    plan_of_state,
-    repair,
-    seed_plan,
-)
+from todoplan.adapters.agentscope.state import history_of, plan_of_state
 from todoplan.adapters.agentscope.tools import (
     PlanTool,
     TaskCreate,

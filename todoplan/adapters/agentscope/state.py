@@ -24,33 +24,24 @@ from agentscope.state import Task as TheirTask
 from todoplan.codec import read_agentscope, task_to_agentscope
 from todoplan.codec.mirror import Mirror
 from todoplan.codec.recent import read_recent, with_entry
-from todoplan.core.commands import Command
 from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Decision
 from todoplan.core.events.journal import Entry
-from todoplan.core.events.touched import touched
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import number_of
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import AGENTSCOPE
-from todoplan.dialogue.application import edited, require, seeded
-from todoplan.dialogue.clock import utc_now
+from todoplan.dialogue.application import require
 from todoplan.dialogue.intake.application_lists import repaired_list
 from todoplan.dialogue.replies.error_texts import repairs_text
-from todoplan.dialogue.toolbox import Toolbox
 
 __all__ = [
     "KEY",
     "Held",
-    "edit_plan",
     "history_of",
     "load",
     "plan_of_state",
-    "repair",
     "save",
     "seal",
-    "seed_plan",
+    "state_of",
 ]
 
 KEY = "todoplan"
@@ -104,7 +95,13 @@ class Held(dict[str, Any]):
         return lines
 
 
-def _state_of(given: object) -> AgentState:
+def state_of(given: object) -> AgentState:
+    """
+    Return a state, or that of an agent.
+
+    Raises:
+        PlanError: it is neither.
+    """
     remedy = "an AgentState, or the agent that has it"
     return given.state if isinstance(given, Agent) else require(given, AgentState, remedy)
 
@@ -118,7 +115,7 @@ def plan_of_state(state: AgentState | Agent) -> Plan:
             state.
         CodecError: a task holds what no plan can.
     """
-    return load(_state_of(state)).plan
+    return load(state_of(state)).plan
 
 
 def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
@@ -132,79 +129,8 @@ def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
         PlanError: this is no state.
         CodecError: what stands there is no journal.
     """
-    held = _state_of(state).middle_context.get(KEY)
+    held = state_of(state).middle_context.get(KEY)
     return read_recent(held.get(_JOURNAL)) if isinstance(held, dict) else ()
-
-
-def seed_plan(state: AgentState | Agent, plan: Plan, *, actor: str | None = None) -> None:
-    """
-    Make the state's tasks those of a plan; whatever stood there goes. Ids in use go on.
-
-    Raises:
-        PlanError: this is no state, or no plan.
-    """
-    own = _state_of(state)
-    require(plan, Plan)
-    own.tasks_context.tasks.clear()  # it may be a list that is no plan, and could not be read
-    held = load(own)
-    after, entry = seeded(held.plan, plan, at=utc_now(), actor=actor)
-    _keep(own, held, after, entry)
-
-
-def edit_plan(
-    state: AgentState | Agent,
-    command: Command,
-    *,
-    actor: str | None = None,
-    policy: Policy | None = None,
-) -> Decision:
-    """
-    Carry out a command on the plan, or say why not; `ClearPlan()` clears it.
-
-    Given the agent, it is judged by the policy of the agent's own tools unless another is given; a
-    state by itself knows of none, and `AGENTSCOPE` holds. `actor` is who does it, for the journal.
-
-    Raises:
-        PlanError, CodecError: as of `plan_of_state`; what was given is no policy.
-    """
-    own = _state_of(state)
-    held = load(own)
-    chosen = _policy(state) if policy is None else policy
-    decision, entry = edited(held.plan, command, chosen, at=utc_now(), actor=actor)
-    if isinstance(decision, Accepted):
-        _keep(own, held, decision.plan, entry)
-    return decision
-
-
-def _keep(state: AgentState, held: Held, plan: Plan, entry: Entry | None) -> None:
-    if entry is not None:
-        save(state, held, plan, touched(entry.events))
-        held.record(entry)
-
-
-def _policy(given: object) -> Policy:
-    if isinstance(given, Agent):
-        for tool in (tool for group in given.toolkit.tool_groups for tool in group.tools):
-            toolbox = getattr(tool, "toolbox", None)
-            if isinstance(toolbox, Toolbox):
-                return toolbox.policy
-    return AGENTSCOPE
-
-
-def repair(state: AgentState | Agent) -> tuple[str, ...]:
-    """
-    Mend the state's task list in place, and return what was mended, in words; () if it was fine.
-    For lists that were seeded or imported, before an agent runs.
-
-    Ids that are no numbers or stand twice get new ones, edges are noted at both of their tasks,
-    those that lead nowhere are dropped, and a task without a subject gets one.
-
-    Raises:
-        PlanError: what can be mended in more than one way: a cycle, edges that name an id which
-            stands twice. `data["problems"]` holds every fault. The list is left as it was.
-        CodecError: a task holds what no plan can. The list is left as it was.
-    """
-    return tuple(load(_state_of(state)).repairs())
 
 
 def load(state: AgentState, *, whole: bool = True) -> Held:

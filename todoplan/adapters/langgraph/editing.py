@@ -19,7 +19,6 @@ from langgraph.types import StateSnapshot
 
 from todoplan.adapters.langgraph.state import (
     PLAN,
-    messages_in,
     own_name,
     plan_in,
     plan_update,
@@ -27,7 +26,7 @@ from todoplan.adapters.langgraph.state import (
     step_update,
     value_in,
 )
-from todoplan.adapters.langgraph.tools import PlanTool
+from todoplan.adapters.langgraph.tools import PlanTool, messages_in
 from todoplan.codec.branches import Step, head_of
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision, Rejected

@@ -35,7 +35,6 @@ from langgraph.types import Command
 
 from todoplan.adapters.langgraph.state import (
     TODOS,
-    is_models_own,
     merge_agent_plans,
     plan_in,
     plan_update,
@@ -43,7 +42,7 @@ from todoplan.adapters.langgraph.state import (
     todos_of,
     value_in,
 )
-from todoplan.adapters.langgraph.tools import make_tools
+from todoplan.adapters.langgraph.tools import is_models_own, make_tools
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now

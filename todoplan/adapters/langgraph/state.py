@@ -23,7 +23,6 @@ from typing import Annotated, Any, NotRequired
 from uuid import uuid4
 
 import attrs
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.config import get_config
 from langgraph.graph import MessagesState
 from langgraph.types import StateSnapshot
@@ -49,12 +48,9 @@ __all__ = [
     "PLAN",
     "TODOS",
     "PlanState",
-    "answered_calls",
     "history_of",
-    "is_models_own",
     "merge_agent_plans",
     "merge_plans",
-    "messages_in",
     "own_name",
     "plan_in",
     "plan_of_state",
@@ -155,37 +151,6 @@ def plan_in(state: Any) -> Plan:
     if not value and isinstance(todos, list | tuple):
         return plan_of_todos(todos)
     return plan_in_value(value)
-
-
-def messages_in(state: Any) -> Sequence[BaseMessage]:
-    """
-    Return the messages of a state: a mapping, an object with attributes, or the list itself.
-    """
-    return state if isinstance(state, list) else value_in(state, "messages") or ()
-
-
-def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
-    """
-    Return the model's last message, and which calls have their answer behind it, by id.
-    """
-    answered: set[str] = set()
-    for message in reversed(messages):
-        if isinstance(message, AIMessage):
-            return message, answered
-        if isinstance(message, ToolMessage):
-            answered.add(message.tool_call_id)
-    return None, answered
-
-
-def is_models_own(state: Any, plan: Plan) -> bool:
-    """
-    Say whether a plan's last write is a call that the model's last message made.
-    """
-    revision, _, name = branches.head_of(value_in(state)).partition(":")
-    if revision != str(plan.revision):
-        return False
-    call_ids = {name, name.partition(":")[2]}
-    return not call_ids.isdisjoint(answered_calls(messages_in(state))[1])
 
 
 def plan_of_state(state: Any) -> Plan:

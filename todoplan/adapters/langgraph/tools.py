@@ -12,7 +12,7 @@ from zlib import crc32
 
 import attrs
 from langchain_core.callbacks import BaseCallbackManager, CallbackManager
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.prebuilt import ToolRuntime
@@ -20,14 +20,13 @@ from langgraph.types import Command
 
 from todoplan.adapters.langgraph.state import (
     PLAN,
-    answered_calls,
-    messages_in,
     plan_in,
     step_update,
     value_in,
 )
 from todoplan.codec.branches import Step, head_of
 from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.times import in_utc
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
@@ -35,9 +34,40 @@ from todoplan.dialogue.parallel_calls import answered_beside
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.tools.toolset import Definition
 
-__all__ = ["PlanTool", "make_tools"]
+__all__ = ["PlanTool", "answered_calls", "is_models_own", "make_tools", "messages_in"]
 
 _EDITS = "hitl_edited_tool_calls"
+
+
+def messages_in(state: Any) -> Sequence[BaseMessage]:
+    """
+    Return the messages of a state: a mapping, an object with attributes, or the list itself.
+    """
+    return state if isinstance(state, list) else value_in(state, "messages") or ()
+
+
+def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
+    """
+    Return the model's last message, and which calls have their answer behind it, by id.
+    """
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            return message, answered
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+    return None, answered
+
+
+def is_models_own(state: Any, plan: Plan) -> bool:
+    """
+    Say whether a plan's last write is a call that the model's last message made.
+    """
+    revision, _, name = head_of(value_in(state)).partition(":")
+    if revision != str(plan.revision):
+        return False
+    call_ids = {name, name.partition(":")[2]}
+    return not call_ids.isdisjoint(answered_calls(messages_in(state))[1])
 
 
 class PlanTool(StructuredTool):
