@@ -11,6 +11,8 @@ is handed the state can change it in place.
 from collections.abc import Iterable
 from typing import Any
 
+import attrs
+
 from todoplan.codec.journals import entry_from_data, entry_to_data
 from todoplan.codec.text import parse, to_text
 from todoplan.core.events.journal import Entry
@@ -22,14 +24,16 @@ RECENT = 50
 _CHARACTERS = 16_384
 
 
-def entry_line(entry: Entry) -> str:
+def entry_line(entry: Entry, events: Any = None) -> str:
     """
-    Return an entry as it is kept.
+    Return an entry as it is kept; `events` are its own as data, if they were written before.
 
     Raises:
         CodecError: it holds what JSON cannot.
     """
-    return to_text(entry_to_data(entry))
+    if events is None:
+        return to_text(entry_to_data(entry))
+    return to_text({**entry_to_data(attrs.evolve(entry, events=())), "events": events})
 
 
 def with_entry(kept: Any, entry: Entry) -> list[str]:

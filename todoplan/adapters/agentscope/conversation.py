@@ -75,6 +75,7 @@ def _calls(context: Sequence[Msg]) -> tuple[list[ToolCallBlock], list[ToolCallBl
     """
     Return the calls of the last turn, and those among them that are not answered.
     """
+    # One message holds all turns of a reply: only its tail, from the last result on, is this turn.
     calls: list[ToolCallBlock] = []
     answered: set[str] = set()
     for block in reversed(context[-1].content if context else ()):

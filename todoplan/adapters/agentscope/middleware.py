@@ -74,6 +74,7 @@ class PlanMiddleware(MiddlewareBase):
         Keep the end of a reply back if the model is to go on; caps are those of one reply.
         """
         plan = _plan(agent.state)
+        # An event resumes a reply that waited for a person: its caps go on.
         if plan is not None and not isinstance(input_kwargs["inputs"], EventBase):
             _remember(agent.state, Memory.of(_kept(agent.state)).new_run(plan))
         async for event in next_handler(**input_kwargs):
@@ -86,6 +87,7 @@ class PlanMiddleware(MiddlewareBase):
 
     def _goes_on(self, agent: Agent, event: ReplyEndEvent) -> bool:
         plan, state = _plan(agent.state), agent.state
+        # The end that the reply's own limit sets must pass: swallowed twice, AgentScope raises.
         if plan is None or event.finished_reason != ReplyFinishedReason.COMPLETED:
             return False
         advice = self._guidance.after_model(

@@ -142,6 +142,7 @@ def load(state: AgentState, *, whole: bool = True) -> Held:
     """
     held = state.middle_context.get(KEY)
     tasks = state.tasks_context.tasks
+    # A plain dict was copied or loaded: nobody knows how its tasks looked when they were left.
     if isinstance(held, Held) and held.mirror.is_current(tasks, whole=whole):
         return held
     return _read(state, held if isinstance(held, dict) else {})

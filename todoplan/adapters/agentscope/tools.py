@@ -74,7 +74,7 @@ class PlanTool(ToolBase):
     One planning tool. Always allowed, as AgentScope's own are; calls of one turn run in order.
     """
 
-    is_state_injected = True
+    is_state_injected = True  # AgentScope then passes its state as `_agent_state`
 
     def __init__(
         self,
@@ -101,6 +101,7 @@ class PlanTool(ToolBase):
         """
         Allow every call.
         """
+        # Anything else parks the reply until a person says yes to a note in a list.
         message = f"{self.name} is always allowed to be called."
         return PermissionDecision(behavior=PermissionBehavior.ALLOW, message=message)
 

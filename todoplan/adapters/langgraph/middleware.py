@@ -132,6 +132,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         """
         The name by which stacks know the planner: theirs is replaced in place, never doubled.
         """
+        # LangChain and deepagents compare middleware by name; two tools of one name would pass.
         return "TodoListMiddleware"
 
     def wrap_model_call(
@@ -212,6 +213,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         request = request.override(messages=protected(request.messages, names))
         if not self.system_prompt:
             return request
+        # Behind the agent's own and never changed, so that the provider's cache keeps the prefix.
         old = request.system_message
         text = f"\n\n{self.system_prompt}" if old else self.system_prompt
         blocks: list[Any] = [*(old.content_blocks if old else ()), {"type": "text", "text": text}]

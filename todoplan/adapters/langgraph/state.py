@@ -80,6 +80,7 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     theirs are taken. A whole value, from a subgraph, is joined the same way, unless it replaces
     what there is, or is that of an agent, whose plan is its own.
     """
+    # A step or a whole plan that was written here has its line; what a graph returns has none.
     if update.get(_INNER) and _LINE not in update:
         return current
     merged = branches.merge_plans(current, update)
@@ -107,7 +108,7 @@ def _as_merged(update: Mapping[str, Any], merged: Mapping[str, Any]) -> str:
     """
     line: str = update[_LINE]
     ids = merged.get("moved", {}).get(update.get("turn"))
-    if ids is None:
+    if ids is None:  # it followed from what was there, and no id was taken
         return line
     entry, events = entry_from_data(json.loads(line)), []
     for event in entry.events:
@@ -148,6 +149,7 @@ def plan_in(state: Any) -> Plan:
         CodecError: what stands there is no plan.
     """
     value, todos = value_in(state), value_in(state, TODOS)
+    # A channel with a reducer begins as an empty dict: not None, and not absent.
     if not value and isinstance(todos, list | tuple):
         return plan_of_todos(todos)
     return plan_in_value(value)
@@ -220,7 +222,8 @@ def step_update(step: Step, state: Any, entry: Entry) -> dict[str, Any]:
     Return the update of the state upon which a step was decided, with its entry of the journal.
     """
     value = step.value(value_in(state))
-    value |= {_LINE: entry_line(entry), _INNER: _is_inner()}
+    line = entry_line(entry, value["entry"]["events"])
+    value |= {_LINE: line, _INNER: _is_inner()}
     return {PLAN: value, **publishing(value["plan"].order)}
 
 

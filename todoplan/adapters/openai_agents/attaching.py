@@ -46,6 +46,7 @@ def _tool(planning: Planning, definition: Definition) -> FunctionTool:
         reply = await planning.answer(Call(definition.name, arguments, context.tool_call_id))
         return reply.text
 
+    # It returns a text whatever is wrong: a tool that raises ends the whole run.
     return FunctionTool(
         name=definition.name,
         description=definition.description,

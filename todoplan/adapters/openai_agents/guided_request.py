@@ -47,8 +47,11 @@ class GuidedRequest:
         Return what a request of the SDK's opens. One that answers no call opens a run.
         """
         plan, memory = await planning.plan(), planning.memory
+        # No hook says that a run begins; a request without an answer of ours is a user's.
         if not planning.pending.awaits(answers_in(request.input)):
             memory = memory.new_run(plan)
+        # With the conversation at the provider, the input is only what is new, and looked at like
+        # any other it would count the plan as lost in every request.
         if request.is_partial:
             advice = before_partial(guidance, plan, memory)
         else:

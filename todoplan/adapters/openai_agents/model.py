@@ -123,6 +123,7 @@ class GuidedModel:
         self._resolve = cache(resolve)
 
     def __getattr__(self, name: str) -> Any:
+        # Copying and pickling ask for these before there is anything to resolve.
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._resolve(), name)

@@ -85,7 +85,7 @@ class Planning(AbstractCapability[Any]):
             PlanError: a store is given, and the conversation has no id; or none is, and a store
                 keeps the plan.
         """
-        own = replace(self)
+        own = replace(self)  # the agent's is shared by all runs, and so by all users
         own._run_plan = await RunPlan.of(ctx, self.toolbox, self.store, self.clock)  # noqa: SLF001 - its own kind
         return own
 
@@ -104,6 +104,7 @@ class Planning(AbstractCapability[Any]):
             self.toolbox, store=self.store, clock=self.clock, run_plan=self._run_plan
         )
 
+    # Not `before_model_request`: what that adds was kept in the history up to Pydantic AI 2.50.
     async def prepare_model_request(
         self,
         ctx: _Context,  # noqa: ARG002 - Pydantic AI's signature

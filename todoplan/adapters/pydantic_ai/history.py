@@ -150,6 +150,7 @@ def _found(messages: Sequence[ModelMessage], key: str) -> Iterator[Any]:
     """
     Yield what stands under a key, the latest first; a note of ours that is damaged, as it is.
     """
+    # The latest first: a conversation of a thousand messages has its plan in one of the last.
     for message in reversed(messages):
         for metadata in _metadata(message):
             note = metadata.get(KEY, {}) if isinstance(metadata, Mapping) else {}

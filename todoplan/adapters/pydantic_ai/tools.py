@@ -82,6 +82,7 @@ class RunPlan:
         return reply
 
 
+# Arguments that Pydantic AI refuses count as a retry, of which a tool has one by default.
 class _Lenient:
     """
     A validator that lets every argument pass: ours are read by intake, which says what is wrong.
@@ -138,6 +139,7 @@ class PlanToolset(AbstractToolset[Any]):
         """
         One name for all: an agent has one plan.
         """
+        # Toolsets of the same id are an error to Pydantic AI: the second planner is noticed.
         return KEY
 
     async def for_run(self, ctx: _Context) -> "PlanToolset":
