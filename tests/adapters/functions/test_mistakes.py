@@ -11,7 +11,6 @@ from todoplan.errors import TodoplanError
 BOX = Toolbox(tasks())
 WRONG = [
     lambda wire: wire.module.answer(BOX, Plan(), None),
-    lambda wire: wire.module.answer(BOX, Plan(), "text"),
     lambda wire: wire.module.answer(BOX, [], {}),
     lambda wire: wire.module.answer(tasks(), Plan(), {}),
     lambda wire: wire.module.answer(Plan(), BOX, {}),

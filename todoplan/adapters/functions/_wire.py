@@ -4,7 +4,7 @@ What the wire shapes share: reading an object or its dict, and the road from cal
 There is no framework here that could keep a plan: it is a value that the caller hands in and gets
 back, or a `Planner`'s. Nothing that comes from a model or a provider raises; what a developer gives
 wrongly does, before a call is answered: a plan that is none would otherwise be noticed only with
-the first call, and a response of `None` would look like one without calls, for ever.
+the first call, and `None` for a response would look like one without calls, for ever.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -73,9 +73,9 @@ def _toolset(tools: Tools) -> ToolSet:
 
 def _response(given: object) -> object:
     """
-    Return a response, which may be of any type but those that none has.
+    Return a response, which may be anything that a provider or its SDK might return.
     """
-    if given is None or isinstance(given, str | bytes | int | float):
+    if given is None:
         msg = f"{short_repr(given)} was given; give the provider's response, or its message"
         raise PlanError(msg, seen=given)
     return given

@@ -139,7 +139,6 @@ class PlanToolset(AbstractToolset[Any]):
         """
         One name for all: an agent has one plan.
         """
-        # Toolsets of the same id are an error to Pydantic AI: the second planner is noticed.
         return KEY
 
     async def for_run(self, ctx: _Context) -> "PlanToolset":
