@@ -107,7 +107,7 @@ class AgentScope:
             "You work.",
             Scripted(script),
             toolkit=Toolkit(tools=tools),
-            middlewares=[PlanMiddleware(self.setup.toolbox, self.setup.settings)],
+            middlewares=[PlanMiddleware(self.setup.toolbox, settings=self.setup.settings)],
             state=state,
         )
 

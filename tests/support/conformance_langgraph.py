@@ -10,7 +10,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from todoplan.adapters.langgraph import Options, PlanMiddleware, plan_of_state, seed_plan
+from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
 from todoplan.testing.adapters import Definition, Ran, Seen
 
@@ -72,10 +72,7 @@ class LangGraph:
     def __init__(self, setup):
         self.setup, self.saver, self.scripts = setup, InMemorySaver(), {}
         planning = PlanMiddleware(
-            toolset=setup.toolbox.toolset,
-            policy=setup.toolbox.policy,
-            settings=setup.settings,
-            options=Options(clock=setup.clock, emit_events=True),
+            setup.toolbox, settings=setup.settings, clock=setup.clock, emit_events=True
         )
         self.graph = create_agent(
             Scripted(scripts=self.scripts),

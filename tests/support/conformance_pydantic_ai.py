@@ -82,7 +82,7 @@ class PydanticAI:
         return ModelMessagesTypeAdapter.validate_json(self.kept.get(session, "[]"))
 
     def seed(self, session, plan):
-        seeded = seed_plan(self._messages(session), plan)
+        seeded = seed_plan(self.planning, self._messages(session), plan)
         self.kept[session] = ModelMessagesTypeAdapter.dump_json(seeded).decode()
 
     def plan(self, session):

@@ -8,6 +8,7 @@ from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.toolbox import Call, Reply, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.logic import Logic, Steps
@@ -76,11 +77,13 @@ class Planner(Logic):
         """
         return _run(self._plan(), self._store)
 
-    def apply(self, command: Command, *, actor: str | None = None) -> Decision:
+    def apply(
+        self, command: Command, *, actor: str | None = None, policy: Policy | None = None
+    ) -> Decision:
         """
-        Carry a command out, or say why not.
+        Carry a command out, or say why not; under the toolbox's policy unless another is given.
         """
-        return _run(self._apply(command, actor), self._store)
+        return _run(self._apply(command, actor, policy), self._store)
 
     def call(self, name: str, arguments: object = None, *, actor: str | None = None) -> Reply:
         """
@@ -124,11 +127,13 @@ class AsyncPlanner(Logic):
         """
         return await _await(self._plan(), self._store)
 
-    async def apply(self, command: Command, *, actor: str | None = None) -> Decision:
+    async def apply(
+        self, command: Command, *, actor: str | None = None, policy: Policy | None = None
+    ) -> Decision:
         """
-        Carry a command out, or say why not.
+        Carry a command out, or say why not; under the toolbox's policy unless another is given.
         """
-        return await _await(self._apply(command, actor), self._store)
+        return await _await(self._apply(command, actor, policy), self._store)
 
     async def call(self, name: str, arguments: object = None, *, actor: str | None = None) -> Reply:
         """

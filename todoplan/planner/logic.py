@@ -153,10 +153,12 @@ class Logic:
             except Exception:
                 logger.exception("a subscriber failed on revision %d", entry.revision)
 
-    def _apply(self, command: Command, actor: str | None) -> Steps[Decision]:
+    def _apply(self, command: Command, actor: str | None, policy: Policy | None) -> Steps[Decision]:
+        chosen = self.toolbox.policy if policy is None else policy
+
         def attempt(plan: Plan, _: _History) -> _Outcome:
             at = in_utc(self._clock())
-            decision = decide(plan, command, self.toolbox.policy, at=at)
+            decision = decide(plan, command, chosen, at=at)
             if isinstance(decision, Rejected):
                 return _Outcome(decision, plan)
             entries = _entries(plan, ((type(command).__name__, decision.events),), at, actor)

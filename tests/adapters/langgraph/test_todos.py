@@ -23,7 +23,7 @@ from todoplan.adapters.langgraph import (
     plan_update,
     seed_plan,
 )
-from todoplan.adapters.langgraph.todos import plan_of_todos, todos_of
+from todoplan.adapters.langgraph.state import plan_of_todos, todos_of
 from todoplan.core.decide.assembly import plan_problems
 from todoplan.core.decide.decide import decide
 from todoplan.core.plan.model import Task

@@ -1,4 +1,10 @@
-"""Which calls belong together: those of one model turn, whichever of them the SDK starts first."""
+"""
+Which calls belong together: those of one model turn, whichever of them the SDK starts first.
+
+Law 13 is about the calls of one turn, and the SDK starts each by itself, all at once. So the calls
+of a turn are noted when the model has made them, and the first that is started carries out all that
+are sure to come; a call that waits for a person's approval counts when it comes.
+"""
 
 from asyncio import Lock
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -7,17 +13,17 @@ from typing import Any
 
 import attrs
 
-from todoplan.adapters.openai_agents.arguments import portable
+from todoplan.adapters.openai_agents.conversation import portable
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import CodecError
 
-__all__ = ["Group", "Turns"]
+__all__ = ["CallGroup", "PendingCalls"]
 
 _MOST = 256
 
 
 @attrs.define(eq=False)
-class Group:
+class CallGroup:
     """
     Calls that are carried out as one, in order, when the first of them is started.
     """
@@ -44,9 +50,9 @@ class Group:
         return [[call] for call in calls] if self.replies else [calls]
 
 
-class Turns:
+class PendingCalls:
     """
-    The calls that models have made and not been answered yet, by their ids.
+    The calls that models have made and whose answers they have not seen yet, by their ids.
 
     Raises:
         CodecError: what was saved is damaged.
@@ -54,7 +60,7 @@ class Turns:
 
     def __init__(self, toolbox: Toolbox, saved: Iterable[Iterable[Mapping[str, Any]]] = ()) -> None:
         self._toolbox = toolbox
-        self._groups: dict[str, Group] = {}
+        self._groups: dict[str, CallGroup] = {}
         for calls in _restored(saved):
             self._keep(calls)
 
@@ -76,18 +82,18 @@ class Turns:
         self._keep(at_once)
 
     def _keep(self, calls: Sequence[Call]) -> None:
-        group = Group(tuple(dict.fromkeys(calls)))
+        group = CallGroup(tuple(dict.fromkeys(calls)))
         for call in calls:
             self._groups[call.call_id] = group
-        while len(self._groups) > _MOST:
+        while len(self._groups) > _MOST:  # calls that no run has ever answered
             del self._groups[next(iter(self._groups))]
 
-    def group(self, call: Call) -> Group:
+    def group(self, call: Call) -> CallGroup:
         """
         Return the group of a call; a call that no turn was heard of is one of its own.
         """
         found = self._groups.get(call.call_id)
-        return found if found and found.holds(call) else Group((call,))
+        return found if found and found.holds(call) else CallGroup((call,))
 
     def awaits(self, call_ids: Iterable[str]) -> bool:
         """

@@ -9,25 +9,25 @@ from agents.items import ModelResponse, TResponseOutputItem
 from agents.usage import Usage
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
-from todoplan.adapters.openai_agents.arguments import carried
 from todoplan.adapters.openai_agents.conversation import (
+    Request,
     answers_in,
     as_list,
     calls_in,
+    carried,
     conversation,
     neutral,
     with_reminder,
 )
 from todoplan.adapters.openai_agents.planning import Planning
-from todoplan.adapters.openai_agents.request import Request
 from todoplan.dialogue.guidance.conversation import is_final_answer, is_refusal
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, before_partial, ignored
 
-__all__ = ["Exchange"]
+__all__ = ["GuidedRequest"]
 
 
 @attrs.define
-class Exchange:
+class GuidedRequest:
     """
     A request with its reminder, and the further ones that follow from it.
 
@@ -41,13 +41,16 @@ class Exchange:
     stands: tuple[ResponseOutputMessage, ...] = ()
 
     @classmethod
-    async def of(cls, planning: Planning, guidance: Guidance, request: Request) -> "Exchange":
+    async def of(cls, planning: Planning, guidance: Guidance, request: Request) -> "GuidedRequest":
         """
-        Return the exchange that a request opens. One that answers no call opens a run.
+        Return what a request of the SDK's opens. One that answers no call opens a run.
         """
         plan, memory = await planning.plan(), planning.memory
-        if not planning.turns.awaits(answers_in(request.input)):
+        # No hook says that a run begins; a request without an answer of ours is a user's.
+        if not planning.pending.awaits(answers_in(request.input)):
             memory = memory.new_run(plan)
+        # With the conversation at the provider, the input is only what is new, and looked at like
+        # any other it would count the plan as lost in every request.
         if request.is_partial:
             advice = before_partial(guidance, plan, memory)
         else:
@@ -96,8 +99,8 @@ class Exchange:
         }
         answered = answers_in(self.request.input)
         new = [call for call in calls_in(output) if call.call_id not in answered]
-        self.planning.turns.answered(answered)
-        self.planning.turns.heard(new, sure)
+        self.planning.pending.answered(answered)
+        self.planning.pending.heard(new, sure)
 
     def _append(self, output: Sequence[TResponseOutputItem]) -> None:
         """

@@ -275,7 +275,7 @@ def test_other_tools_calls_are_not_the_plans():
     @function_tool
     async def search() -> str:
         """Search."""
-        seen.extend(planning.turns.to_data())
+        seen.extend(planning.pending.to_data())
         return "found"
 
     model = scripted([function_call("search", {}, call_id="s"), *create("A", "B")], "Ok.")
