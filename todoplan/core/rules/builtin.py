@@ -105,9 +105,11 @@ def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
         elif type(event) is TaskCreated:
             arrived.append(event.task.id)
     after = change.after
-    late = dict.fromkeys(task_id for task_id in arrived if after.waits_for(task_id))
+    late = [task_id for task_id in arrived if after.waits_for(task_id)]
+    if not late:
+        return ()
     found: list[Problem] = []
-    for task in map(after.__getitem__, late):
+    for task in map(after.__getitem__, dict.fromkeys(late)):
         if task.status is to:
             waiting = [b for b in task.blocked_by if not after[b].status.resolved]
             found.append(Problem(code, (task.id,), seen=", ".join(waiting[:MOST_NAMED])))

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypedDict, Unpack
 
 import attrs
 
-from todoplan.core.events.types import Event, TaskCreated
+from todoplan.core.events.types import Event, StatusChanged, TaskCreated
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
@@ -113,8 +113,14 @@ class Policy:
         """
         Return the rules that are on and that what happened can break.
         """
-        # One event is the usual case, and needs no set.
-        triggers = trigger_of(events[0]) if len(events) == 1 else frozenset(map(trigger_of, events))
+        # One change of status is the usual case: it needs no set, and no call to name it.
+        triggers: Any
+        if len(events) != 1:
+            triggers = frozenset(map(trigger_of, events))
+        elif type(event := events[0]) is StatusChanged:
+            triggers = event.old, event.new
+        else:
+            triggers = type(event)
         found = self._heeding.get(triggers)
         if found is None:
             found = self._work_out(triggers if isinstance(triggers, frozenset) else {triggers})
