@@ -15,7 +15,7 @@ MAY = {
     "core": (),
     "core.plan": (),
     "core.commands": ("core.plan",),
-    "core.problems": (),
+    "core.problems": ("core.plan",),
     "core.events": ("core.plan",),
     "core.rules": ("core.plan", "core.commands", "core.problems", "core.events"),
     "core.decide": (

@@ -1,26 +1,28 @@
 """
 What someone wants done to a plan: the imperative side. `decide` answers with events or problems.
 
-A status or priority may be given as its word; an unknown word is a ValueError, the developer's.
-Where a tuple is kept any iterable may be given but a text; what does not fit is a PlanError.
+A status or priority may be given as its word. Where a tuple is kept any iterable may be given but a
+text. What does not fit is a PlanError, the developer's mistake, raised where it is given.
 
 `UNSET` means "not given: leave it"; `None` clears a field.
 """
 
 from collections.abc import Iterable, Mapping
-from enum import Enum
-from typing import Any, Final, Literal, get_args
+from difflib import get_close_matches
+from enum import Enum, StrEnum
+from typing import Any, Final, Literal, TypeVar, get_args
 
 import attrs
 
 from todoplan.core.plan.frozen import EMPTY, LEVELS
-from todoplan.core.plan.model import Priority, Status, Task, Todo, as_priority, as_status
+from todoplan.core.plan.model import Priority, Status, Task, Todo
 from todoplan.core.plan.validation import (
     as_id,
     as_ids,
     as_metadata,
     as_text,
     as_text_or_none,
+    short_repr,
     tuple_of,
 )
 from todoplan.errors import PlanError
@@ -48,16 +50,56 @@ class _Sentinel(Enum):
         return "UNSET"
 
 
+_Word = TypeVar("_Word", bound=StrEnum)
+
+_LARGEST = 1e300
 UNSET: Final = _Sentinel.UNSET
 Unset = Literal[_Sentinel.UNSET]
 
 
-def _status(value: str | Unset) -> Status | Unset:
-    return UNSET if value is UNSET else as_status(value)
+StatusWord = Status | Literal["pending", "in_progress", "completed", "cancelled"]
+PriorityWord = Priority | Literal["high", "medium", "low"]
 
 
-def _priority(value: str | None | Unset) -> Priority | None | Unset:
-    return UNSET if value is UNSET else as_priority(value)
+def _member(kind: type[_Word], word: str) -> _Word:
+    if type(word) is kind:
+        return word
+    try:
+        return kind(word)
+    except ValueError:
+        near = get_close_matches(str(word), list(kind), 1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        what = kind.__name__.lower()
+        msg = f"{short_repr(word)} is no {what}; write one of {', '.join(kind)}{meant}"
+        raise PlanError(msg, seen=word) from None
+
+
+def _new_status(value: StatusWord) -> Status:
+    return _member(Status, value)
+
+
+def _status(value: StatusWord | Unset) -> Status | Unset:
+    return UNSET if value is UNSET else _member(Status, value)
+
+
+def _new_priority(value: PriorityWord | None) -> Priority | None:
+    return None if value is None else _member(Priority, value)
+
+
+def _priority(value: PriorityWord | None | Unset) -> Priority | None | Unset:
+    return UNSET if value is UNSET else _new_priority(value)
+
+
+def _new_estimate(value: float | None) -> float | None:
+    # A bool or an IntEnum is a number to Python, and is written by no codec as the number it is.
+    if value is None or (type(value) in {int, float} and abs(value) < _LARGEST):
+        return value
+    msg = f"{short_repr(value)} is no estimate; give minutes as a number, such as 30, or None"
+    raise PlanError(msg, seen=value)
+
+
+def _estimate(value: float | None | Unset) -> float | None | Unset:
+    return UNSET if value is UNSET else _new_estimate(value)
 
 
 def _text(value: str | Unset) -> str | Unset:
@@ -95,13 +137,13 @@ class CreateTask:
 
     subject: str = attrs.field(converter=as_text)
     description: str = attrs.field(default="", converter=as_text)
-    status: Status = attrs.field(default=Status.PENDING, converter=as_status)
+    status: Status = attrs.field(default=Status.PENDING, converter=_new_status)
     active_form: str | None = attrs.field(default=None, converter=as_text_or_none)
-    priority: Priority | None = attrs.field(default=None, converter=as_priority)
+    priority: Priority | None = attrs.field(default=None, converter=_new_priority)
     owner: str | None = attrs.field(default=None, converter=as_text_or_none)
     blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
-    estimate: float | None = None
+    estimate: float | None = attrs.field(default=None, converter=_new_estimate)
     metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
 
 
@@ -131,7 +173,7 @@ class UpdateTask:
     active_form: str | None | Unset = attrs.field(default=UNSET, converter=_words)
     priority: Priority | None | Unset = attrs.field(default=UNSET, converter=_priority)
     owner: str | None | Unset = attrs.field(default=UNSET, converter=_words)
-    estimate: float | None | Unset = UNSET
+    estimate: float | None | Unset = attrs.field(default=UNSET, converter=_estimate)
     metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
     add_blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     add_blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
@@ -207,3 +249,7 @@ Command = (
     | Batch
 )
 _COMMANDS = get_args(Command)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 
-__all__ = ["fill", "say", "wording"]
+__all__ = ["fill", "names", "say", "wording"]
 
 
 _NAME = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
@@ -30,6 +30,13 @@ def wording(file: str, name: str, default: str | None = None) -> str:
     if found is None:
         raise KeyError(name)
     return found
+
+
+def names(file: str) -> tuple[str, ...]:
+    """
+    Return the names of a file's texts, in their order.
+    """
+    return tuple(_sections(file))
 
 
 def say(file: str, name: str, /, **values: object) -> str:

@@ -21,7 +21,7 @@ def test_a_demand_is_unmet_where_no_tool_takes_the_field(toolset, found):
 
 def test_every_tool_set_takes_a_title():
     """Whatever it is called there."""
-    titled = Policy().adding(Rule("titled", lambda change: (), demands="subject"))
+    titled = Policy().adding(Rule("titled", lambda change: (), new_tasks_need="subject"))
     assert unmet(TODOS, titled) == {}
 
 

@@ -3,7 +3,7 @@ Events into plans: total, and without a rule. Yesterday's journal replays under 
 """
 
 from collections.abc import Iterable
-from typing import assert_never
+from typing import Never, NoReturn
 
 from todoplan.core.events.types import (
     EdgeAdded,
@@ -20,6 +20,8 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.model import EDITABLE
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import short_repr
+from todoplan.errors import PlanError
 
 __all__ = ["apply", "fold", "replay"]
 
@@ -27,6 +29,9 @@ __all__ = ["apply", "fold", "replay"]
 def apply(plan: Plan, event: Event) -> Plan:
     """
     Return what one event makes of a plan.
+
+    Raises:
+        PlanError: what is given is no plan, or no event.
     """
     return replay(plan, (event,))
 
@@ -34,7 +39,12 @@ def apply(plan: Plan, event: Event) -> Plan:
 def replay(plan: Plan, events: Iterable[Event]) -> Plan:
     """
     Return the plan after these events. Replaying a + b is replaying b upon what a gave.
+
+    Raises:
+        PlanError: what is given is no plan, or among the events is what is none.
     """
+    if type(plan) is not Plan or not hasattr(events, "__iter__"):
+        _check_arguments(plan, events)
     draft = Draft(plan)
     for event in events:
         fold(draft, event)
@@ -67,7 +77,24 @@ def fold(draft: Draft, event: Event) -> None:
             draft.next_id = max(draft.next_id, next_id)
             draft.replace(tasks)
         case _ as unreachable:
-            assert_never(unreachable)
+            _refuse(unreachable)
+
+
+def _refuse(event: Never) -> NoReturn:
+    msg = (
+        f"{short_repr(event)} is no event; give events, such as those of a decision:"
+        " replay(plan, accepted.events)"
+    )
+    raise PlanError(msg, seen=event)
+
+
+def _check_arguments(plan: object, events: object) -> None:
+    if not isinstance(plan, Plan):
+        msg = f"{short_repr(plan)} was given as the plan; write replay(plan, events)"
+        raise PlanError(msg, seen=plan)
+    if not isinstance(events, Iterable):
+        msg = f"{short_repr(events)} are no events; write replay(plan, accepted.events)"
+        raise PlanError(msg, seen=events)
 
 
 def _edit(draft: Draft, event: TaskEdited) -> None:

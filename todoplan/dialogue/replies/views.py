@@ -11,11 +11,11 @@ from todoplan.core.plan.frozen import thaw
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import unresolved_blockers
+from todoplan.core.problems import ids_text
 from todoplan.texts.wording import say
 
 __all__ = ["ids_text", "list_text", "one_line", "task_text"]
 
-_MOST_IDS = 10
 _CLIPPED = 500
 _LONGEST = 16_384
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
@@ -101,22 +101,6 @@ def _wait(plan: Plan, task: Task, count: int) -> str:
 @lru_cache(maxsize=1024)
 def _blocked_by(task_ids: tuple[str, ...]) -> str:
     return f" [blocked by {ids_text(task_ids)}]"
-
-
-def ids_text(task_ids: Iterable[str]) -> str:
-    """
-    Return ids as "#1-#3, #7", at most ten ranges.
-    """
-    numbers = sorted(map(int, task_ids))
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and number == ranges[-1][1] + 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    told = [f"#{a}" if a == b else f"#{a}-#{b}" for a, b in ranges[:_MOST_IDS]]
-    rest = sum(b - a + 1 for a, b in ranges[_MOST_IDS:])
-    return ", ".join(told) + (" " + say("replies", "more", count=rest) if rest else "")
 
 
 def task_text(plan: Plan, task: Task) -> str:
