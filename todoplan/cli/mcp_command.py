@@ -5,12 +5,13 @@ import os
 import signal
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, cast
 
 import attrs
 
 from todoplan.cli.schema_command import TOOLSETS
 from todoplan.cli.screen import Screen
+from todoplan.core.rules.policy import RuleSettings
 from todoplan.core.rules.presets import PRESETS
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.demands import unmet
@@ -88,10 +89,10 @@ def _toolbox(served: Served, screen: Screen) -> Toolbox:
     Return the tool set under the policy, as far as it can keep its rules; what it cannot is said.
     """
     toolset, policy = TOOLSETS[served.toolset], PRESETS[served.policy]
-    vain: dict[str, Literal["off"]] = dict.fromkeys(unmet(toolset, policy), "off")
+    vain = dict.fromkeys(unmet(toolset, policy), "off")
     if vain:
         screen.complain(f"{served.toolset} cannot keep {', '.join(vain)}: off here")
-    return Toolbox(toolset, policy.but(**vain))
+    return Toolbox(toolset, policy.but(**cast("RuleSettings", vain)))
 
 
 def _planners(toolbox: Toolbox, store: Store) -> Any:

@@ -15,6 +15,7 @@ from todoplan.core.rules.policy import Policy, Severity
 from todoplan.dialogue.toolbox import Reply
 from todoplan.testing.machine_checks import differences, in_itself
 from todoplan.testing.machine_model import Model
+from todoplan.testing.machine_rules import RULES as NAIVE_RULES
 from todoplan.testing.machine_step import Step
 
 __all__ = ["Answer", "Expected", "Outcome", "expected", "outcome", "verdict"]
@@ -72,7 +73,11 @@ def expected(plan: Plan, policy: Policy, step: Step) -> Expected:
     """
     Return what the model, and the policy's own rules, say of a command.
     """
-    known = {rule.name: level for rule, level in policy.rules if RULES.get(rule.name) is rule}
+    known = {
+        rule.name: level
+        for rule, level in policy.rules
+        if RULES.get(rule.name) is rule and rule.name in NAIVE_RULES
+    }
     codes = step.problems(known, policy.limits)
     if not any(step.faults.values()):
         codes |= set(_own_codes(plan, policy, step.command, known))

@@ -1,9 +1,10 @@
 """The rules of a policy for the naive model: `(step, limits) -> is it broken`."""
 
+import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from todoplan.core.commands import Batch, CreateTasks, RestorePlan, WriteTodos
 from todoplan.core.rules.limits import Limits
@@ -119,10 +120,44 @@ def _items(step: "Step", limits: Limits) -> bool:
 def _text(step: "Step", limits: Limits) -> bool:
     for task_id in _written(step):
         old, new = step.before.task(task_id), step.after.task(task_id)
-        for field, most in (("subject", limits.subject), ("description", limits.text)):
-            if new and len(new[field]) > most and (old is None or old[field] != new[field]):
+        for field, most in (
+            ("subject", limits.subject),
+            ("description", limits.text),
+            ("active_form", limits.active_form),
+            ("owner", limits.owner),
+        ):
+            text = (new or {}).get(field) or ""
+            if len(text) > most and (old is None or old[field] != text):
                 return True
     return False
+
+
+def _metadata(step: "Step", limits: Limits) -> bool:
+    for task_id in _written(step):
+        old, new = step.before.task(task_id), step.after.task(task_id)
+        if new and (old is None or old["metadata"] != new["metadata"]):
+            text = json.dumps(new["metadata"], ensure_ascii=False)
+            keys, levels = _shape(new["metadata"])
+            size = len(text.encode("utf-8", "surrogatepass"))
+            if (
+                size > limits.metadata
+                or keys > limits.metadata_keys
+                or levels > limits.metadata_levels
+            ):
+                return True
+    return False
+
+
+def _shape(value: Any) -> tuple[int, int]:
+    """
+    Return the keys of a JSON value in all, and its levels.
+    """
+    if not isinstance(value, dict | list):
+        return 0, 0
+    items = list(value.values()) if isinstance(value, dict) else value
+    inner = [_shape(item) for item in items]
+    own = len(value) if isinstance(value, dict) else 0
+    return own + sum(keys for keys, _ in inner), 1 + max((n for _, n in inner), default=0)
 
 
 def _edges(step: "Step", limits: Limits) -> bool:
@@ -161,6 +196,7 @@ RULES: dict[str, _Broken] = {
     "priority_required": _required("priority"),
     "max_items": _items,
     "max_text": _text,
+    "max_metadata": _metadata,
     "max_edges": _edges,
     "owner_taken": _owner,
     "batch_completion": _completions,

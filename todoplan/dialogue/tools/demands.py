@@ -15,7 +15,7 @@ def unmet(toolset: ToolSet, policy: Policy) -> dict[str, str]:
     Return the rules at error that no call of the tool set can satisfy, each with its field.
     """
     strict = (rule for rule, level in policy.rules if level is Severity.ERROR)
-    demands = {rule.name: rule.demands for rule in strict if rule.demands}
+    demands = {rule.name: rule.new_tasks_need for rule in strict if rule.new_tasks_need}
     if not demands:
         return {}
     fields = (field.target for tool in toolset.tools for field in _all_fields(tool.fields))

@@ -19,7 +19,11 @@ def limits() -> SearchStrategy[Limits]:
     Draw the usual limits, or such that a short script reaches.
     """
     small = [st.integers(1, most) for most in (8, 6, 4, 4, 2)]
-    return st.just(Limits()) | st.builds(Limits, *small)
+    texts = {"active_form": st.integers(1, 4), "owner": st.integers(1, 4)}
+    sizes = {name: st.integers(1, 9) for name in ("metadata", "metadata_keys", "metadata_levels")}
+    history = st.just(100_000) | st.integers(1, 60)
+    drawn = st.builds(Limits, *small, **texts, **sizes, history=history)
+    return st.just(Limits()) | drawn
 
 
 @cache
@@ -35,5 +39,5 @@ def policies() -> SearchStrategy[Policy]:
 
 
 def _policy(severities: dict[str, Severity], given: Limits) -> Policy:
-    rules = ((rule, severities.get(name, "off")) for name, rule in RULES.items())
+    rules = ((rule, severities.get(name, Severity.OFF)) for name, rule in RULES.items())
     return Policy(tuple(rules), given)
