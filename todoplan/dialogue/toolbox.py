@@ -24,7 +24,7 @@ from todoplan.dialogue.intake.cleaning import quoted
 from todoplan.dialogue.intake.fields import shown_path
 from todoplan.dialogue.intake.jsonish import InputLimits
 from todoplan.dialogue.intake.read import read
-from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.intake.repairs import Repair, loss_by_guess
 from todoplan.dialogue.replies.error_texts import error_text, repairs_text, warnings_text
 from todoplan.dialogue.replies.phrasing import done_note, receipt, steps, untold
 from todoplan.dialogue.replies.views import ids_text, list_text, task_text
@@ -197,6 +197,8 @@ class _Exchange:
         decision, change = decide_with_change(self.plan, command, self.toolbox.policy, self.at)
         if isinstance(decision, Rejected):
             return self._error(tuple(map(self._as_shown, decision.problems)))
+        if self.repairs and (loss := loss_by_guess(self.repairs, change)):
+            return self.refused(loss)
         short_repr = receipt(change) if self.tool.whole_list else steps(change)
         notes = self._notes(change, decision.warnings)
         text = _lines(short_repr, *notes) if notes else short_repr

@@ -121,7 +121,7 @@ class ToolMachine(Judge):
         is to be refused.
         """
         tool = next(tool for tool in self.toolset.tools if tool is self.toolset.find(call.name))
-        wanted = call_expected(self.plan, self.model, self.policy, tool, meant)
+        wanted = call_expected(self.plan, self.model, self.policy, tool, meant, sent=call.arguments)
         self.judge(told(call), lambda: self.call(call), wanted)
 
     @rule(data=st.data())

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from todoplan.core.commands import DeleteTask
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
@@ -15,11 +16,19 @@ from todoplan.testing.machine_step import Step
 __all__ = ["call_expected"]
 
 
-def call_expected(
-    plan: Plan, model: Model, policy: Policy, tool: Tool, meant: Mapping[str, Any] | None
+def call_expected(  # noqa: PLR0913 - where it stands, and what was sent
+    plan: Plan,
+    model: Model,
+    policy: Policy,
+    tool: Tool,
+    meant: Mapping[str, Any] | None,
+    *,
+    sent: object,
 ) -> Expected:
     """
     Return what a call should come to that means these well-formed arguments; `None`: a refusal.
+
+    `sent` are the arguments as they are sent: a guess about their container removes nothing.
     """
     request = None if meant is None else tool.request(read(meant, tool.fields).values)
     if request is None or isinstance(request, Problem):
@@ -27,4 +36,14 @@ def call_expected(
     if isinstance(request, Query):
         unknown = request.task_id is not None and request.task_id not in model.ids()
         return Expected(model, refused=unknown, codes=None)
-    return expected(plan, policy, Step(model, request))
+    step = Step(model, request)
+    wanted = expected(plan, policy, step)
+    if not wanted.refused and _drops_unnamed(step) and read(sent, tool.fields).guessed:
+        return Expected(model, refused=True, codes=frozenset({"guessed_container"}))
+    return wanted
+
+
+def _drops_unnamed(step: Step) -> bool:
+    named = {part.task_id for part in step.commands if isinstance(part, DeleteTask)}
+    emptied = any(part.clear and not part.todos for part in step.writes())
+    return bool(set(step.before.ids()) - set(step.after.ids()) - named) and not emptied

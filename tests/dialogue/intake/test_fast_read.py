@@ -50,7 +50,7 @@ def agrees(raw, fields, limits=LIMITS):
     """
     values = fast_read(raw, fields, limits)
     if values is not DEFER:
-        assert Intake(values) == intake._carefully(raw, fields, limits)
+        assert Intake(values) == intake.careful_read(raw, fields, limits)
     return values is not DEFER
 
 

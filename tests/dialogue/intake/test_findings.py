@@ -8,7 +8,7 @@ from todoplan.dialogue.intake.repairs import Repair
 def test_mends_and_faults_are_kept_in_order():
     """With what was seen, quoted."""
     notes = Findings()
-    notes.mend("word", "p", "a\n", "b")
+    notes.repair("word", "p", "a\n", "b")
     assert notes.refuse("bad_id", "q", None, "an id") is MISSING
     assert notes.repairs == [Repair("word", "p", "a\\n", "b")]
     assert notes.problems == [Problem("bad_id", (), "null", "an id", "q")]

@@ -12,7 +12,9 @@ _HIDDEN = re.compile(f"[{_HIDING}]")
 _LONE = re.compile(f"[{_HALVES}]")
 _SUSPECT = re.compile(f"[<{_HIDING}{_HALVES}]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_SWALLOWED = re.compile(r"<(?:antml:)?parameter\s+name\s*=")
+# What models leak of their own call format (claude-code#83088, #48679, #44826): closing tags at the
+# very end are noise; an opening one within a text means that another argument was swallowed.
+_SWALLOWED = re.compile(r"<(?:antml:)?parameter\s++name\s*+=")
 _CLOSER = re.compile(
     r"</(?:antml:)?(?:parameter|invoke|function_calls|payload|tool_call|tool_use)>\Z"
 )
@@ -38,10 +40,12 @@ def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:
     """
     repairs: list[Repair] = []
     if not text.isascii() or "\x00" in text:
+        # Half a character cannot be encoded: LangGraph's fallback for that was CVE-2025-64439.
         paired = _PAIR.sub(_joined, text)
         whole = _LONE.sub("\ufffd", paired)
         if whole != text:
             repairs.append(Repair("surrogates", path))
+        # Joiners (U+200C, U+200D) stay, since scripts and emoji need them.
         text = _HIDDEN.sub("", whole)
         if text != whole:
             repairs.append(Repair("hidden_characters", path))
@@ -85,6 +89,8 @@ def leaks_field(text: str) -> bool:
 def quoted(value: object) -> str:
     """
     Return what was given in at most 40 printable characters: enough to know it, not to copy it.
+
+    Models imitate what an error echoes: openclaw#142304 saw 127 failures, each fed by the last.
     """
     text = value if isinstance(value, str) else _spelled(value)
     safe = text[: _MOST_SEEN * 2].encode("unicode_escape").decode("ascii")

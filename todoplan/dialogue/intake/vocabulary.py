@@ -1,14 +1,16 @@
 """The words that models use for statuses, priorities and ids, and what they mean here."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from todoplan.core.plan.model import Priority, Status
-from todoplan.dialogue.intake.fields import folded
+from todoplan.dialogue.intake.fields import Kind, folded
 
 __all__ = [
     "ABSENT",
     "DELETED",
+    "EXACT_WORDS",
     "checklist",
     "id_of",
     "ids_in",
@@ -18,6 +20,12 @@ __all__ = [
 ]
 
 DELETED = "deleted"
+EXACT_WORDS: dict[Kind, Mapping[str, Any]] = {
+    Kind.STATUS: {status.value: status for status in Status},
+    Kind.STATUS_OR_DELETED: {**{status.value: status for status in Status}, DELETED: DELETED},
+    Kind.PRIORITY: {priority.value: priority for priority in Priority},
+}
+"""The words that a field of a kind is published with, and what they mean here."""
 ABSENT = frozenset({"", "none", "null", "undefined", "nil"})
 
 _STATUSES = {
@@ -33,6 +41,7 @@ _PRIORITIES = {
     Priority.LOW: "low minor p3 p4",
 }
 _PRIORITY_BY_WORD = {word: rank for rank, words in _PRIORITIES.items() for word in words.split()}
+# [0-9] and not \d, here as everywhere: "\uff11\uff12".isdigit() is true as well.
 _ID = re.compile(r"(?:(?:task|todo|item|step)[\s#_-]*|#\s*)?([0-9]{1,18})(?:\.0)?", re.IGNORECASE)
 _REFERENCE = re.compile(r"#[0-9]{1,18}")
 _MARKS = {
@@ -41,10 +50,10 @@ _MARKS = {
     "X": Status.COMPLETED,
     **dict.fromkeys("~*>/-", Status.IN_PROGRESS),  # "-" to some is cancelled: this drops no work
 }
-_BOX = re.compile(r"\[\s*([xX~*>/-]?)\s*\]")
-_LINE = re.compile(r"(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/-])\]\s+(\S.*)")
-_NUMBERED = re.compile(r"\s*([0-9]{1,6}[.)])\s+(?!\[.?\]\s)(\S.*)")
-_BULLETED = re.compile(r"(\s*)[-*]\s+(?!\[.?\]\s)(\S.*)")
+_BOX = re.compile(r"\[\s*+([xX~*>/-]?)\s*+\]")  # possessive, else blanks take quadratic time
+_LINE = re.compile(r"(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/-])\]\s++(\S.*)")
+_NUMBERED = re.compile(r"\s*+([0-9]{1,6}[.)])\s++(?!\[.?\]\s)(\S.*)")
+_BULLETED = re.compile(r"(\s*+)[-*]\s++(?!\[.?\]\s)(\S.*)")
 
 
 def status_of(word: str) -> Status | None:
@@ -101,19 +110,24 @@ def checklist(text: str) -> list[tuple[str, Status | None]] | None:
     Every line is an item. A list has two or more, numbered from 1 or bulleted at one depth.
     """
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    boxes = _all(_LINE, [line.strip() for line in lines])
+    boxes = _all(_LINE, map(str.strip, lines))
     if boxes:
         return [(box[2], _MARKS[box[1]]) for box in boxes]
     found = (_numbered(lines) or _bulleted(lines)) if len(lines) > 1 else []
     return [(line[2], None) for line in found] or None
 
 
-def _all(pattern: re.Pattern[str], lines: Sequence[str]) -> list[re.Match[str]]:
+def _all(pattern: re.Pattern[str], lines: Iterable[str]) -> list[re.Match[str]]:
     """
     Return the match of each line; none at all if one of them does not match.
     """
-    found = [match for line in lines if (match := pattern.fullmatch(line))]
-    return found if len(found) == len(lines) else []
+    found: list[re.Match[str]] = []
+    for line in lines:
+        match = pattern.fullmatch(line)
+        if match is None:
+            return []
+        found.append(match)
+    return found
 
 
 def _numbered(lines: Sequence[str]) -> list[re.Match[str]]:

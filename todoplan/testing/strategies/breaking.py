@@ -15,7 +15,7 @@ from todoplan.testing.strategies.spots import Spot, spots
 
 __all__ = ["Break", "Expected", "Given", "Pair", "given_with", "of_spot", "of_values", "of_whole"]
 
-Expected = Literal["taken", "mended", "refused", "ruled"]
+Expected = Literal["taken", "mended", "guessed", "refused", "ruled"]
 Given = dict[str, Any]
 Pair = tuple[Any, Any]
 """What is sent, and what it means."""

@@ -80,7 +80,7 @@ def _synonym(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
 _ANY: tuple[Kind, ...] = ()
 
 BREAKS = (
-    of_spot("wrapped", "mended", "the arguments in a wrapper", _ANY, _wrapped),
+    of_spot("wrapped", "guessed", "the arguments in a wrapper", _ANY, _wrapped),
     of_spot("wrapped_too_deep", "refused", "a wrapper in a wrapper, over and over", _ANY, _deep),
     of_spot("wrapper_siblings", "refused", "more arguments beside a wrapper", _ANY, _siblings),
     of_spot("extra_key", "mended", "an argument that is none", _ANY, _extra),

@@ -77,11 +77,11 @@ BREAKS = (
     of_whole("python_repr", "mended", "a Python literal", lambda _, given: repr(given)),
     of_whole(
         "trailing_comma",
-        "mended",
+        "guessed",
         "a comma behind the last argument",
         lambda _, given: json.dumps(given)[:-1] + ",}",
     ),
-    of_whole("comment", "mended", "a comment beside the arguments", _noisy),
+    of_whole("comment", "guessed", "a comment beside the arguments", _noisy),
     of_whole("code_fence", "mended", "a Markdown code fence around them", _fenced),
     of_whole(
         "byte_order_mark",

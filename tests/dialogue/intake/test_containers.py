@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import valid
 
-from todoplan.dialogue.intake.envelopes import arguments_in
+from todoplan.dialogue.intake.containers import arguments_in
 from todoplan.dialogue.intake.findings import Findings
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.todos import TODOS
