@@ -511,6 +511,17 @@ def test_a_list_in_a_text_is_its_lines(text):
         assert "as a checklist" in reply.text
 
 
+def test_a_checklist_within_a_wrapper():
+    """It is its lines there as well: once it became one title."""
+    for packed in ({"todos": {"todos": "- [ ] a\n- [x] b"}}, {"input": "- [ ] a\n- [x] b"}):
+        reply = send(packed)
+        assert [(t.subject, t.status.value) for t in reply.plan] == [
+            ("a", "pending"),
+            ("b", "completed"),
+        ]
+        assert "checklist" in codes(reply)
+
+
 def test_a_list_in_a_text_keeps_statuses():
     """It says nothing of them, so what is there stays as it is."""
     plan = write([{"content": "a", "status": "completed"}]).plan

@@ -15,7 +15,7 @@ Law 10: never raises, never hangs, whatever it is given. How that is kept:
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -70,10 +70,11 @@ def parse(raw: object, limits: InputLimits) -> Parsed | Problem:
     if raw is None:
         return Parsed({})
     try:
-        if isinstance(raw, str):
-            return _read(str.__str__(raw), limits)
-        if isinstance(raw, bytes | bytearray):
-            return _read(memoryview(raw).tobytes(), limits)
+        kind = type(raw)  # `isinstance` would ask a foreign class what it is
+        if issubclass(kind, str):
+            return _read(str.__str__(cast("str", raw)), limits)
+        if issubclass(kind, bytes | bytearray):
+            return _read(memoryview(cast("bytes", raw)).tobytes(), limits)
         return Parsed(_json_values(raw, limits))
     except RefusedError as refused:
         return refused.problem

@@ -34,7 +34,7 @@ _STATUSES = {
     Status.COMPLETED: "completed complete done finished closed resolved success ✓ ✔ ✅ ☑",
     Status.CANCELLED: "cancelled canceled abandoned skipped dropped wontdo obsolete ❌",
 }
-_BY_WORD = {word: status for status, words in _STATUSES.items() for word in words.split()}
+_STATUS_BY_WORD = {word: status for status, words in _STATUSES.items() for word in words.split()}
 _PRIORITIES = {
     Priority.HIGH: "high urgent critical p0 p1 important",
     Priority.MEDIUM: "medium normal mid moderate p2",
@@ -61,7 +61,7 @@ def status_of(word: str) -> Status | None:
     Return the status that the word means, or `None`: never a guess.
     """
     box = _BOX.fullmatch(word.strip())
-    return _MARKS[box[1] or " "] if box else _BY_WORD.get(folded(word))
+    return _MARKS[box[1] or " "] if box else _STATUS_BY_WORD.get(folded(word))
 
 
 def priority_of(word: str) -> Priority | None:
