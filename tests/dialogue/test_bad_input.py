@@ -1,4 +1,4 @@
-"""Every row of the table of malformed arguments: mended and told, or refused with the path."""
+"""Every row of the table of malformed arguments: repaired and reported, or refused by path."""
 
 import json
 
@@ -28,7 +28,7 @@ def send(arguments, *, tool="write_todos", box="todos", plan=None, **options):
 
 def codes(reply):
     """
-    Return the codes of the problems, or of the mends where there are none.
+    Return the codes of the problems, or of the repairs where there are none.
     """
     return [each.code for each in reply.problems or reply.repairs]
 

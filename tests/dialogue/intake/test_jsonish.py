@@ -27,7 +27,7 @@ objects = st.dictionaries(texts, values, max_size=3)
 
 @given(objects, st.sampled_from([None, 1]))
 def test_json_is_read_as_json(value, indent):
-    """Text, bytes and the value itself give the same value, without a mend."""
+    """Text, bytes and the value itself give the same value, without a repair."""
     text = json.dumps(value, indent=indent)
     for raw in (text, text.encode(), bytearray(text.encode()), value):
         assert parse(raw, LIMITS) == Parsed(value)

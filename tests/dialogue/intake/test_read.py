@@ -1,4 +1,4 @@
-"""Arguments against fields: values by target, mends, problems. The table is in test_bad_input."""
+"""Arguments against fields: values by target, repairs, problems. The table is in test_bad_input."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -23,7 +23,7 @@ def repaired_list(
     tasks: Sequence[Task], next_id: int
 ) -> tuple[tuple[Task, ...], tuple[Repair, ...]]:
     """
-    Return as many tasks in the same order, with ids, subjects and edges mended, and what was.
+    Return as many tasks in the same order, with ids, subjects and edges repaired, and what was.
     """
     titled = [task if task.subject.strip() else task.but(subject=_title(task)) for task in tasks]
     numbered = _numbered(titled, next_id)

@@ -29,6 +29,7 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
 )
+_DEEPEST = 100
 _MISPLACED = "a literal holds brackets, texts, numbers, None, True and False, with commas between"
 _ESCAPED = {"\n": "", **dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))}
 
@@ -118,7 +119,7 @@ def from_python(text: str) -> Any:  # noqa: C901 - one branch for each kind of t
                 part = _WORDS[part]
             case "comma" if opened:
                 opened[-1][2].append(part)
-            case "opening":
+            case "opening" if len(opened) < _DEEPEST:
                 opened.append((part, len(parts), []))
                 part = "[" if part == "(" else part
             case "closing" if opened and _CLOSER_OF[opened[-1][0]] == part:

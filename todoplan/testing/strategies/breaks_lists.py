@@ -10,9 +10,17 @@ from hypothesis.strategies import DrawFn
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.tools.toolset import Tool
-from todoplan.testing.strategies.breaking import Break, Expected, Given, Pair, given_with, of_spot
+from todoplan.testing.strategies.breaking import (
+    Break,
+    Expected,
+    Given,
+    Pair,
+    Spot,
+    given_with,
+    of_spot,
+    spots,
+)
 from todoplan.testing.strategies.calls import arguments_of, makes_sense
-from todoplan.testing.strategies.spots import Spot, spots
 from todoplan.testing.strategies.text import titles
 
 __all__ = ["BREAKS"]
@@ -133,10 +141,10 @@ _ENTRIES = (Kind.ITEMS,)
 
 BREAKS = (
     of_spot(
-        "list_as_text", "mended", "a list as its JSON text, up to three times", _LISTS, _encoded
+        "list_as_text", "repaired", "a list as its JSON text, up to three times", _LISTS, _encoded
     ),
     of_spot("list_cut_off", "refused", "the JSON text of a list, cut off", _LISTS, _cut),
-    _with_entry("entry_as_text", "mended", "an entry as its JSON text", _entry_text),
+    _with_entry("entry_as_text", "repaired", "an entry as its JSON text", _entry_text),
     _with_entry("one_entry", "guessed", "one entry instead of a list", _one_entry),
     of_spot("bare_text", "refused", "a text instead of a list of entries", _ENTRIES, _bare_text),
     of_spot(
