@@ -6,6 +6,8 @@ from todoplan.dialogue.intake.repairs import Repair
 
 __all__ = ["ANY_CLOSER", "clean", "is_clean", "leaks_field", "quoted", "unleaked"]
 
+# NUL (PostgreSQL refuses it: langgraph#1878), bidi overrides and isolates, the tag block: they hide
+# text from the person who approves a plan (mcp-execution#430, Decepticon#480).
 _HIDING = "\x00\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
 _HALVES = "\ud800-\udfff"
 _HIDDEN = re.compile(f"[{_HIDING}]")
@@ -63,6 +65,7 @@ def unleaked(text: str, closer: re.Pattern[str] = _CLOSER) -> str:
     """
     Return the text without the closing tags at its very end. Linear: it is read from the end.
     """
+    # Closers come in rows ("</parameter>\n</invoke>"), texts in megabytes: `search` gets a window.
     end = _bare_end(text, len(text))
     found = closer.search(text, max(0, end - _LONGEST_CLOSER), end)
     if found is None:

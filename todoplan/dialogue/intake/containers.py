@@ -25,6 +25,7 @@ _WRAPPERS = (
     "tool_input",
     "function",
 )
+# What may stand beside a wrapper: the rest of the envelope.
 _NAMES = frozenset({"name", "tool", "tool_name", "function", "type", "id"})
 _LEVELS = 3
 
@@ -64,6 +65,7 @@ def _unwrapped(value: Any, fields: tuple[Field, ...], findings: Findings) -> Any
         key = _wrapper(value, fields)
         if key is None:
             return value
+        # Of {"arguments": {...}, "drop": [2]} one half would be lost, so that neither is taken.
         if isinstance(value[key], Mapping) and any(near != key for near in value.keys() - _NAMES):
             return findings.refuse("wrapper_siblings", "arguments", key)
         findings.repair("wrapper", "")
@@ -128,6 +130,7 @@ def entry_in(text: str, field: Field, path: str, findings: Findings) -> Any:
     if len(lines) == 1:
         findings.repair("box", path)
         return _entry(lines[0], field)
+    # A title may begin with "[": only an object is looked for in a text that stands for an entry.
     spelled = findings.decoded(text, path) if text.lstrip().startswith("{") else text
     return {field.items[0].name: text} if isinstance(spelled, str) else spelled
 

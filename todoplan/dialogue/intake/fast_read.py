@@ -3,9 +3,9 @@ The fast way through intake: a call as its schema asks for it is read in one pas
 
 Law: what is read here is what `todoplan.dialogue.intake.read.careful_read` reads, without a repair
 or a problem. Whatever could need one is answered with `DEFER`, and left to that. Nearly every call
-takes this way; it costs a status change 2 us where the careful way costs 30, and a list of 1,000
-entries a tenth. So there may be no word of meaning here: which words a kind is published with is in
-`vocabulary`, what a clean text or an id is, beside the careful readers' own.
+takes this way: measured, 2 us for a status change where the careful way takes 13, 0.9 ms for a list
+of 1,000 entries where that takes 6. There is no meaning of its own here: which words a kind is
+published with is in `vocabulary`, what a clean text is in `cleaning`, what an id is in the core.
 
 A tool's fields become closures once (`_reader_of`). An entry is read as a row, key by key; where
 all entries of a list have the same keys, as columns, all values of a key by one call into C.
@@ -105,6 +105,7 @@ def reader_of(fields: tuple[Field, ...], most: int) -> Read:
 
     Lists may have `most` entries.
     """
+    # Published names only: an alias means a look at what else was given, which is the careful way.
     readings = {field.name: (field.target, _reading(field, most)) for field in fields}
     required = _required(fields, "target")
 
@@ -188,6 +189,7 @@ def _listed(read: Read, most: int) -> Read:
     def listed(value: Any) -> Any:
         if type(value) is not list or len(value) > most:
             return DEFER
+        # An id that stands twice is read once, and that is a repair to report.
         found = dict.fromkeys(map(read, value))
         return DEFER if DEFER in found or len(found) < len(value) else tuple(found)
 
@@ -239,6 +241,7 @@ def _columns_reader(field: Field) -> Read:
     def read(entries: list[dict[str, Any]]) -> Any:
         if set(map(type, entries)) != {dict}:
             return DEFER
+        # The same keys in the same order, so that the values line up without a look at the keys.
         keys = tuple(entries[0])
         alike = list(map(tuple, entries)).count(keys) == len(entries)
         if not alike or not required <= set(keys) <= readings.keys():

@@ -74,6 +74,8 @@ def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
     """
     Return the field that each folded spelling, and each published name, means, with its strength.
     """
+    # Claude Code, AgentScope and Deep Agents name the same things differently, and models mix them;
+    # a field's own name beats another's alias, and an alias a weak spelling, whatever the order.
     table: dict[str, tuple[Field, int]] = {}
     for field in fields:
         for word, strength in field.spellings():

@@ -40,6 +40,7 @@ class Findings:
         """
         Say what cannot be read, and return `MISSING`.
         """
+        # `problems` cannot be counted for this: once it is full, a faulty entry would look sound.
         self.faults += 1
         if self.faults <= MOST_KEPT:
             self.problems.append(Problem(code, (), quoted(seen), legal, path))

@@ -26,7 +26,8 @@ from todoplan.dialogue.intake.repairs import Repair
 
 __all__ = ["InputLimits", "Parsed", "parse", "unwrapped_text"]
 
-_LONGEST_LITERAL = 65_536
+_LONGEST_LITERAL = 65_536  # its tokens are read one by one in Python
+# lobehub#13817: five blind retries of a cut-off call, 487,000 tokens. So the error says why.
 _TRUNCATED = Problem("truncated")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n")
 _NOISE = re.compile(
@@ -230,6 +231,7 @@ def unwrapped_text(value: object, limits: InputLimits, levels: int = 3) -> Parse
 
     A text that begins as lists and objects do, and is broken, is a problem: never a title.
     """
+    # Encoded twice and more: kimi-cli#2513, livekit#5411, OpenManus#989; beyond three it is a loop.
     inner: object = value
     repairs: tuple[Repair, ...] = (Repair("json_text"),)
     for _ in range(levels):

@@ -79,7 +79,7 @@ def _integer(digits: str) -> int:
 
 
 def _number(digits: str) -> float:
-    value = float(digits)
+    value = float(digits)  # 1e999 is infinite, and `json` would write it as no JSON
     if value in (float("inf"), float("-inf")):
         raise RefusedError(Problem("bad_number", seen=digits))
     return value

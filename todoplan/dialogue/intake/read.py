@@ -109,7 +109,7 @@ def _by_field(
         field, strength = meant_by(key, fields)
         if field is None:
             _unknown(key, fields, prefix, findings)
-        elif inner is not None:
+        elif inner is not None:  # null for an optional argument is "not given" (inspect_ai#1477)
             kept = new = strength, key, inner
             if field in chosen:
                 old = chosen[field]
@@ -129,6 +129,7 @@ def _unknown(key: str, fields: tuple[Field, ...], prefix: str, findings: Finding
     if findings.limits.strict:
         findings.refuse("unknown_key", path, key, ", ".join(names) or "none")
         return
+    # An extra key is no fault (hermes#100979): refusing it would cost a turn for nothing lost.
     # The search for a near name is the dearest step of intake, and the reply names three at most.
     searched = len(findings.repairs) < _MOST_NEAR
     near = get_close_matches(key[:_LONGEST_KEY], names, n=1) if searched else []

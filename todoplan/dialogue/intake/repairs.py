@@ -52,6 +52,7 @@ def unnamed(change: Change) -> tuple[str, ...]:
     What a whole-list write keeps it has named, by id or by text, so that it closes nothing unnamed;
     other commands name every task by its id. `clear` with an empty list means all of them.
     """
+    # Dropped tasks count whether they were open or closed: what was done is the plan's record too.
     parts = _parts(change.command)
     if any(isinstance(part, WriteTodos) and part.clear and not part.todos for part in parts):
         return ()

@@ -30,6 +30,7 @@ Reader = Callable[[Any, str, Findings], Any]
 
 
 def _text(value: Any, path: str, findings: Findings) -> Any:
+    # Never str(value): a coercion of whatever comes is how `null` became the task "None".
     if isinstance(value, int | float) and not isinstance(value, bool):
         findings.repair("number_as_text", path, value, str(value))
         return str(value)
@@ -53,6 +54,7 @@ def _word_reader(kind: Kind, meaning: Callable[[str], str | None], code: str, le
         if word is MISSING or _is_absent(word, path, findings):
             return MISSING
         used = meaning(word)
+        # "failed" read as pending (eliza#28209) makes a model do a task again and again.
         if used is None:
             return findings.refuse(code, path, word, legal)
         _report(word, used, path, findings)
@@ -62,6 +64,7 @@ def _word_reader(kind: Kind, meaning: Callable[[str], str | None], code: str, le
 
 
 def _is_absent(word: str, path: str, findings: Findings) -> bool:
+    # Frameworks print Python's None into optional arguments (smolagents#1538); a title may say it.
     absent = word.strip().casefold() in ABSENT
     if absent:
         findings.repair("absent_word", path, word)
@@ -103,6 +106,7 @@ def _ids(value: Any, path: str, findings: Findings, read_one: Reader = _id) -> A
     value = findings.decoded(value, path)
     if value is MISSING:
         return MISSING
+    # What is no id refuses the call: AgentScope drops unknown blockers, and the task starts early.
     listed = value
     if not isinstance(value, list | tuple):
         listed = ids_in(value) if isinstance(value, str) else [value]
@@ -140,6 +144,7 @@ def _refs(value: Any, path: str, findings: Findings) -> Any:
 
 def _minutes(value: Any, path: str, findings: Findings) -> Any:
     given = value
+    # float() reads the digits of every script; ids and minutes are ASCII here.
     if isinstance(value, str) and value.isascii() and len(value) <= _MOST_DIGITS:
         try:
             value = float(value)

@@ -28,6 +28,8 @@ EXACT_WORDS: dict[Kind, Mapping[str, Any]] = {
 """The words that a field of a kind is published with, and what they mean here."""
 ABSENT = frozenset({"", "none", "null", "undefined", "nil"})
 
+# Closed tables: each word was seen in calls (comfyui-mcp#1018, kimi-code#1016, agentuity#1215).
+# What is in none ("failed", "blocked", "changes_made") is refused with the list of statuses.
 _STATUSES = {
     Status.PENDING: "pending todo open notstarted notdone new queued waiting ☐ ⏳",
     Status.IN_PROGRESS: "inprogress doing active started running ongoing current wip 🔄",
@@ -77,7 +79,7 @@ def id_of(value: object) -> str | None:
     """
     if isinstance(value, bool):
         return None
-    if isinstance(value, float):
+    if isinstance(value, float):  # 3.0 is how some frameworks hand over 3
         value = int(value) if value.is_integer() and abs(value) < 1e15 else ""  # noqa: PLR2004 - exact
     if isinstance(value, int):
         return str(value) if 0 < value < 10**18 else None
@@ -91,7 +93,7 @@ def ids_in(text: str) -> list[str]:
     """
     Return the parts of "1,2", "1 and 2" or "1 2"; one part for a single id, such as "task 3".
     """
-    if id_of(text) is not None:
+    if id_of(text) is not None:  # before it is split: "task 3" is one id
         return [text]
     return [part for part in re.split(r"[\s,;]+(?:and\s+)?|\band\b", text) if part]
 
@@ -109,6 +111,8 @@ def checklist(text: str) -> list[tuple[str, Status | None]] | None:
 
     Every line is an item. A list has two or more, numbered from 1 or bulleted at one depth.
     """
+    # One line without a box, a gap in the numbers or a deeper level may be one text with a list in
+    # it, or half a list; law 17 wants what is clearly a checklist.
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     boxes = _all(_LINE, map(str.strip, lines))
     if boxes:
