@@ -1,7 +1,7 @@
 """What comes up while arguments are read."""
 
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.findings import MISSING, Findings
+from todoplan.dialogue.intake.findings import MISSING, MOST_KEPT, Findings
 from todoplan.dialogue.intake.repairs import Repair
 
 
@@ -39,3 +39,11 @@ def test_clean_text_is_returned_as_it_is():
     assert findings.cleaned("a\x00", "p") == "a"
     assert findings.cleaned('<parameter name="x">', "p") is MISSING
     assert [repair.code for repair in findings.repairs] == ["hidden_characters"]
+
+
+def test_no_more_than_so_many_faults_are_kept():
+    """All are counted, so that what comes late does not look sound."""
+    findings = Findings()
+    for _ in range(MOST_KEPT + 5):
+        findings.refuse("bad_id", "p")
+    assert (len(findings.problems), findings.faults) == (MOST_KEPT, MOST_KEPT + 5)

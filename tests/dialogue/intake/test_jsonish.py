@@ -79,3 +79,11 @@ def test_sizes_are_bounded_first(raw):
     """Characters of texts and the number of values count alike."""
     found = parse(raw, InputLimits(chars=10))
     assert found.code == "too_large"
+
+
+def test_a_limit_beyond_what_python_can_nest_is_kept_all_the_same():
+    """Whoever allows any depth gets a refusal, not an exception."""
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert parse(deep, InputLimits(depth=10**6)).code == "too_deep"

@@ -54,3 +54,32 @@ def test_a_key_twice_in_python():
     assert from_python("[{'a': [1], 'a': [1]}]") == [{"a": [1]}]
     with pytest.raises(RefusedError):
         from_python("[{'a': [1], 'a': [2]}]")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("(1, 'a')", [1, "a"]),
+        ("(1,)", [1]),
+        ("()", []),
+        ("{'a': [True, None, False,],}", {"a": [True, None, False]}),
+        (r"['\x41\u0042\U00000043\104\n\'']", ["ABCD\n'"]),
+        ("[u'a', -1.5e3]", ["a", -1500.0]),
+    ],
+)
+def test_literals_of_plain_values(text, value):
+    """Tuples are lists; commas may trail, escapes are Python's."""
+    assert from_python(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("(1)", "[1 2]", "[1,,]", "[,]", "[1}", "]", "1,", "[b'a']", "[nan]", "[1] # all"),
+        *("[1_0]", "[0x1]", "[...]", "[a]", "['a]", "[" * 101 + "]" * 101, "[01]", "[\uff11]"),
+    ],
+)
+def test_what_is_no_literal_of_plain_values(text):
+    """Comments, other brackets, names and numbers of other forms are refused, not read halfway."""
+    with pytest.raises(ValueError, match="a literal holds|Expecting|Extra data|Illegal"):
+        from_python(text)
