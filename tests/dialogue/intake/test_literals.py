@@ -81,5 +81,5 @@ def test_literals_of_plain_values(text, value):
 )
 def test_what_is_no_literal_of_plain_values(text):
     """Comments, other brackets, names and numbers of other forms are refused, not read halfway."""
-    with pytest.raises(ValueError, match="a literal holds|Expecting|Extra data|Illegal"):
+    with pytest.raises(ValueError, match=r"a literal holds|Expecting|Extra data|Illegal"):
         from_python(text)
