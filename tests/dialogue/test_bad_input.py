@@ -1,12 +1,15 @@
-"""Every row of the table of malformed arguments: mended and told, or refused with the path."""
+"""Every row of the table of malformed arguments: repaired and reported, or refused by path."""
 
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.talk import BOXES, check_reply, planned, texts_of, toolbox, write
 
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.findings import MOST_KEPT
 from todoplan.dialogue.intake.jsonish import InputLimits
 from todoplan.dialogue.toolbox import Call
 
@@ -25,7 +28,7 @@ def send(arguments, *, tool="write_todos", box="todos", plan=None, **options):
 
 def codes(reply):
     """
-    Return the codes of the problems, or of the mends where there are none.
+    Return the codes of the problems, or of the repairs where there are none.
     """
     return [each.code for each in reply.problems or reply.repairs]
 
@@ -102,8 +105,7 @@ def test_python_repr_keeps_what_looks_like_a_comment():
         "[" + "1+" * 30_000 + "1]",
         "{[1]: 2}",
         "[a for a in b]",
-        "['a\x00']",
-        "['\ud800']",
+        "['a', # and the rest\n'b']",
         "[f()]",
         "{**{'a': 1}}",
     ],
@@ -117,6 +119,12 @@ def test_python_repr_with_a_key_twice():
     """A key twice with different values is refused there as in JSON."""
     assert codes(send("{'todos': ['a'], 'todos': ['b']}")) == ["duplicate_key"]
     assert texts_of(send("{'todos': ['a'], 'todos': ['a']}").plan) == ["a"]
+
+
+def test_python_repr_is_cleaned_as_json_is():
+    """What hides in its texts is taken out, and told."""
+    assert texts_of(send("{'todos': ['a\x00', 'b\ud800']}").plan) == ["a", "b\ufffd"]
+    assert texts_of(send(r"{'todos': ['a\x00', 'b\ud800']}").plan) == ["a", "b\ufffd"]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +205,7 @@ def test_broken_but_not_truncated():
     """What begins as a list of objects and is no JSON is refused; a bracketed title is a title."""
     for text in ('[{"content": "a" "b"}]', '[{"content" "a"}]', '["a" "b"]', "['a', 'b' 'c']"):
         assert codes(write(text)) == ["not_json"]
-    assert texts_of(write("[urgent] fix it").plan) == ["[urgent] fix it"]
+    assert texts_of(write(["[urgent] fix it"]).plan) == ["[urgent] fix it"]
     assert texts_of(write(["{name} is empty"]).plan) == ["{name} is empty"]
     assert codes(send("write the parser")) == ["not_json"]
 
@@ -474,8 +482,8 @@ def test_one_object_instead_of_a_list():
 
 
 def test_bare_string_instead_of_a_list():
-    """A bare string is one title; a list of strings is titles; a checklist is its lines."""
-    assert texts_of(write("a").plan) == ["a"]
+    """A bare string is no list; a list of strings is titles; a checklist is its lines."""
+    assert codes(write("a")) == ["no_list"]
     assert texts_of(write(["a", "b"]).plan) == ["a", "b"]
     reply = write("- [ ] a\n* [~] b\n\n3. [x] c")
     assert [(task.subject, task.status.value) for task in reply.plan] == [
@@ -486,7 +494,7 @@ def test_bare_string_instead_of_a_list():
     assert codes(reply) == ["checklist"]
     assert write(["[x] a", "b"]).plan["1"].status is Status.COMPLETED
     assert texts_of(send(json.dumps("- [ ] a")).plan) == ["a"]
-    assert texts_of(write("- [ ] a\nb").plan) == ["- [ ] a\nb"]
+    assert codes(write("- [ ] a\nb")) == ["no_list"]
 
 
 @pytest.mark.parametrize("text", ["1. a\n2. b\n3. c", "1) a\n\n2) b\n3) c\n", "- a\n- b\n- c"])
@@ -503,6 +511,17 @@ def test_a_list_in_a_text_is_its_lines(text):
         assert "as a checklist" in reply.text
 
 
+def test_a_checklist_within_a_wrapper():
+    """It is its lines there as well: once it became one title."""
+    for packed in ({"todos": {"todos": "- [ ] a\n- [x] b"}}, {"input": "- [ ] a\n- [x] b"}):
+        reply = send(packed)
+        assert [(t.subject, t.status.value) for t in reply.plan] == [
+            ("a", "pending"),
+            ("b", "completed"),
+        ]
+        assert "checklist" in codes(reply)
+
+
 def test_a_list_in_a_text_keeps_statuses():
     """It says nothing of them, so what is there stays as it is."""
     plan = write([{"content": "a", "status": "completed"}]).plan
@@ -513,11 +532,130 @@ def test_a_list_in_a_text_keeps_statuses():
 
 
 @pytest.mark.parametrize("text", ["1. a", "- a", "1. a\n3. b", "- a\n  - b", "Do:\n1. a\n2. b"])
-def test_a_text_that_may_be_one_title_stays_one(text):
-    """Where it is not plainly a list, it is a title; so it is within a list."""
-    assert texts_of(write(text).plan) == [text]
+def test_a_text_that_is_not_plainly_a_list_is_none(text):
+    """Instead of a list it is refused, with a correct example; within a list it is a title."""
+    reply = write(text)
+    assert codes(reply) == ["no_list"]
+    assert 'Correct, for example: {"todos"' in reply.text
     assert texts_of(write([text, "c"]).plan) == [text, "c"]
     assert texts_of(send({"write": [text]}, tool="plan", box="lean").plan) == [text]
+
+
+NO_LISTS = [
+    "null",
+    "undefined",
+    "None",
+    "true",
+    "x",
+    "same as before",
+    "[object Object]",
+    "{content: 'Write', status: 'pending'}",
+    "[a, b, c]",
+    "[1, 2",
+    "<todos><todo>a</todo></todos>",
+    "- only one",
+    "Write, test, ship",
+    "...",
+]
+
+
+@pytest.mark.parametrize("text", NO_LISTS)
+def test_a_text_that_is_no_list_leaves_the_plan_alone(text):
+    """Law 17: each of these once emptied a plan of five open tasks, and was answered with ok."""
+    plan = planned(*"abcde")
+    for reply in (
+        write(text, plan),
+        write({"todos": text}, plan),
+        send(json.dumps({"arguments": {"todos": text}}), plan=plan),
+        send({"write": text}, tool="plan", box="lean", plan=plan),
+        send({"tasks": text}, tool="TaskCreate", box="tasks", plan=plan),
+    ):
+        assert codes(reply) == ["no_list"]
+        assert "which is no list; send the list itself" in reply.text
+        assert "Correct, for example: {" in reply.text
+
+
+ONE = {"content": "f", "status": "completed"}
+GUESSED = [
+    ({"todos": ONE}, "took one entry at todos as a list"),
+    ({"todos": json.dumps(ONE)}, "took one entry at todos as a list"),
+    (ONE, "took one entry at todos as a list"),
+    ([ONE], "took the bare list as todos"),
+    (["a", "b"], "took the bare list as todos"),
+    ({"todos": "- [x] a\n- [ ] f"}, "read todos as a checklist"),
+    ({"todos": "1. a\n2. b"}, "read todos as a checklist"),
+    ('"- [x] a"', "took the bare list as todos"),
+    ({"todos": {"todos": [ONE]}}, "took todos out of a wrapper"),
+    ({"todos": {"items": "- [x] a\n- [ ] b"}}, "took todos out of a wrapper"),
+    ({"arguments": {"todos": [ONE]}}, "took the arguments out of a wrapper"),
+    ({"input": [ONE]}, "took the arguments out of a wrapper"),
+    ('{"todos": ["a" /* and the rest as before */]}', "dropped trailing commas or comments in"),
+    ({"todos": '["a" // b and c stay\n]'}, "dropped trailing commas or comments in todos"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "guess"), GUESSED)
+def test_a_guess_never_removes(arguments, guess):
+    """Law 17: where the container was guessed, a task that the call does not name stays."""
+    plan = planned(*"abcde")
+    reply = send(arguments, plan=plan)
+    assert codes(reply) == ["guessed_container"]
+    assert set(reply.problems[0].task_ids) >= {"3", "4", "5"}
+    assert guess in reply.text
+    assert "would be lost, which it does not name" in reply.text
+    assert "Correct, for example: " in reply.text
+    assert not send(arguments).is_error
+
+
+def test_a_guess_that_names_every_task_is_carried_out():
+    """It may close what it names, and add; only what it leaves out is not to be removed by it."""
+    plan = planned("a", "b")
+    reply = write("- [x] a\n- [ ] b\n- [ ] c", plan)
+    assert [task.status.value for task in reply.plan] == ["completed", "pending", "pending"]
+    assert texts_of(write({"content": "a", "status": "done"}, planned("a")).plan) == ["a"]
+    assert send({"arguments": {"todos": [], "clear": True}}, plan=plan).text.startswith("ok")
+
+
+def test_an_exact_text_of_a_list_is_no_guess():
+    """A whole JSON text or Python literal says what is in it as clearly as the list does."""
+    plan = planned("a", "b")
+    for text in (json.dumps([ONE]), json.dumps(json.dumps([ONE])), repr([ONE])):
+        assert texts_of(write(text, plan).plan) == ["f"]
+    assert texts_of(send(f"```json\n{json.dumps({'todos': [ONE]})}\n```", plan=plan).plan) == ["f"]
+
+
+def test_a_guess_removes_nothing_for_a_set_with_several_lists():
+    """`lean`'s `write` is a whole list too; what is dropped by its id is named."""
+    plan = planned("a", "b")
+    for arguments in ({"write": "1. c\n2. d"}, {"arguments": {"write": ["c"]}}):
+        assert codes(send(arguments, tool="plan", box="lean", plan=plan)) == ["guessed_container"]
+    dropped = send({"input": {"drop": [1]}}, tool="plan", box="lean", plan=plan)
+    assert dropped.plan["1"].status is Status.CANCELLED
+    gone = {"input": {"taskId": 1, "status": "deleted"}}
+    assert texts_of(send(gone, tool="TaskUpdate", box="tasks", plan=plan).plan) == ["b"]
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", "- [x] d", "null"]), max_size=4),
+    st.sampled_from(GUESSED),
+    st.booleans(),
+)
+def test_no_call_with_a_guess_drops_a_task(titles, guessed, clear):
+    """Whatever the plan: all that was in it is there afterwards."""
+    plan = planned(*titles)
+    arguments = guessed[0]
+    if clear and isinstance(arguments, dict) and "todos" in arguments:
+        arguments = arguments | {"clear": True}
+    after = send(arguments, plan=plan).plan
+    assert {task.id for task in plan} <= {task.id for task in after}
+
+
+def test_many_findings_hide_no_guess():
+    """Of thousands of repairs some are not kept; a guess always is."""
+    many = {f"x{n}": n for n in range(1_200)}
+    reply = send({**many, "todos": ONE}, plan=planned("a"))
+    assert codes(reply) == ["guessed_container"]
+    assert len(reply.repairs) == MOST_KEPT + 1
 
 
 def test_bare_list_for_a_tool_with_several():
@@ -643,7 +781,7 @@ def test_bytes():
     reply = send(b'{"todos": ["a\xff"]}')
     assert texts_of(reply.plan) == ["a\ufffd"]
     assert "note: replaced broken characters" in reply.text
-    assert codes(send(bytearray(b'{"todos": "a"}'))) == ["bare_entry"]
+    assert codes(send(bytearray(b'{"todos": {"content": "a"}}'))) == ["bare_entry"]
 
 
 def test_nul_and_other_controls():
@@ -766,8 +904,8 @@ def test_values_that_are_not_of_json():
     """Sets, bytes within, complex numbers and keys that are no text are refused."""
     for value in ({1}, b"a", 1j, {1: "a"}, object()):
         assert codes(write([value])) == ["wrong_type"]
-    assert codes(send("{1: 'a'}")) == ["wrong_type"]
-    assert codes(send("[{1, 2}]")) == ["wrong_type"]
+    assert codes(send("{1: 'a'}")) == ["not_json"]
+    assert codes(send("[{1, 2}]")) == ["not_json"]
 
 
 def test_metadata():

@@ -1,4 +1,4 @@
-"""Law 10: whatever a model sends, every tool answers; nothing is raised or mended silently."""
+"""Law 10: whatever a model sends, every tool answers; nothing is raised or repaired silently."""
 
 import importlib.util
 import json
@@ -108,7 +108,7 @@ def test_mutated_arguments_are_answered(call, plan):
 
 @given(tools.flatmap(lambda pair: st.tuples(st.just(pair), valid(pair[1].fields))), plans)
 def test_what_the_schema_allows_intake_takes_as_it_is(call, plan):
-    """Arguments as published are read without a mend, and no reply holds a Python repr."""
+    """Arguments as published are read without a repair, and no reply holds a Python repr."""
     (box, tool), arguments = call
     reply = box.call(plan, tool.key, arguments)
     check_reply(plan, reply)

@@ -37,7 +37,7 @@ from todoplan.dialogue.intake.cleaning import quoted
 from todoplan.dialogue.intake.fields import shown_path
 from todoplan.dialogue.intake.jsonish import InputLimits
 from todoplan.dialogue.intake.read import read
-from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.intake.repairs import Repair, loss_by_guess
 from todoplan.dialogue.replies.error_texts import error_text, repairs_text, warnings_text
 from todoplan.dialogue.replies.phrasing import (
     all_done_text,
@@ -141,7 +141,7 @@ class Toolbox:
         ]
         return f"Toolbox({self.toolset!r}, {self.policy!r}{''.join(options)})"
 
-    def call(
+    def call(  # noqa: PLR0911 - one return for each way that a call can go
         self, plan: Plan, name: str, arguments: object = None, *, at: datetime | None = None
     ) -> Reply:
         """
@@ -172,6 +172,8 @@ class Toolbox:
         if isinstance(decision, Rejected):
             # No example: what is well formed and against a rule needs no lesson in form.
             return _refusal(plan, name, _with_shown_paths(decision.problems, tool), repairs)
+        if repairs and (loss := loss_by_guess(repairs, change)):
+            return _refusal(plan, name, (loss,), repairs, self._example(plan, tool))
         text = whole_list_text(change) if tool.whole_list else change_text(change)
         if decision.warnings or repairs or self.say_done or self.show_list:
             text = _lines(text, *self._notes(change, decision.warnings, repairs))

@@ -1,4 +1,4 @@
-"""Laws of mended lists: always a plan or refused, nothing lost unsaid, fine lists untouched."""
+"""Laws of repaired lists: always a plan or refused, nothing lost unsaid, sound ones untouched."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ TASKS = st.lists(
 
 
 @given(TASKS, st.integers(1, 12))
-def test_a_mended_list_has_no_fault_but_those_with_two_mends(tasks, next_id):
+def test_a_repaired_list_has_no_fault_but_those_with_two_repairs(tasks, next_id):
     """What is left to refuse: a cycle, or an id that stands twice and is named by an edge."""
     done, _ = repaired_list(tasks, next_id)
     assert len(done) == len(tasks)
@@ -27,8 +27,8 @@ def test_a_mended_list_has_no_fault_but_those_with_two_mends(tasks, next_id):
 
 
 @given(TASKS, st.integers(1, 12))
-def test_mending_twice_mends_nothing_more(tasks, next_id):
-    """A list that is a plan comes back as it is, and nothing is told."""
+def test_repairing_twice_changes_nothing_more(tasks, next_id):
+    """A list that is a plan comes back as it is, and nothing is reported."""
     done, _ = repaired_list(tasks, next_id)
     try:
         plan = plan_of(done)
@@ -38,7 +38,7 @@ def test_mending_twice_mends_nothing_more(tasks, next_id):
 
 
 @given(TASKS)
-def test_every_difference_is_told(tasks):
+def test_every_difference_is_reported(tasks):
     """No repair, no change, but for repeated ends of an edge."""
     done, repairs = repaired_list(tasks, 1)
     if not repairs:

@@ -1,4 +1,4 @@
-"""The short way through intake against the careful one."""
+"""The fast way through intake against the careful one."""
 
 import json
 
@@ -46,11 +46,11 @@ def nearly_valid(draw):
 
 def agrees(raw, fields, limits=LIMITS):
     """
-    Assert that the short way reads what the careful way reads; say whether it read anything.
+    Assert that the fast way reads what the careful way reads; say whether it read anything.
     """
     values = fast_read(raw, fields, limits)
     if values is not DEFER:
-        assert Intake(values) == intake._carefully(raw, fields, limits)
+        assert Intake(values) == intake.careful_read(raw, fields, limits)
     return values is not DEFER
 
 
@@ -59,14 +59,14 @@ def agrees(raw, fields, limits=LIMITS):
     (TOOLS["write_todos"], {"todos": [*EIGHT, {"content": " ", "status": "pending"}]}), None, 1
 )
 @example((TOOLS["write_todos"], {"todos": [*EIGHT, {"content": "a"}]}), None, 1)
-def test_what_is_plain_means_the_same_the_careful_way(call, indent, as_text):
-    """Whatever the short way reads, the careful way reads alike, without a mend or a problem."""
+def test_both_ways_read_the_same(call, indent, as_text):
+    """Whatever the fast way reads, the careful way reads alike, without a repair or a problem."""
     tool, given = call
     agrees(json.dumps(given, indent=indent, ensure_ascii=False) if as_text else given, tool.fields)
 
 
 @given(tools.flatmap(lambda tool: st.tuples(st.just(tool), valid(tool.fields))), st.data())
-def test_a_text_with_a_change_means_the_same_the_careful_way(call, data):
+def test_both_ways_read_the_same_of_a_changed_text(call, data):
     """So it is with a text in which a few characters were changed, a key doubled among them."""
     tool, given = call
     text = json.dumps(given)
@@ -97,7 +97,7 @@ def test_a_text_with_a_change_means_the_same_the_careful_way(call, data):
         ("{}", TOOLS["TaskList"].fields),
     ],
 )  # fmt: skip
-def test_what_models_usually_send_is_plain(raw, fields):
+def test_what_models_usually_send_is_read_the_fast_way(raw, fields):
     """Calls as the schemas ask for them need no careful reading."""
     assert agrees(raw, fields)
 
@@ -125,8 +125,8 @@ def test_what_models_usually_send_is_plain(raw, fields):
         {"status": "pending"},
     ],
 )
-def test_what_could_need_a_mend_is_left_to_the_careful_way(raw):
-    """Other texts, keys that stand twice, odd numbers, sizes: the short way reads none of them."""
+def test_what_could_need_a_repair_is_left_to_the_careful_way(raw):
+    """Other texts, keys that stand twice, odd numbers, sizes: the fast way reads none of them."""
     assert fast_read(raw, UPDATE, LIMITS) is DEFER
 
 
@@ -142,13 +142,13 @@ def test_what_could_need_a_mend_is_left_to_the_careful_way(raw):
         ["a"],
     ],
 )
-def test_one_odd_entry_makes_a_list_unusual(odd_one):
-    """Among others that are plain, too: nothing is read by halves."""
+def test_one_odd_entry_defers_the_whole_list(odd_one):
+    """Among well-formed ones, too: nothing is read by halves."""
     assert fast_read({"todos": [*EIGHT, odd_one]}, WRITE, LIMITS) is DEFER
     assert agrees({"todos": [*EIGHT, "a title"]}, WRITE)
 
 
-def test_limits_hold_on_the_short_way_too():
+def test_limits_hold_on_the_fast_way_too():
     """What is longer, deeper or has more entries than allowed is not read."""
     text = json.dumps({"todos": EIGHT})
     for limits in (InputLimits(chars=len(text) - 1), InputLimits(depth=4), InputLimits(items=7)):
@@ -168,7 +168,7 @@ def test_entries_are_made_the_class_that_their_field_names():
 
 
 def test_an_entry_with_more_that_must_be_given_is_no_bare_title():
-    """A list of titles is plain only where nothing but a title is asked for."""
+    """A list of titles is read the fast way only where nothing but a title is asked for."""
     others = Field("a", "a", Kind.LINE), Field("b", "b", Kind.LINE, required=True)
     for items in (others, (Field("n", "n", Kind.ID),)):
         assert fast_read({"x": ["t"]}, (Field("x", "x", Kind.ITEMS, items=items),), LIMITS) is DEFER

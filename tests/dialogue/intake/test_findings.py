@@ -1,41 +1,49 @@
 """What comes up while arguments are read."""
 
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.findings import MISSING, Findings
+from todoplan.dialogue.intake.findings import MISSING, MOST_KEPT, Findings
 from todoplan.dialogue.intake.repairs import Repair
 
 
-def test_mends_and_faults_are_kept_in_order():
+def test_repairs_and_faults_are_kept_in_order():
     """With what was seen, quoted."""
-    notes = Findings()
-    notes.mend("word", "p", "a\n", "b")
-    assert notes.refuse("bad_id", "q", None, "an id") is MISSING
-    assert notes.repairs == [Repair("word", "p", "a\\n", "b")]
-    assert notes.problems == [Problem("bad_id", (), "null", "an id", "q")]
+    findings = Findings()
+    findings.repair("word", "p", "a\n", "b")
+    assert findings.refuse("bad_id", "q", None, "an id") is MISSING
+    assert findings.repairs == [Repair("word", "p", "a\\n", "b")]
+    assert findings.problems == [Problem("bad_id", (), "null", "an id", "q")]
 
 
 def test_an_expected_text_is_nothing_to_tell():
-    """A JSON text where the schema asks for one is read in silence; its own mends are told."""
-    notes = Findings()
-    assert notes.decoded("[1]", "p", expected=True) == [1]
-    assert notes.repairs == []
-    assert notes.decoded("[1,]", "p", expected=True) == [1]
-    assert notes.repairs == [Repair("noise", "p")]
-    assert notes.decoded("[1]", "p") == [1]
-    assert notes.repairs[-1] == Repair("json_text", "p")
+    """A JSON text where the schema asks for one is read silently; its own repairs are reported."""
+    findings = Findings()
+    assert findings.decoded("[1]", "p", expected=True) == [1]
+    assert findings.repairs == []
+    assert findings.decoded("[1,]", "p", expected=True) == [1]
+    assert findings.repairs == [Repair("noise", "p")]
+    assert findings.decoded("[1]", "p") == [1]
+    assert findings.repairs[-1] == Repair("json_text", "p")
 
 
 def test_broken_text_is_refused_at_its_place():
     """Also when it stands for all arguments."""
-    notes = Findings()
-    assert notes.decoded('{"a": ', "") is MISSING
-    assert notes.problems[0].path == "arguments"
+    findings = Findings()
+    assert findings.decoded('{"a": ', "") is MISSING
+    assert findings.problems[0].path == "arguments"
 
 
 def test_clean_text_is_returned_as_it_is():
-    """A leaked tag is a lost field, a hidden character a mend."""
-    notes = Findings()
-    assert notes.cleaned("a < b", "p") == "a < b"
-    assert notes.cleaned("a\x00", "p") == "a"
-    assert notes.cleaned('<parameter name="x">', "p") is MISSING
-    assert [mend.code for mend in notes.repairs] == ["hidden_characters"]
+    """A leaked tag is a lost field, a hidden character a repair."""
+    findings = Findings()
+    assert findings.cleaned("a < b", "p") == "a < b"
+    assert findings.cleaned("a\x00", "p") == "a"
+    assert findings.cleaned('<parameter name="x">', "p") is MISSING
+    assert [repair.code for repair in findings.repairs] == ["hidden_characters"]
+
+
+def test_no_more_than_so_many_faults_are_kept():
+    """All are counted, so that what comes late does not look sound."""
+    findings = Findings()
+    for _ in range(MOST_KEPT + 5):
+        findings.refuse("bad_id", "p")
+    assert (len(findings.problems), findings.faults) == (MOST_KEPT, MOST_KEPT + 5)

@@ -27,7 +27,7 @@ objects = st.dictionaries(texts, values, max_size=3)
 
 @given(objects, st.sampled_from([None, 1]))
 def test_json_is_read_as_json(value, indent):
-    """Text, bytes and the value itself give the same value, without a mend."""
+    """Text, bytes and the value itself give the same value, without a repair."""
     text = json.dumps(value, indent=indent)
     for raw in (text, text.encode(), bytearray(text.encode()), value):
         assert parse(raw, LIMITS) == Parsed(value)
@@ -79,3 +79,11 @@ def test_sizes_are_bounded_first(raw):
     """Characters of texts and the number of values count alike."""
     found = parse(raw, InputLimits(chars=10))
     assert found.code == "too_large"
+
+
+def test_a_limit_beyond_what_python_can_nest_is_kept_all_the_same():
+    """Whoever allows any depth gets a refusal, not an exception."""
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert parse(deep, InputLimits(depth=10**6)).code == "too_deep"

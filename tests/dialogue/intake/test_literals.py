@@ -28,7 +28,7 @@ def test_unknown_escapes_keep_their_backslash(text):
 @pytest.mark.parametrize("text", ['["a" "b"]', "['a' 'b']", "['a' u'b']", "['a'\n'b']"])
 def test_a_missing_comma_is_no_joined_string(text):
     """Python would join the two; here a comma was lost."""
-    with pytest.raises(ValueError, match="a comma is missing"):
+    with pytest.raises(ValueError, match="delimiter"):
         from_python(text)
 
 
@@ -54,3 +54,32 @@ def test_a_key_twice_in_python():
     assert from_python("[{'a': [1], 'a': [1]}]") == [{"a": [1]}]
     with pytest.raises(RefusedError):
         from_python("[{'a': [1], 'a': [2]}]")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("(1, 'a')", [1, "a"]),
+        ("(1,)", [1]),
+        ("()", []),
+        ("{'a': [True, None, False,],}", {"a": [True, None, False]}),
+        (r"['\x41\u0042\U00000043\104\n\'']", ["ABCD\n'"]),
+        ("[u'a', -1.5e3]", ["a", -1500.0]),
+    ],
+)
+def test_literals_of_plain_values(text, value):
+    """Tuples are lists; commas may trail, escapes are Python's."""
+    assert from_python(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("(1)", "[1 2]", "[1,,]", "[,]", "[1}", "]", "1,", "[b'a']", "[nan]", "[1] # all"),
+        *("[1_0]", "[0x1]", "[...]", "[a]", "['a]", "[" * 101 + "]" * 101, "[01]", "[\uff11]"),
+    ],
+)
+def test_what_is_no_literal_of_plain_values(text):
+    """Comments, other brackets, names and numbers of other forms are refused, not read halfway."""
+    with pytest.raises(ValueError, match=r"a literal holds|Expecting|Extra data|Illegal"):
+        from_python(text)

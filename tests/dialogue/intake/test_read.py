@@ -1,12 +1,12 @@
-"""Arguments against fields: values by target, mends, problems. The table is in test_bad_input."""
+"""Arguments against fields: values by target, repairs, problems. The table is in test_bad_input."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import TOOLSETS, valid
 
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.fast_objects import reader_of
-from todoplan.dialogue.intake.fields import KEPT_TABLES, Field, Kind, find_field
+from todoplan.dialogue.intake.fast_read import reader_of
+from todoplan.dialogue.intake.fields import MOST_TABLES, Field, Kind, find_field
 from todoplan.dialogue.intake.jsonish import InputLimits
 from todoplan.dialogue.intake.read import Intake, read
 from todoplan.dialogue.intake.repairs import Repair
@@ -57,9 +57,9 @@ def test_valid_arguments_are_read_whole(call):
 
 def test_tools_that_are_made_anew_for_each_request_do_not_pile_up():
     """What is worked out for a tool is kept for some hundred tools, not for all there ever were."""
-    for number in range(KEPT_TABLES + 20):
+    for number in range(MOST_TABLES + 20):
         (field,) = (Field(f"text{number}", "text", Kind.LINE),)
         assert read({field.name: "a"}, (field,)).values == {"text": "a"}
         assert read({field.name.upper(): "a"}, (field,)).values == {"text": "a"}
     for table in (find_field, reader_of):
-        assert table.cache_info().currsize == KEPT_TABLES
+        assert table.cache_info().currsize == MOST_TABLES

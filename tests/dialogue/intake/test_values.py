@@ -31,17 +31,17 @@ def test_every_kind_has_a_reader():
     ],
 )
 def test_what_is_right_is_read_in_silence(kind, value, read):
-    """No mend, no problem."""
-    notes = Findings()
-    assert READERS[kind](value, "p", notes) == read
-    assert notes == Findings()
+    """No repair, no problem."""
+    findings = Findings()
+    assert READERS[kind](value, "p", findings) == read
+    assert findings == Findings()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in READERS if kind is not Kind.ID_HINT])
 @pytest.mark.parametrize("value", [[[[]]], object(), b"a"])
 def test_what_is_wrong_is_refused_with_its_path(kind, value):
     """Whatever its type: one problem, at the place or within it."""
-    notes = Findings()
-    assert READERS[kind](value, "p", notes) in (MISSING, ())
-    assert notes.problems[0].path.startswith("p")
-    assert notes.problems[0].legal
+    findings = Findings()
+    assert READERS[kind](value, "p", findings) in (MISSING, ())
+    assert findings.problems[0].path.startswith("p")
+    assert findings.problems[0].legal

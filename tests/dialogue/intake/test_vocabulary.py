@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from todoplan.core.plan.model import Priority, Status
 from todoplan.core.plan.slots import number_of
+from todoplan.dialogue.intake import vocabulary
 from todoplan.dialogue.intake.vocabulary import (
     checklist,
     id_of,
@@ -22,6 +23,57 @@ def test_every_status_is_a_word_for_itself(status):
     for word in (status.value, status.value.upper(), status.value.replace("_", "-"), f" {status} "):
         assert status_of(word) is status
     assert status_of(f"{status}!") is None
+
+
+WORDS = {
+    "pending": "pending todo open notstarted notdone new queued waiting \u2610 \u23f3",
+    "in_progress": "inprogress doing active started running ongoing current wip \U0001f504",
+    "completed": "completed complete done finished closed resolved success "
+    "\u2713 \u2714 \u2705 \u2611",
+    "cancelled": "cancelled canceled abandoned skipped dropped wontdo obsolete \u274c",
+}
+RANKS = {
+    "high": "high urgent critical p0 p1 important",
+    "medium": "medium normal mid moderate p2",
+    "low": "low minor p3 p4",
+}
+
+
+def test_the_words_for_statuses_and_priorities_are_these():
+    """One by one, so that none is lost, added or moved unseen."""
+    for meaning, table, words in (
+        (status_of, vocabulary._STATUS_BY_WORD, WORDS),
+        (priority_of, vocabulary._PRIORITY_BY_WORD, RANKS),
+    ):
+        expected = {word: value for value, listed in words.items() for word in listed.split()}
+        assert {word: str(value) for word, value in table.items()} == expected
+        for word, value in expected.items():
+            assert meaning(word) == meaning(f" {word.upper()}") == value
+
+
+@pytest.mark.parametrize("word", ["", "None", "null", "undefined", "NIL"])
+def test_words_that_stand_for_nothing(word):
+    """They count as not given where a word or an id is asked for."""
+    assert word.casefold() in vocabulary.ABSENT
+    assert len(vocabulary.ABSENT) == 5
+
+
+def test_an_id_has_at_most_eighteen_digits():
+    """As a text, with a sign before it, and as a number."""
+    for given_id in ("9" * 18, f"#{'9' * 18}", f"step {'9' * 18}", int("9" * 18)):
+        assert id_of(given_id) == "9" * 18
+    for given_id in ("9" * 19, f"#{'9' * 19}", 10**18, "1" + "0" * 18):
+        assert id_of(given_id) is None
+    assert is_reference("#" + "9" * 18)
+    assert not is_reference("#" + "9" * 19)
+
+
+@pytest.mark.parametrize("word", ["task", "todo", "item", "step", "Task", "STEP"])
+@pytest.mark.parametrize("sign", ["", " ", "#", "-", "_", " #"])
+def test_words_before_an_id(word, sign):
+    """Four of them, with any of the usual signs between."""
+    assert id_of(f"{word}{sign}3") == "3"
+    assert id_of(f"note{sign}3") is None
 
 
 @pytest.mark.parametrize("priority", Priority)

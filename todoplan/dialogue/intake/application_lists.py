@@ -1,8 +1,9 @@
 """
-A list that an application wrote, made a plan where there is one way to do it; nothing unsaid.
+A list that an application wrote, repaired where there is one way to do it; each repair is reported.
 
-What has more than one reading (an id that stands twice and is named by edges, a cycle) is left as
-it is, for `plan_of` to refuse.
+For what programs write into a framework's state (AgentScope's tasks), not for models. What has more
+than one reading (an id that stands twice and is named by edges, a cycle) is left as it is, for
+`plan_of` to refuse.
 """
 
 from collections import Counter
@@ -23,7 +24,7 @@ def repaired_list(
     tasks: Sequence[Task], next_id: int
 ) -> tuple[tuple[Task, ...], tuple[Repair, ...]]:
     """
-    Return as many tasks in the same order, with ids, subjects and edges mended, and what was.
+    Return as many tasks in the same order, with ids, subjects and edges repaired, and what was.
     """
     titled = [task if task.subject.strip() else task.but(subject=_title(task)) for task in tasks]
     numbered = _numbered(titled, next_id)
@@ -32,13 +33,13 @@ def repaired_list(
         f'"{a.id}" is now #{b.id}' for a, b in zip(tasks, numbered, strict=True) if a.id != b.id
     ]
     untitled = [f"#{b.id}" for a, b in zip(tasks, edged, strict=True) if a.subject != b.subject]
-    told = {
+    lists = {
         "list_ids": renamed,
         "list_titles": untitled,
         "list_gone": gone,
         "list_mirrored": mirrored,
     }
-    return edged, tuple(Repair(code, seen=", ".join(seen)) for code, seen in told.items() if seen)
+    return edged, tuple(Repair(code, seen=", ".join(seen)) for code, seen in lists.items() if seen)
 
 
 def _title(task: Task) -> str:
@@ -46,6 +47,7 @@ def _title(task: Task) -> str:
 
 
 def _numbered(tasks: Sequence[Task], next_id: int) -> list[Task]:
+    # New ids are above all there ever were (law 6): an old reply must name no other task by one.
     named = {end for task in tasks for end in (*task.blocks, *task.blocked_by)}
     times = Counter(task.id for task in tasks)
     fresh = count(max([next_id, *(number_of(task.id) + 1 for task in tasks)]))

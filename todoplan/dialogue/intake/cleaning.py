@@ -6,13 +6,17 @@ from todoplan.dialogue.intake.repairs import Repair
 
 __all__ = ["ANY_CLOSER", "clean", "is_clean", "leaks_field", "quoted", "unleaked"]
 
+# NUL (PostgreSQL refuses it: langgraph#1878), bidi overrides and isolates, the tag block: they hide
+# text from the person who approves a plan (mcp-execution#430, Decepticon#480).
 _HIDING = "\x00\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
 _HALVES = "\ud800-\udfff"
 _HIDDEN = re.compile(f"[{_HIDING}]")
 _LONE = re.compile(f"[{_HALVES}]")
 _SUSPECT = re.compile(f"[<{_HIDING}{_HALVES}]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_SWALLOWED = re.compile(r"<(?:antml:)?parameter\s+name\s*=")
+# What models leak of their own call format (claude-code#83088, #48679, #44826): closing tags at the
+# very end are noise; an opening one within a text means that another argument was swallowed.
+_SWALLOWED = re.compile(r"<(?:antml:)?parameter\s++name\s*+=")
 _CLOSER = re.compile(
     r"</(?:antml:)?(?:parameter|invoke|function_calls|payload|tool_call|tool_use)>\Z"
 )
@@ -38,10 +42,12 @@ def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:
     """
     repairs: list[Repair] = []
     if not text.isascii() or "\x00" in text:
+        # Half a character cannot be encoded: LangGraph's fallback for that was CVE-2025-64439.
         paired = _PAIR.sub(_joined, text)
         whole = _LONE.sub("\ufffd", paired)
         if whole != text:
             repairs.append(Repair("surrogates", path))
+        # Joiners (U+200C, U+200D) stay, since scripts and emoji need them.
         text = _HIDDEN.sub("", whole)
         if text != whole:
             repairs.append(Repair("hidden_characters", path))
@@ -59,6 +65,7 @@ def unleaked(text: str, closer: re.Pattern[str] = _CLOSER) -> str:
     """
     Return the text without the closing tags at its very end. Linear: it is read from the end.
     """
+    # Closers come in rows ("</parameter>\n</invoke>"), texts in megabytes: `search` gets a window.
     end = _bare_end(text, len(text))
     found = closer.search(text, max(0, end - _LONGEST_CLOSER), end)
     if found is None:
@@ -85,6 +92,8 @@ def leaks_field(text: str) -> bool:
 def quoted(value: object) -> str:
     """
     Return what was given in at most 40 printable characters: enough to know it, not to copy it.
+
+    Models imitate what an error echoes: openclaw#142304 saw 127 failures, each fed by the last.
     """
     text = value if isinstance(value, str) else _spelled(value)
     safe = text[: _MOST_SEEN * 2].encode("unicode_escape").decode("ascii")

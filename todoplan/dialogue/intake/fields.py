@@ -8,10 +8,10 @@ from functools import lru_cache
 
 import attrs
 
-__all__ = ["KEPT_TABLES", "Field", "Kind", "find_field", "folded", "meant_by", "shown_path"]
+__all__ = ["MOST_TABLES", "Field", "Kind", "find_field", "folded", "meant_by", "shown_path"]
 
-KEPT_TABLES = 256
-"""So many tools' tables are remembered: for all there are, and not for ever those made anew."""
+MOST_TABLES = 256
+"""Tables are cached for so many tools: for all there are, not for ever those made anew."""
 
 _LONGEST_WORD = 80
 
@@ -69,24 +69,27 @@ class Field:
                 yield folded(word), strength
 
 
-@lru_cache(maxsize=KEPT_TABLES)
+@lru_cache(maxsize=MOST_TABLES)
 def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
     """
-    Return the field that each folded spelling means, with its strength.
+    Return the field that each folded spelling, and each published name, means, with its strength.
     """
+    # Claude Code, AgentScope and Deep Agents name the same things differently, and models mix them;
+    # a field's own name beats another's alias, and an alias a weak spelling, whatever the order.
     table: dict[str, tuple[Field, int]] = {}
     for field in fields:
         for word, strength in field.spellings():
             if word not in table or strength > table[word][1]:
                 table[word] = (field, strength)
-    return table
+    return {**table, **{field.name: table[folded(field.name)] for field in fields}}
 
 
 def meant_by(key: str, fields: tuple[Field, ...]) -> tuple[Field | None, int]:
     """
     Return the field that a key means, with its strength; `(None, -1)` for a key of none.
     """
-    return find_field(fields).get(folded(key), (None, -1))
+    table = find_field(fields)
+    return table.get(key) or table.get(folded(key)) or (None, -1)
 
 
 def shown_path(path: str, fields: tuple[Field, ...]) -> str:
@@ -108,9 +111,8 @@ def folded(word: str) -> str:
     """
     Return the word without case, spaces, `_` and `-`: activeForm and active_form are alike.
     """
-    return _folded(word[:_LONGEST_WORD])
+    # Not cached: keys and words come from the model, and 4,096 of 80 characters hold two megabytes.
+    return word[:_LONGEST_WORD].casefold().translate(_UNMARKED)
 
 
-@lru_cache(maxsize=4096)
-def _folded(word: str) -> str:
-    return "".join(letter for letter in word.casefold() if letter not in " _-")
+_UNMARKED = str.maketrans("", "", " _-")

@@ -1,4 +1,4 @@
-"""What comes up while a call's arguments are read: mends to be told, faults to refuse it for."""
+"""What comes up while a call's arguments are read: repairs to report, faults to refuse it for."""
 
 from typing import Any
 
@@ -7,48 +7,59 @@ import attrs
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.cleaning import clean, is_clean, leaks_field, quoted
 from todoplan.dialogue.intake.jsonish import InputLimits, unwrapped_text
-from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.intake.repairs import GUESSES, Repair
 
-__all__ = ["MISSING", "Findings"]
+__all__ = ["MISSING", "MOST_KEPT", "Findings"]
 
 MISSING = object()
 """What a reader returns for a value that does not count, or that it has refused."""
+
+MOST_KEPT = 1_000
+"""So many repairs, and problems, of a call are kept; a megabyte of odd keys has 100,000 of them."""
 
 
 @attrs.define
 class Findings:
     """
-    What came up while a call's arguments were read.
+    What came up while a call's arguments were read. `faults` counts all problems, also unkept ones.
     """
 
     limits: InputLimits = InputLimits()
     repairs: list[Repair] = attrs.Factory(list)
     problems: list[Problem] = attrs.Factory(list)
+    faults: int = 0
 
-    def mend(self, code: str, path: str, seen: object = "", used: str = "") -> None:
+    def repair(self, code: str, path: str, seen: object = "", used: str = "") -> None:
         """
         Say what was read differently from what was given.
         """
-        self.repairs.append(Repair(code, path, quoted(seen), used))
+        if len(self.repairs) < MOST_KEPT or code in GUESSES:  # law 17 goes by the guesses
+            self.repairs.append(Repair(code, path, quoted(seen), used))
 
     def refuse(self, code: str, path: str, seen: object = "", legal: str = "") -> Any:
         """
         Say what cannot be read, and return `MISSING`.
         """
-        self.problems.append(Problem(code, (), quoted(seen), legal, path))
+        # `problems` cannot be counted for this: once it is full, a faulty entry would look sound.
+        self.faults += 1
+        if self.faults <= MOST_KEPT:
+            self.problems.append(Problem(code, (), quoted(seen), legal, path))
         return MISSING
 
     def decoded(self, value: Any, path: str, *, expected: bool = False) -> Any:
         """
         Return the list or object that a text spells, or else the value; `MISSING` if it is broken.
 
-        `expected`: the schema asks for a JSON text here, so reading one is nothing to tell.
+        `expected`: the schema asks for a JSON text here, so reading one is nothing to report.
         """
+        if not isinstance(value, str):
+            return value
         found = unwrapped_text(value, self.limits)
         if isinstance(found, Problem):
             return self.refuse(found.code, path or "arguments", found.seen, found.legal)
-        told = (mend for mend in found.repairs if not expected or mend.code != "json_text")
-        self.repairs.extend(attrs.evolve(repair, path=path) for repair in told)
+        for repair in found.repairs:
+            if repair.code != "json_text" or not expected:
+                self.repair(repair.code, path)
         return found.value
 
     def cleaned(self, text: str, path: str) -> Any:
@@ -60,5 +71,6 @@ class Findings:
         if leaks_field(text):
             return self.refuse("swallowed_field", path, text)
         kept, repairs = clean(text, path)
-        self.repairs.extend(repairs)
+        for repair in repairs:
+            self.repair(repair.code, path)
         return kept

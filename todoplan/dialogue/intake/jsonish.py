@@ -1,13 +1,21 @@
 """
-From what a model sent to a JSON value: mends what is unambiguous and whole, refuses the rest.
+From what a model sent to a value of dicts, lists, texts and numbers: the first step of intake.
 
-Never raises and never hangs: sizes are bounded first, every pass is linear, nothing recurses.
+Law 10: never raises, never hangs, whatever it is given. How that is kept:
+- budgets before work: the length is looked at first, every pass over a text is linear (possessive
+  patterns that end at the end of the text where a string is not closed: a pattern that gave up
+  there and began anew at the next quote once took seven seconds for 64 KiB), nothing is cached;
+- what a framework hands over is copied into plain values, once: its own classes may raise from
+  any method, answer differently the second time, or never end;
+- repaired is only what is whole and has one meaning (commas, comments, fences, Python's spelling);
+  a text that ends mid-value is refused always, since closing its brackets makes up a value:
+  `"status": "pen` once became a status.
 """
 
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -18,13 +26,14 @@ from todoplan.dialogue.intake.repairs import Repair
 
 __all__ = ["InputLimits", "Parsed", "parse", "unwrapped_text"]
 
-_REPR_LIMIT = 65_536
+_LONGEST_LITERAL = 65_536  # its tokens are read one by one in Python
+# lobehub#13817: five blind retries of a cut-off call, 487,000 tokens. So the error says why.
 _TRUNCATED = Problem("truncated")
-_TOO_LONG = Problem("bad_number", seen=f"a number of over {MOST_DIGITS} digits")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n")
 _NOISE = re.compile(
     r'("(?:[^"\\]++|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,(?=\s*+[}\]])', re.DOTALL
 )
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
 _ENCODED = re.compile(r"\s*+[\[{\"`]")
 _STRUCTURED = re.compile(
     r"""\s*+["\\]*+(?:\{\s*+(?:[\\"']|\Z)|\[\s*+(?:[\[{\\"']|\Z))"""  # how lists and objects begin
@@ -36,7 +45,7 @@ class InputLimits:
     """
     How much one call may bring: characters, levels of nesting, entries of a list.
 
-    `strict`: keys that no field has refuse the call; otherwise they are ignored, and told.
+    `strict`: keys that no field has refuse the call; otherwise they are ignored, and reported.
     """
 
     chars: int = 1_048_576
@@ -48,7 +57,7 @@ class InputLimits:
 @attrs.frozen
 class Parsed:
     """
-    A JSON value, and what was mended to get it.
+    A JSON value, and what was repaired to get it.
     """
 
     value: Any
@@ -61,56 +70,55 @@ def parse(raw: object, limits: InputLimits) -> Parsed | Problem:
     """
     if raw is None:
         return Parsed({})
-    if isinstance(raw, str | bytes | bytearray):
-        return _read(raw, limits)
-    return _bounded(Parsed(raw), limits)
+    try:
+        kind = type(raw)  # `isinstance` would ask a foreign class what it is
+        if issubclass(kind, str):
+            return _read(str.__str__(cast("str", raw)), limits)
+        if issubclass(kind, bytes | bytearray):
+            return _read(memoryview(cast("bytes", raw)).tobytes(), limits)
+        return Parsed(_json_values(raw, limits))
+    except RefusedError as refused:
+        return refused.problem
 
 
-def _read(raw: str | bytes | bytearray, limits: InputLimits) -> Parsed | Problem:
+def _read(raw: str | bytes, limits: InputLimits) -> Parsed | Problem:
     if len(raw) > limits.chars:
         return Problem("too_large", seen=f"{len(raw)} characters", legal=str(limits.chars))
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
-    found = _from_text(text.removeprefix("\ufeff").strip(), limits)
+    whole = isinstance(raw, str) or raw.decode("utf-8", "ignore") == text
+    text = text.removeprefix("\ufeff").strip()
+    found = _from_text(text, limits) if text else Parsed({})
     if isinstance(found, Problem):
         return found
-    if not isinstance(raw, str) and raw.decode("utf-8", "ignore") != text:
-        found = attrs.evolve(found, repairs=(*found.repairs, Repair("surrogates")))
-    return _bounded(found, limits)
+    repairs = found.repairs if whole else (*found.repairs, Repair("surrogates"))
+    return Parsed(_json_values(found.value, limits), repairs)
 
 
 def _from_text(text: str, limits: InputLimits) -> Parsed | Problem:
-    found = _strictly(text, (), limits) if text else Parsed({})
-    return _mended(text, limits) if found is None else found
-
-
-def _strictly(
-    text: str, repairs: tuple[Repair, ...], limits: InputLimits
-) -> Parsed | Problem | None:
-    try:
-        return Parsed(from_json(text), repairs)
-    except RefusedError as refused:
-        return refused.problem
-    except RecursionError:
-        return _too_deep(limits.depth)
-    except ValueError:
-        return None
-
-
-def _too_deep(levels: int) -> Problem:
-    return Problem("too_deep", seen=f"over {levels} levels", legal=str(levels))
-
-
-def _mended(text: str, limits: InputLimits) -> Parsed | Problem:
+    """
+    Return what a text spells: as it is, then without one kind of packing after the other.
+    """
     repairs: tuple[Repair, ...] = ()
-    for code, mend in (("code_fence", _unfenced), ("closing_tags", _unclosed)):
-        tidier = mend(text)
-        if tidier != text:
-            text, repairs = tidier, (*repairs, Repair(code))
-            found = _strictly(text, repairs, limits)
-            if found is not None:
-                return found
-    found = _strictly(_tidy(text), (*repairs, Repair("noise")), limits)
-    return _from_repr(text, repairs) if found is None else found
+    for code, repair in _REPAIRS:
+        tidier = repair(text)
+        if tidier == text and code:
+            continue
+        repairs = (*repairs, Repair(code)) if code else ()
+        try:
+            return Parsed(from_json(tidier), repairs)
+        except RecursionError:
+            return _too_deep(limits.depth)
+        except ValueError:
+            if code == "noise":  # a Python literal may hold `//`, so that it is read from `text`
+                repairs = repairs[:-1]
+            else:
+                text = tidier
+    if text[:1] in ("[", "{", "(") and len(text) <= _LONGEST_LITERAL:
+        try:
+            return Parsed(from_python(text), (*repairs, Repair("python_repr")))
+        except (ValueError, RecursionError):
+            pass
+    return _TRUNCATED if _ends_open(text) else Problem("not_json", seen=text)
 
 
 def _unfenced(text: str) -> str:
@@ -118,79 +126,99 @@ def _unfenced(text: str) -> str:
     return text[opening.end() : -3].strip() if opening and text.endswith("```") else text
 
 
-def _unclosed(text: str) -> str:
-    return unleaked(text, ANY_CLOSER)
+_REPAIRS = (
+    ("", str),
+    ("code_fence", _unfenced),
+    ("closing_tags", lambda text: unleaked(text, ANY_CLOSER)),
+    ("noise", lambda text: _NOISE.sub(lambda found: found[1] or "", text)),
+)
 
 
-def _tidy(text: str) -> str:
-    return _NOISE.sub(lambda found: found[1] or "", text)
-
-
-def _from_repr(text: str, repairs: tuple[Repair, ...]) -> Parsed | Problem:
-    if text[:1] in ("[", "{", "(") and len(text) <= _REPR_LIMIT:
-        try:
-            return Parsed(from_python(text), (*repairs, Repair("python_repr")))
-        except RefusedError as refused:
-            return refused.problem
-        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            pass
-    return _TRUNCATED if _ends_open(text) else Problem("not_json", seen=text)
+def _too_deep(levels: int) -> Problem:
+    return Problem("too_deep", seen=f"over {levels} levels", legal=str(levels))
 
 
 def _ends_open(text: str) -> bool:
     """
     Say whether the text stops inside a string or a bracket: cut off, most likely.
     """
-    depth, quote, escaped = 0, "", False
-    for letter in text:
-        if escaped:
-            escaped = False
-        elif quote:
-            escaped = letter == "\\"
-            quote = "" if letter == quote else quote
-        elif letter == '"':
-            quote = letter
-        else:
-            depth += (letter in "[{") - (letter in "]}")
-    return bool(quote) or depth > 0
+    bare = _STRING.sub(lambda found: "" if found[1] else '"', text)
+    opened = bare.count("[") + bare.count("{") - bare.count("]") - bare.count("}")
+    return '"' in bare or opened > 0
 
 
-def _bounded(parsed: Parsed, limits: InputLimits) -> Parsed | Problem:
+def _json_values(value: object, limits: InputLimits) -> Any:  # noqa: C901 - one branch a type
     """
-    Refuse what is nested too deeply, too large, or not of JSON's types, without recursion.
+    Return a copy of the value in dicts, lists, texts and numbers of the plain types.
+
+    Raises:
+        RefusedError: it is nested too deeply, too large, or not of JSON's types; or a class of its
+            own raised an error while it was read.
     """
-    level, chars, depth = [parsed.value], 0, 0
-    while level:
-        depth += 1
-        if depth > limits.depth:
-            return _too_deep(limits.depth)
-        below: list[Any] = []
-        for value in level:
-            chars += len(value) if isinstance(value, str) else 1
-            fault = _children(value, below)
-            if fault:
-                return fault
-        if chars + len(below) > limits.chars:
-            return Problem("too_large", seen=f"over {limits.chars}", legal=str(limits.chars))
-        level = below
-    return parsed
+    room = limits.chars
+
+    def copied(value: Any, level: int) -> Any:
+        nonlocal room
+        if level > limits.depth:
+            raise RefusedError(_too_deep(limits.depth))
+        scalar = _scalar(value)
+        room -= len(scalar or "-") if isinstance(scalar, str) else 1
+        if room < 0:
+            most = str(limits.chars)
+            raise RefusedError(Problem("too_large", seen=f"over {most} characters", legal=most))
+        if scalar is not _NO_SCALAR:
+            return scalar
+        if isinstance(value, list):
+            return [copied(inner, level + 1) for inner in list.__iter__(value)]
+        if isinstance(value, tuple):
+            return [copied(inner, level + 1) for inner in tuple.__iter__(value)]
+        found: dict[str, Any] = {}
+        for key, inner in dict.items(value) if isinstance(value, dict) else value.items():
+            name = copied(key, level + 1)
+            if not isinstance(name, str):
+                raise RefusedError(_not_of_json("a key that is not text", "text keys"))
+            if name in found:
+                raise RefusedError(Problem("duplicate_key", seen=name))
+            found[name] = copied(inner, level + 1)
+        return found
+
+    try:
+        return copied(value, 1)
+    except RefusedError:
+        raise
+    except RecursionError:
+        raise RefusedError(_too_deep(limits.depth)) from None
+    except Exception:  # noqa: BLE001 - whatever a foreign class raises, from any of its methods
+        seen = "an object that raises an error when it is read"
+        raise RefusedError(_not_of_json(seen, "JSON values")) from None
 
 
-def _children(value: object, below: list[Any]) -> Problem | None:
-    if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            return _not_of_json("a key that is not text", "text keys")
-        below.extend(value)
-        below.extend(value.values())
-    elif isinstance(value, list | tuple):
-        below.extend(value)
-    elif isinstance(value, float):
-        return None if math.isfinite(value) else Problem("bad_number", seen=str(value))
-    elif isinstance(value, int):
-        return None if abs(value) < 10**MOST_DIGITS else _TOO_LONG
-    elif value is not None and not isinstance(value, str):
-        return _not_of_json(type(value).__name__, "JSON values")
-    return None
+_NO_SCALAR: Any = object()
+
+
+def _scalar(value: Any) -> Any:
+    """
+    Return a text, number, flag or `None` as one of the plain types; `_NO_SCALAR` for lists and
+    mappings. The types' own methods are asked, never those of a class derived from them.
+    """
+    if isinstance(value, str):
+        return str.__str__(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        number = int.__int__(value)
+        if abs(number) < 10**MOST_DIGITS:
+            return number
+        digits = f"a number of over {MOST_DIGITS} digits"
+        raise RefusedError(Problem("bad_number", seen=digits))
+    if isinstance(value, float):
+        fraction = float.__float__(value)
+        if math.isfinite(fraction):
+            return fraction
+        raise RefusedError(Problem("bad_number", seen=str(fraction)))
+    if not isinstance(value, list | tuple | Mapping):
+        raise RefusedError(_not_of_json(type(value).__name__, "JSON values"))
+    return _NO_SCALAR
 
 
 def _not_of_json(seen: str, legal: str) -> Problem:
@@ -203,6 +231,7 @@ def unwrapped_text(value: object, limits: InputLimits, levels: int = 3) -> Parse
 
     A text that begins as lists and objects do, and is broken, is a problem: never a title.
     """
+    # Encoded twice and more: kimi-cli#2513, livekit#5411, OpenManus#989; beyond three it is a loop.
     inner: object = value
     repairs: tuple[Repair, ...] = (Repair("json_text"),)
     for _ in range(levels):
@@ -212,7 +241,7 @@ def unwrapped_text(value: object, limits: InputLimits, levels: int = 3) -> Parse
         if isinstance(found, Problem):
             return found if _STRUCTURED.match(str(value)) else Parsed(value)
         inner, repairs = found.value, (*repairs, *found.repairs)
-    if inner is not value and isinstance(inner, Mapping | list | tuple):
+    if inner is not value and isinstance(inner, dict | list):
         return Parsed(inner, repairs)
     broken = isinstance(value, str) and _STRUCTURED.match(value)
     return _too_deep(levels) if broken else Parsed(value)

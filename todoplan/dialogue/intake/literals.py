@@ -2,10 +2,8 @@
 JSON texts and Python literals into values, strictly: no key twice, no number that cannot be kept.
 """
 
-import ast
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from todoplan.core.problems import Problem
@@ -13,10 +11,27 @@ from todoplan.core.problems import Problem
 __all__ = ["MOST_DIGITS", "RefusedError", "from_json", "from_python"]
 
 MOST_DIGITS = 18
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_STRING = re.compile(r"""(?:"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+')""", re.DOTALL)
-_QUOTE = re.compile(r"""\s*+[bBrRuU]?["']""")
-_PYTHON_ESCAPES = frozenset("\n\\'\"abfnrtv01234567xNuU")
+_CLOSER_OF = {"[": "]", "{": "}", "(": ")"}
+_WORDS = {"None": "null", "True": "true", "False": "false"}
+_TOKEN = re.compile(
+    r"""
+    (?P<space> \s++ )
+    | u?(?P<string> "(?:[^"\\]++|\\.)*+" | '(?:[^'\\]++|\\.)*+' )
+    | (?P<plain> -?[0-9][0-9.eE+-]*+ | : )
+    | (?P<comma> , )
+    | (?P<word> \w++ )
+    | (?P<opening> [\[{(] )
+    | (?P<closing> [\]})] )
+    | (?P<other> . )
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
+)
+_DEEPEST = 100
+_MISPLACED = "a literal holds brackets, texts, numbers, None, True and False, with commas between"
+_ESCAPED = {"\n": "", **dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))}
 
 
 class RefusedError(Exception):
@@ -42,62 +57,32 @@ def from_json(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found and (found[key] != value or type(found[key]) is not type(value)):
-            raise RefusedError(Problem("duplicate_key", seen=key))
-        found[key] = value
+    found = dict(pairs)
+    if len(found) < len(pairs):  # `json` would keep the last of two, and say nothing
+        first: dict[str, Any] = {}
+        for key, value in pairs:
+            kept = first.setdefault(key, value)
+            if kept != value or type(kept) is not type(value):
+                raise RefusedError(Problem("duplicate_key", seen=key))
     return found
 
 
-def _no_constant(word: str) -> Any:
-    raise RefusedError(Problem("bad_number", seen=word))
+def _no_constant(name: str) -> float:
+    raise RefusedError(Problem("bad_number", seen=name))
 
 
 def _integer(digits: str) -> int:
+    # The length comes first: int() takes quadratic time, and raises beyond 4,300 digits.
     if len(digits.lstrip("-")) > MOST_DIGITS:
         raise RefusedError(Problem("bad_number", seen=f"a number of {len(digits)} digits"))
     return int(digits)
 
 
 def _number(digits: str) -> float:
-    value = float(digits)
+    value = float(digits)  # 1e999 is infinite, and `json` would write it as no JSON
     if value in (float("inf"), float("-inf")):
         raise RefusedError(Problem("bad_number", seen=digits))
     return value
-
-
-def from_python(text: str) -> Any:
-    """
-    Return what a Python literal spells; nothing is run.
-
-    Two strings with nothing between them are a lost comma here, not one string.
-
-    Raises:
-        RefusedError: a key stands twice with different values.
-        ValueError, SyntaxError, TypeError: it is no literal.
-        MemoryError, RecursionError: it is nested more deeply than Python can read.
-    """
-    if any(_QUOTE.match(text, string.end()) for string in _STRING.finditer(text)):
-        msg = "a comma is missing between two strings; put one there"
-        raise ValueError(msg)
-    tree = ast.parse(_ESCAPE.sub(_known_escape, text), mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Dict):
-            _object([(_key(key), ast.dump(value)) for key, value in _pairs(node)])
-    return ast.literal_eval(tree)
-
-
-def _known_escape(found: re.Match[str]) -> str:
-    return found[0] if found[1] in _PYTHON_ESCAPES else f"\\{found[0]}"
-
-
-def _pairs(node: ast.Dict) -> Iterator[tuple[ast.expr | None, ast.expr]]:
-    return zip(node.keys, node.values, strict=True)
-
-
-def _key(node: ast.expr | None) -> str:
-    return str(node.value) if isinstance(node, ast.Constant) else ""
 
 
 _DECODER = json.JSONDecoder(
@@ -107,3 +92,54 @@ _DECODER = json.JSONDecoder(
     parse_int=_integer,
     parse_float=_number,
 )
+
+
+def from_python(text: str) -> Any:  # noqa: C901 - one branch for each kind of token
+    """
+    Return what a Python literal of lists, dicts, tuples, texts and numbers spells.
+
+    It is translated to JSON token by token, and read as that. Python's own parser is no choice for
+    text from outside: it warns on standard error, once for each odd token, runs out of memory on
+    `-----`, drops comments, and joins two strings between which a comma was lost.
+
+    Raises:
+        RefusedError, RecursionError: as of `from_json`.
+        ValueError: it is no such literal.
+    """
+    parts: list[str] = []
+    opened: list[tuple[str, int, list[str]]] = []  # brackets, where they stand, their commas
+    for found in _TOKEN.finditer(text):
+        part = found[0]
+        match found.lastgroup:
+            case "space":
+                continue
+            case "string":
+                part = json.dumps(_ESCAPE.sub(_unescaped, found["string"][1:-1]))
+            case "word" if part in _WORDS:
+                part = _WORDS[part]
+            case "comma" if opened:
+                opened[-1][2].append(part)
+            case "opening" if len(opened) < _DEEPEST:
+                opened.append((part, len(parts), []))
+                part = "[" if part == "(" else part
+            case "closing" if opened and _CLOSER_OF[opened[-1][0]] == part:
+                bracket, start, commas = opened.pop()
+                if bracket == "(" and not commas and len(parts) > start + 1:
+                    raise ValueError(_MISPLACED)  # (1) is 1, not a tuple
+                if parts[-1] == "," and len(parts) > start + 2:
+                    parts.pop()
+                part = "]" if bracket == "(" else part
+            case "plain":
+                pass
+            case _:
+                raise ValueError(_MISPLACED)
+        parts.append(part)
+    return from_json(" ".join(parts))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if code := found[1] or found[2] or found[3]:
+        return chr(int(code, 16))
+    if found[4]:
+        return chr(int(found[4], 8))
+    return _ESCAPED.get(found[5], found[0])  # an unknown one keeps its backslash, as in C:\dir

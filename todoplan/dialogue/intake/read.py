@@ -1,8 +1,16 @@
 """
-What a model sent, read against a tool's fields: values, mends and problems. Never an exception.
+What a model sent, read against a tool's fields: values, repairs and problems.
 
-Rules: mend only what is unambiguous and whole, and say so; else refuse the whole call with every
-fault, its path, what was seen and what is allowed. `null` means "not given".
+The theory of intake, which the whole room keeps:
+- law 10: never an exception, whatever is sent, and nothing is repaired silently;
+- repair only what has one meaning and is whole, and report it. Else refuse the whole call, with
+  every fault at once: its path, what was seen in at most 40 characters, what is allowed; a correct
+  example follows. A model given one fault at a time spends a turn on each;
+- `null` means "not given", never the task "None"; an unknown word is never taken for the nearest;
+- law 17: what was guessed about the container is marked (`Intake.guessed`), and removes nothing.
+
+There are two ways with one meaning: `fast_read` for the call as the schema asks for it, which is
+nearly every one, and the careful one below for all others. A test holds them against each other.
 """
 
 from collections.abc import Mapping
@@ -12,22 +20,20 @@ from typing import Any
 import attrs
 
 from todoplan.core.plan.fast_constructor import fast_constructor
-from todoplan.core.plan.model import Status
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.cleaning import quoted
-from todoplan.dialogue.intake.envelopes import arguments_in
+from todoplan.dialogue.intake.containers import arguments_in, entries_in, entry_in
 from todoplan.dialogue.intake.fast_read import DEFER, fast_read
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
 from todoplan.dialogue.intake.findings import MISSING, Findings
 from todoplan.dialogue.intake.jsonish import InputLimits, parse
-from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.intake.repairs import Repair, is_guess
 from todoplan.dialogue.intake.values import READERS
-from todoplan.dialogue.intake.vocabulary import checklist
 
-__all__ = ["Intake", "read"]
+__all__ = ["Intake", "careful_read", "read"]
 
-_LEVELS = 3
-_MOST_GUESSES = 10
+_LONGEST_KEY = 80
+_MOST_NEAR = 10
 
 
 @attrs.frozen(weakref_slot=False)
@@ -40,6 +46,13 @@ class Intake:
     repairs: tuple[Repair, ...] = ()
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def guessed(self) -> bool:
+        """
+        True where the container had to be guessed: such a call must remove nothing (law 17).
+        """
+        return is_guess(self.repairs)
+
 
 _intake = fast_constructor(Intake)
 _USUAL = InputLimits()
@@ -51,10 +64,13 @@ def read(raw: object, fields: tuple[Field, ...], limits: InputLimits | None = No
     """
     limits = limits or _USUAL
     values = fast_read(raw, fields, limits)
-    return _intake(values) if values is not DEFER else _carefully(raw, fields, limits)
+    return _intake(values) if values is not DEFER else careful_read(raw, fields, limits)
 
 
-def _carefully(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> Intake:
+def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> Intake:
+    """
+    Read any arguments: those that `fast_read` leaves alone, and to the same effect all others.
+    """
     parsed = parse(raw, limits)
     if isinstance(parsed, Problem):
         return Intake({}, (), (attrs.evolve(parsed, seen=quoted(parsed.seen)),))
@@ -67,50 +83,44 @@ def _carefully(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> I
 def _object(
     value: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
 ) -> dict[str, Any]:
-    given = _given(value, fields, prefix, findings)
+    by_field = _by_field(value, fields, prefix, findings)
     values: dict[str, Any] = {}
     for field in fields:
         path = f"{prefix}{field.name}"
-        faults = len(findings.problems)
-        found = _value(given[field], field, path, findings) if field in given else MISSING
+        faults = findings.faults
+        found = _value(by_field[field], field, path, findings) if field in by_field else MISSING
         if found is not MISSING:
             values[field.target] = found
-        elif field.required and not field.lenient and len(findings.problems) == faults:
-            findings.problems.append(Problem("missing_field", path=path, legal=field.name))
+        elif field.required and not field.lenient and findings.faults == faults:
+            findings.refuse("missing_field", path, "", field.name)
     return values
 
 
-_Given = tuple[int, str, Any]
-"""How surely a key means its field, the key, and its value."""
-
-
-def _given(
+def _by_field(
     value: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
 ) -> dict[Field, Any]:
     """
     Return the value of each field; of several spellings the strongest, if they do not contradict.
     """
-    given: dict[Field, _Given] = {}
+    chosen: dict[
+        Field, tuple[int, str, Any]
+    ] = {}  # how surely the key means it, the key, the value
     for key, inner in value.items():
         field, strength = meant_by(key, fields)
         if field is None:
             _unknown(key, fields, prefix, findings)
-        elif inner is not None:
-            new = strength, key, inner
-            old = given.get(field)
-            given[field] = new if old is None else _stronger(old, new, field, prefix, findings)
-    return {field: inner for field, (_, _, inner) in given.items()}
-
-
-def _stronger(old: _Given, new: _Given, field: Field, prefix: str, findings: Findings) -> _Given:
-    kept, other = (new, old) if new[0] > old[0] == 0 else (old, new)
-    if type(old[2]) is type(new[2]) and old[2] == new[2]:
-        return kept
-    if kept[0] and not other[0]:
-        findings.mend("ignored_key", f"{prefix}{quoted(other[1])}", other[1])
-    else:
-        findings.refuse("conflicting_keys", f"{prefix}{field.name}", new[1])
-    return kept
+        elif inner is not None:  # null for an optional argument is "not given" (inspect_ai#1477)
+            kept = new = strength, key, inner
+            if field in chosen:
+                old = chosen[field]
+                kept, other = (new, old) if new[0] > old[0] == 0 else (old, new)
+                same = type(old[2]) is type(new[2]) and old[2] == new[2]
+                if not same and kept[0] and not other[0]:
+                    findings.repair("ignored_key", f"{prefix}{quoted(other[1])}", other[1])
+                elif not same:
+                    findings.refuse("conflicting_keys", f"{prefix}{field.name}", new[1])
+            chosen[field] = kept
+    return {field: inner for field, (_, _, inner) in chosen.items()}
 
 
 def _unknown(key: str, fields: tuple[Field, ...], prefix: str, findings: Findings) -> None:
@@ -119,95 +129,33 @@ def _unknown(key: str, fields: tuple[Field, ...], prefix: str, findings: Finding
     if findings.limits.strict:
         findings.refuse("unknown_key", path, key, ", ".join(names) or "none")
         return
-    guessing = len(findings.repairs) < _MOST_GUESSES
-    near = get_close_matches(key[:80], names, n=1) if guessing else []
-    findings.mend("ignored_key", path, key, near[0] if near else "")
+    # An extra key is no fault (hermes#100979): refusing it would cost a turn for nothing lost.
+    # The search for a near name is the dearest step of intake, and the reply names three at most.
+    searched = len(findings.repairs) < _MOST_NEAR
+    near = get_close_matches(key[:_LONGEST_KEY], names, n=1) if searched else []
+    findings.repair("ignored_key", path, key, near[0] if near else "")
 
 
 def _value(value: Any, field: Field, path: str, findings: Findings) -> Any:
-    if field.kind is Kind.ITEMS:
-        return _items(value, field, path, findings)
-    found = READERS[field.kind](value, path, findings)
-    if field.required and isinstance(found, str) and not found.strip():
-        return findings.refuse("empty_text", path, value)
-    return found
-
-
-def _items(value: Any, field: Field, path: str, findings: Findings) -> Any:
-    found = _listed(value, field, path, findings)
-    if found is MISSING:
+    if field.kind is not Kind.ITEMS:
+        found = READERS[field.kind](value, path, findings)
+        if field.required and isinstance(found, str) and not found.strip():
+            return findings.refuse("empty_text", path, value)
+        return found
+    listed = entries_in(value, field, path, findings)
+    if listed is MISSING:
         return MISSING
-    if len(found) > findings.limits.items:
-        return findings.refuse("too_many", path, len(found), str(findings.limits.items))
-    faults = len(findings.problems)
-    read = [_item(item, field, f"{path}[{index}]", findings) for index, item in enumerate(found)]
-    sound = len(findings.problems) == faults
-    return [field.entry(**entry) for entry in read] if field.entry and sound else read
-
-
-def _listed(value: Any, field: Field, path: str, findings: Findings) -> Any:
-    """
-    Return the list of entries, however it was given; `MISSING` if it is broken.
-    """
-    lines = checklist(value) if isinstance(value, str) else None
-    if lines is not None:
-        return _entries(lines, field, path, findings)
-    value = _undoubled(value, field, path, findings)
-    if value is MISSING or isinstance(value, list | tuple):
-        return value
-    findings.mend("bare_entry", path)
-    return [value]
-
-
-def _undoubled(value: Any, field: Field, path: str, findings: Findings) -> Any:
-    """
-    Return what stands inside {"todos": {"todos": ...}}, at most three times, and as a JSON text.
-    """
-    for _ in range(_LEVELS):
-        value = findings.decoded(value, path)
-        inner = _inside(value, field)
-        if inner is MISSING:
-            return value
-        findings.mend("wrapper", path)
-        value = inner
-    return findings.decoded(value, path)
-
-
-def _inside(value: Any, field: Field) -> Any:
-    if isinstance(value, Mapping) and len(value) == 1:
-        key = next(iter(value))
-        return value[key] if meant_by(key, (field,))[0] is field else MISSING
-    return MISSING
-
-
-def _entries(
-    lines: list[tuple[str, Status | None]], field: Field, path: str, findings: Findings
-) -> list[dict[str, str]]:
-    """
-    Return the items of a checklist as entries.
-    """
-    findings.mend("checklist", path)
-    return [_entry(*line, field) for line in lines]
-
-
-def _entry(title: str, status: Status | None, field: Field) -> dict[str, str]:
-    entry = {field.items[0].name: title}
-    return entry if status is None else {**entry, "status": status.value}
-
-
-def _item(value: Any, field: Field, path: str, findings: Findings) -> dict[str, Any]:
-    if isinstance(value, str):
-        value = _from_line(value, field, path, findings)
-    if isinstance(value, Mapping):
-        return _object(value, field.items, f"{path}.", findings)
-    if value is not MISSING:
-        findings.refuse("wrong_type", path, value, "an object")
-    return {}
-
-
-def _from_line(text: str, field: Field, path: str, findings: Findings) -> Any:
-    lines = checklist(text) or []
-    if len(lines) == 1:
-        return _entries(lines, field, path, findings)[0]
-    spelled = findings.decoded(text, path) if text.lstrip().startswith("{") else text
-    return {field.items[0].name: text} if isinstance(spelled, str) else spelled
+    if len(listed) > findings.limits.items:
+        return findings.refuse("too_many", path, len(listed), str(findings.limits.items))
+    faults = findings.faults
+    rows: list[Any] = []
+    for index, item in enumerate(listed):
+        at = f"{path}[{index}]"
+        entry = entry_in(item, field, at, findings) if isinstance(item, str) else item
+        if isinstance(entry, Mapping):
+            rows.append(_object(entry, field.items, f"{at}.", findings))
+        elif entry is not MISSING:
+            findings.refuse("wrong_type", at, entry, "an object")
+    return (
+        [field.entry(**row) for row in rows] if field.entry and findings.faults == faults else rows
+    )

@@ -1,4 +1,4 @@
-"""One reader a kind of field: from a JSON value to ours, with what was mended and what is wrong."""
+"""One reader for each kind of field: from a JSON value to ours, with repairs and faults."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -11,6 +11,7 @@ from todoplan.dialogue.intake.findings import MISSING, Findings
 from todoplan.dialogue.intake.vocabulary import (
     ABSENT,
     DELETED,
+    EXACT_WORDS,
     id_of,
     ids_in,
     is_reference,
@@ -20,7 +21,6 @@ from todoplan.dialogue.intake.vocabulary import (
 
 __all__ = ["READERS", "Reader"]
 
-_BY_NAME = {status.value: status for status in Status}
 _STATUS_WORDS = ", ".join(Status)
 _MOST_DIGITS = 18
 _DELETING = frozenset({DELETED, "delete", "remove", "removed"})
@@ -30,97 +30,97 @@ Reader = Callable[[Any, str, Findings], Any]
 
 
 def _text(value: Any, path: str, findings: Findings) -> Any:
+    # Never str(value): a coercion of whatever comes is how `null` became the task "None".
     if isinstance(value, int | float) and not isinstance(value, bool):
-        findings.mend("number_as_text", path, value, str(value))
+        findings.repair("number_as_text", path, value, str(value))
         return str(value)
     if not isinstance(value, str):
         return findings.refuse("wrong_type", path, value, "a text")
     return findings.cleaned(value, path)
 
 
-def _word(value: Any, path: str, findings: Findings, legal: str) -> Any:
-    if not isinstance(value, str):
-        return findings.refuse("wrong_type", path, value, f"one of {legal}")
-    word = findings.cleaned(value, path)
-    if word is not MISSING and word.strip().casefold() in ABSENT:
-        findings.mend("absent_word", path, value)
-        return MISSING
-    return word
+def _word_reader(kind: Kind, meaning: Callable[[str], str | None], code: str, legal: str) -> Reader:
+    """
+    Return the reader of a kind whose values are words; an unknown word is refused, never guessed.
+    """
+    exact = EXACT_WORDS[kind]
+
+    def read(value: Any, path: str, findings: Findings) -> Any:
+        if not isinstance(value, str):
+            return findings.refuse("wrong_type", path, value, f"one of {legal}")
+        if value in exact:
+            return exact[value]
+        word = findings.cleaned(value, path)
+        if word is MISSING or _is_absent(word, path, findings):
+            return MISSING
+        used = meaning(word)
+        # "failed" read as pending (eliza#28209) makes a model do a task again and again.
+        if used is None:
+            return findings.refuse(code, path, word, legal)
+        _report(word, used, path, findings)
+        return used
+
+    return read
 
 
-def _status(value: Any, path: str, findings: Findings, legal: str = _STATUS_WORDS) -> Any:
-    if isinstance(value, str) and value in _BY_NAME:
-        return _BY_NAME[value]
-    word = _word(value, path, findings, legal)
-    if word is MISSING:
-        return MISSING
-    status = status_of(word)
-    if status is None:
-        return findings.refuse("unknown_status", path, word, legal)
-    return _told(word, status, path, findings)
+def _is_absent(word: str, path: str, findings: Findings) -> bool:
+    # Frameworks print Python's None into optional arguments (smolagents#1538); a title may say it.
+    absent = word.strip().casefold() in ABSENT
+    if absent:
+        findings.repair("absent_word", path, word)
+    return absent
 
 
-def _told(word: str, used: str, path: str, findings: Findings) -> str:
+def _report(word: str, used: str, path: str, findings: Findings) -> None:
     if word != used:
-        findings.mend("word", path, word, str(used))
-    return used
+        findings.repair("word", path, word, str(used))
 
 
-def _status_or_deleted(value: Any, path: str, findings: Findings) -> Any:
-    if isinstance(value, str) and folded(value) in _DELETING:
-        return _told(value, DELETED, path, findings)
-    return _status(value, path, findings, f"{_STATUS_WORDS}, {DELETED}")
-
-
-def _priority(value: Any, path: str, findings: Findings) -> Any:
-    legal = ", ".join(Priority)
-    word = _word(value, path, findings, legal)
-    if word is MISSING:
-        return MISSING
-    priority = priority_of(word)
-    if priority is None:
-        return findings.refuse("unknown_priority", path, word, legal)
-    return _told(word, priority, path, findings)
+def _status_or_deleted(word: str) -> str | None:
+    return DELETED if folded(word) in _DELETING else status_of(word)
 
 
 def _id(value: Any, path: str, findings: Findings) -> Any:
     word = findings.cleaned(value, path) if isinstance(value, str) else value
-    if isinstance(word, str) and word.strip().casefold() in ABSENT:
-        findings.mend("absent_word", path, value)
+    if isinstance(word, str) and _is_absent(word, path, findings):
         return MISSING
     found = None if word is MISSING else id_of(word)
     if found is None:
         return findings.refuse("bad_id", path, value, 'an id such as "3"')
     if isinstance(word, str):
-        _told(word, found, path, findings)
+        _report(word, found, path, findings)
     return found
 
 
-def _id_hint(value: Any, _path: str, _notes: Findings) -> Any:
+def _id_hint(value: Any, _path: str, _findings: Findings) -> Any:
     """
     Read an id of the model's own numbering: what is no id of ours does not count.
     """
     return id_of(value) or MISSING
 
 
-def _flat(value: Any, path: str, findings: Findings) -> Any:
+def _ids(value: Any, path: str, findings: Findings, read_one: Reader = _id) -> Any:
     """
-    Return the parts of a list of ids, however it was given; `MISSING` if it is broken or too long.
+    Read a list of ids, however it was given: 7, "1, 2", [[7]], [{"id": 7}]; each id once.
     """
     value = findings.decoded(value, path)
     if value is MISSING:
         return MISSING
-    listed = value if isinstance(value, list | tuple) else _split(value)
+    # What is no id refuses the call: AgentScope drops unknown blockers, and the task starts early.
+    listed = value
+    if not isinstance(value, list | tuple):
+        listed = ids_in(value) if isinstance(value, str) else [value]
+    if len(listed) > findings.limits.items:
+        return findings.refuse("too_many", path, len(listed), str(findings.limits.items))
     flat = [_single(part) for part in listed]
-    if len(flat) > findings.limits.items:
-        return findings.refuse("too_many", path, len(flat), str(findings.limits.items))
     if flat != list(listed) or listed is not value:
-        findings.mend("unwrapped", path, value)
-    return flat
-
-
-def _split(value: Any) -> list[Any]:
-    return ids_in(value) if isinstance(value, str) else [value]
+        findings.repair("unwrapped", path, value)
+    read = (read_one(part, f"{path}[{index}]", findings) for index, part in enumerate(flat))
+    known = [task_id for task_id in read if task_id is not MISSING]
+    once = tuple(dict.fromkeys(known))
+    if len(once) < len(known):
+        findings.repair("repeated_id", path)
+    return once
 
 
 def _single(part: Any) -> Any:
@@ -134,31 +134,17 @@ def _single(part: Any) -> Any:
     return part
 
 
-def _ids(value: Any, path: str, findings: Findings, read_one: Reader = _id) -> Any:
-    parts = _flat(value, path, findings)
-    if parts is MISSING:
-        return MISSING
-    read = [read_one(part, f"{path}[{index}]", findings) for index, part in enumerate(parts)]
-    return _once([task_id for task_id in read if task_id is not MISSING], path, findings)
-
-
-def _once(known: list[Any], path: str, findings: Findings) -> tuple[str, ...]:
-    kept = tuple(dict.fromkeys(known))
-    if len(kept) < len(known):
-        findings.mend("repeated_id", path)
-    return kept
-
-
 def _refs(value: Any, path: str, findings: Findings) -> Any:
-    return _ids(value, path, findings, _ref)
+    def read_one(part: Any, at: str, findings: Findings) -> Any:
+        reference = isinstance(part, str) and is_reference(part)
+        return part if reference else _id(part, at, findings)
 
-
-def _ref(value: Any, path: str, findings: Findings) -> Any:
-    return value if isinstance(value, str) and is_reference(value) else _id(value, path, findings)
+    return _ids(value, path, findings, read_one)
 
 
 def _minutes(value: Any, path: str, findings: Findings) -> Any:
     given = value
+    # float() reads the digits of every script; ids and minutes are ASCII here.
     if isinstance(value, str) and value.isascii() and len(value) <= _MOST_DIGITS:
         try:
             value = float(value)
@@ -169,7 +155,7 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
     if not 0 <= value < 1e9 or not math.isfinite(value):  # noqa: PLR2004 - two thousand years
         return findings.refuse("bad_number", path, given, "minutes from 0 up")
     if isinstance(given, str):
-        findings.mend("word", path, given, str(value))
+        findings.repair("word", path, given, str(value))
     return value
 
 
@@ -181,7 +167,7 @@ def _flag(value: Any, path: str, findings: Findings) -> Any:
         return value
     if isinstance(value, str | int) and quoted(value).casefold() in _FLAGS:
         used = _FLAGS[quoted(value).casefold()]
-        findings.mend("word", path, value, str(used).lower())
+        findings.repair("word", path, value, str(used).lower())
         return used
     return findings.refuse("wrong_type", path, value, "true or false")
 
@@ -198,18 +184,14 @@ def _metadata(value: Any, path: str, findings: Findings) -> Any:
 def _cleaned(value: Any, path: str, findings: Findings) -> Any:
     if isinstance(value, str):
         return findings.cleaned(value, path)
-    if isinstance(value, Mapping):
-        return _cleaned_keys(value, path, findings)
     if isinstance(value, list | tuple):
         return [_cleaned(item, path, findings) for item in value]
-    return value
-
-
-def _cleaned_keys(value: Mapping[str, Any], path: str, findings: Findings) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        return value
     found: dict[str, Any] = {}
     for key, item in value.items():
         kept = findings.cleaned(key, path)
-        if kept in found:
+        if kept in found:  # two keys that differed in hidden characters
             findings.refuse("conflicting_keys", path, key)
         found[kept] = _cleaned(item, path, findings)
     return found
@@ -218,9 +200,16 @@ def _cleaned_keys(value: Mapping[str, Any], path: str, findings: Findings) -> di
 READERS: dict[Kind, Reader] = {
     Kind.LINE: _text,
     Kind.TEXT: _text,
-    Kind.STATUS: _status,
-    Kind.STATUS_OR_DELETED: _status_or_deleted,
-    Kind.PRIORITY: _priority,
+    Kind.STATUS: _word_reader(Kind.STATUS, status_of, "unknown_status", _STATUS_WORDS),
+    Kind.STATUS_OR_DELETED: _word_reader(
+        Kind.STATUS_OR_DELETED,
+        _status_or_deleted,
+        "unknown_status",
+        f"{_STATUS_WORDS}, {DELETED}",
+    ),
+    Kind.PRIORITY: _word_reader(
+        Kind.PRIORITY, priority_of, "unknown_priority", ", ".join(Priority)
+    ),
     Kind.ID: _id,
     Kind.ID_HINT: _id_hint,
     Kind.IDS: _ids,

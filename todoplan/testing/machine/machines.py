@@ -210,7 +210,9 @@ class ToolMachine(_Comparing):
         is to be refused.
         """
         tool = next(tool for tool in self.toolset.tools if tool is self.toolset.find(call.name))
-        wanted = expected_of_call(self.plan, self.model, self.policy, tool, meant)
+        wanted = expected_of_call(
+            self.plan, self.model, self.policy, tool, meant, sent=call.arguments
+        )
         self.compare(call_text(call), lambda: self.call(call), wanted)
 
     @rule(data=st.data())

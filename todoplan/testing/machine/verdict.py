@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.commands import RestorePlan
+from todoplan.core.commands import DeleteTask, RestorePlan
 from todoplan.core.decide.decide import Accepted, Decision, Rejected, decide
 from todoplan.core.events.apply import replay
 from todoplan.core.events.types import Event
@@ -109,11 +109,19 @@ def _own_codes(policy: Policy, change: Change, known: Mapping[str, str]) -> set[
     return {p.code for rule in own if rule.name not in known for p in rule.check(change)}
 
 
-def expected_of_call(
-    plan: Plan, model: Model, policy: Policy, tool: Tool, meant: Mapping[str, Any] | None
+def expected_of_call(  # noqa: PLR0913 - where it stands, and what was sent
+    plan: Plan,
+    model: Model,
+    policy: Policy,
+    tool: Tool,
+    meant: Mapping[str, Any] | None,
+    *,
+    sent: object,
 ) -> Expected:
     """
     Return what a call should come to that means these well-formed arguments; `None`: a refusal.
+
+    `sent` are the arguments as they are sent: a guess about their container removes nothing.
     """
     request = None if meant is None else tool.request(read(meant, tool.fields).values)
     if request is None or isinstance(request, Problem):
@@ -121,7 +129,18 @@ def expected_of_call(
     if isinstance(request, Query):
         unknown = request.task_id is not None and request.task_id not in model.ids()
         return Expected(model, refused=unknown, codes=None)
-    return expected_of_command(plan, policy, NaiveDecision(model, request))
+    decision = NaiveDecision(model, request)
+    wanted = expected_of_command(plan, policy, decision)
+    if not wanted.refused and _drops_unnamed(decision) and read(sent, tool.fields).guessed:
+        return Expected(model, refused=True, codes=frozenset({"guessed_container"}))
+    return wanted
+
+
+def _drops_unnamed(decision: NaiveDecision) -> bool:
+    named = {part.task_id for part in decision.commands if isinstance(part, DeleteTask)}
+    emptied = any(part.clear and not part.todos for part in decision.writes())
+    gone = set(decision.before.ids()) - set(decision.after.ids()) - named
+    return bool(gone) and not emptied
 
 
 def verdict(before: Plan, out: Outcome, wanted: Expected, *, times: bool) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """
 Arguments as models break them: a catalogue, one entry a way, each with what is to come of it.
 
-A break starts from well-formed arguments. What is `taken` or `mended` reads as those do, the mended
-with a note in the reply; what is `refused` changes nothing. `ruled`: nothing is wrong with the
-arguments, a rule of the policy says what becomes of them.
+A break starts from well-formed arguments. What is `taken`, `repaired` or `guessed` reads as those
+do, the last two with a note in the reply; where the container was `guessed`, the call is refused if
+a task would go that it does not name (law 17). What is `refused` changes nothing. `ruled`: nothing
+is wrong with the arguments, a rule of the policy says what becomes of them.
 """
 
 from typing import Any

@@ -90,7 +90,7 @@ BREAKS: tuple[Break, ...] = (
     ),
     of_values(
         "id_spelling",
-        "mended",
+        "repaired",
         "an id with a sign or a word before it",
         _ID,
         _spelled("#{}", "task-{}", "Task #{}", " {} ", "0{}", "{}.0"),
@@ -104,14 +104,14 @@ BREAKS: tuple[Break, ...] = (
     ),
     of_values(
         "ids_joined",
-        "mended",
+        "repaired",
         "several ids in one text",
         _LISTS,
         _listed(("1,2", (1, 2)), ("1 and 2", (1, 2)), ("1 2", (1, 2)), ("3", (3,))),
     ),
     of_values(
         "ids_nested",
-        "mended",
+        "repaired",
         "ids in lists or objects of their own",
         _LISTS,
         _listed(([[1]], (1,)), ([{"id": 1}, 2], (1, 2)), ({"id": 1}, (1,)), (1, (1,))),
@@ -123,7 +123,7 @@ BREAKS: tuple[Break, ...] = (
         _LISTS,
         st.sampled_from([[[1, 2]], [{"x": 1}], "1;x", [None], [True]]).map(lambda v: (v, None)),
     ),
-    of_values("id_twice", "mended", "an id twice", _LISTS, _listed(([1, 1], (1,)))),
+    of_values("id_twice", "repaired", "an id twice", _LISTS, _listed(([1, 1], (1,)))),
     of_values(
         "unknown_id", "refused", "an id that no task has", (*_ID, *_LISTS), _unknown, sparse=True
     ),

@@ -9,8 +9,15 @@ from hypothesis.strategies import DrawFn
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
 from todoplan.dialogue.tools.toolset import Tool
-from todoplan.testing.strategies.breaking import Break, Given, Pair, given_with, of_spot
-from todoplan.testing.strategies.spots import Spot, spots
+from todoplan.testing.strategies.breaking import (
+    Break,
+    Given,
+    Pair,
+    Spot,
+    given_with,
+    of_spot,
+    spots,
+)
 
 __all__ = ["BREAKS"]
 
@@ -80,10 +87,10 @@ def _synonym(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
 _ANY: tuple[Kind, ...] = ()
 
 BREAKS = (
-    of_spot("wrapped", "mended", "the arguments in a wrapper", _ANY, _wrapped),
+    of_spot("wrapped", "guessed", "the arguments in a wrapper", _ANY, _wrapped),
     of_spot("wrapped_too_deep", "refused", "a wrapper in a wrapper, over and over", _ANY, _deep),
     of_spot("wrapper_siblings", "refused", "more arguments beside a wrapper", _ANY, _siblings),
-    of_spot("extra_key", "mended", "an argument that is none", _ANY, _extra),
+    of_spot("extra_key", "repaired", "an argument that is none", _ANY, _extra),
     of_spot("key_style", "taken", "a key in another spelling", _ANY, _styled),
     Break(
         "synonym",

@@ -10,15 +10,27 @@ from hypothesis.strategies import DrawFn
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.tools.toolset import Tool
-from todoplan.testing.strategies.breaking import Break, Given, Pair, given_with, of_spot
+from todoplan.testing.strategies.breaking import (
+    Break,
+    Expected,
+    Given,
+    Pair,
+    Spot,
+    given_with,
+    of_spot,
+    spots,
+)
 from todoplan.testing.strategies.calls import arguments_of, makes_sense
-from todoplan.testing.strategies.spots import Spot, spots
 from todoplan.testing.strategies.text import titles
 
 __all__ = ["BREAKS"]
 
 _LISTS = (Kind.ITEMS, Kind.IDS, Kind.REFS)
 _MANY = 1_001
+_NO_LISTS = (
+    *("null", "undefined", "None", "true", "x", "same as before", "[object Object]"),
+    *("{content: 'Write', status: 'pending'}", "[a, b, c]", "[1, 2", "<todos>", "- a", "1. a"),
+)
 
 
 def _encoded(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
@@ -33,7 +45,12 @@ def _cut(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     return spot.put(given, text[: draw(st.integers(1, len(text) - 1))]), None
 
 
-def _with_entry(name: str, about: str, spoil: Callable[[dict[str, Any], list[Any]], Pair]) -> Break:
+def _with_entry(
+    name: str,
+    expected: Expected,
+    about: str,
+    spoil: Callable[[dict[str, Any], list[Any]], Pair],
+) -> Break:
     """
     Return a break of a list's first entry, which is an object.
     """
@@ -48,7 +65,7 @@ def _with_entry(name: str, about: str, spoil: Callable[[dict[str, Any], list[Any
         sent, meant = spoil(entry, rest)
         return given | {spot.outer.name: sent}, given | {spot.outer.name: meant}
 
-    return Break(name, "mended", about, make, lambda tool, _: bool(fitting(tool)))
+    return Break(name, expected, about, make, lambda tool, _: bool(fitting(tool)))
 
 
 def _entry_text(entry: dict[str, Any], rest: list[Any]) -> Pair:
@@ -59,9 +76,8 @@ def _one_entry(entry: dict[str, Any], _: list[Any]) -> Pair:
     return entry, [entry]
 
 
-def _bare_title(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
-    text = draw(titles())
-    return spot.put(given, text), spot.put(given, [{spot.field.items[0].name: text}])
+def _bare_text(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    return spot.put(given, draw(st.sampled_from(_NO_LISTS) | titles())), None
 
 
 def _list_of_titles(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
@@ -125,19 +141,12 @@ _ENTRIES = (Kind.ITEMS,)
 
 BREAKS = (
     of_spot(
-        "list_as_text", "mended", "a list as its JSON text, up to three times", _LISTS, _encoded
+        "list_as_text", "repaired", "a list as its JSON text, up to three times", _LISTS, _encoded
     ),
     of_spot("list_cut_off", "refused", "the JSON text of a list, cut off", _LISTS, _cut),
-    _with_entry("entry_as_text", "an entry as its JSON text", _entry_text),
-    _with_entry("one_entry", "one entry instead of a list", _one_entry),
-    of_spot(
-        "bare_title",
-        "mended",
-        "one title instead of a list of entries",
-        _ENTRIES,
-        _bare_title,
-        here=_only_title_needed,
-    ),
+    _with_entry("entry_as_text", "repaired", "an entry as its JSON text", _entry_text),
+    _with_entry("one_entry", "guessed", "one entry instead of a list", _one_entry),
+    of_spot("bare_text", "refused", "a text instead of a list of entries", _ENTRIES, _bare_text),
     of_spot(
         "list_of_titles",
         "taken",
@@ -148,7 +157,7 @@ BREAKS = (
     ),
     of_spot(
         "checklist",
-        "mended",
+        "guessed",
         "a Markdown checklist instead of a list",
         _ENTRIES,
         _checklist,
@@ -156,11 +165,11 @@ BREAKS = (
     ),
     Break(
         "bare_list",
-        "mended",
+        "guessed",
         "the list alone instead of the arguments",
         _bare_list,
         lambda tool, _: bool(_listed(tool)),
     ),
     of_spot("too_many", "refused", "more entries than one call may bring", _ENTRIES, _many),
-    of_spot("list_in_list", "mended", "a list in an object of its own name", _ENTRIES, _in_itself),
+    of_spot("list_in_list", "guessed", "a list in an object of its own name", _ENTRIES, _in_itself),
 )

@@ -8,9 +8,8 @@ from hypothesis.strategies import DrawFn
 
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Kind
-from todoplan.testing.strategies.breaking import Given, Pair, of_spot, of_whole
+from todoplan.testing.strategies.breaking import Given, Pair, Spot, of_spot, of_whole
 from todoplan.testing.strategies.calls import makes_sense
-from todoplan.testing.strategies.spots import Spot
 
 __all__ = ["BREAKS"]
 
@@ -67,22 +66,22 @@ def _raw_newline(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
 
 
 BREAKS = (
-    of_whole("encoded", "mended", "the JSON text of a JSON text, up to three times", _encoded),
+    of_whole("encoded", "repaired", "the JSON text of a JSON text, up to three times", _encoded),
     of_whole(
         "encoded_too_often",
         "refused",
         "the JSON text of a JSON text, over and over",
         lambda _, given: _dumped(given, 9),
     ),
-    of_whole("python_repr", "mended", "a Python literal", lambda _, given: repr(given)),
+    of_whole("python_repr", "repaired", "a Python literal", lambda _, given: repr(given)),
     of_whole(
         "trailing_comma",
-        "mended",
+        "guessed",
         "a comma behind the last argument",
         lambda _, given: json.dumps(given)[:-1] + ",}",
     ),
-    of_whole("comment", "mended", "a comment beside the arguments", _noisy),
-    of_whole("code_fence", "mended", "a Markdown code fence around them", _fenced),
+    of_whole("comment", "guessed", "a comment beside the arguments", _noisy),
+    of_whole("code_fence", "repaired", "a Markdown code fence around them", _fenced),
     of_whole(
         "byte_order_mark",
         "taken",
@@ -107,7 +106,7 @@ BREAKS = (
     ),
     of_whole(
         "leaked_closers",
-        "mended",
+        "repaired",
         "closing tags of the model's own call format behind them",
         lambda draw, given: json.dumps(given) + draw(st.sampled_from(_CLOSERS)),
     ),

@@ -7,8 +7,15 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Field, Kind
-from todoplan.testing.strategies.breaking import Break, Given, Pair, of_spot, of_values
-from todoplan.testing.strategies.spots import OMITTED, Spot
+from todoplan.testing.strategies.breaking import (
+    OMITTED,
+    Break,
+    Given,
+    Pair,
+    Spot,
+    of_spot,
+    of_values,
+)
 
 __all__ = ["BREAKS"]
 
@@ -68,7 +75,7 @@ def _emptied(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
 
 
 BREAKS: tuple[Break, ...] = (
-    of_values("status_word", "mended", "a status in other words", _STATUSES, _all(*_SPELLINGS)),
+    of_values("status_word", "repaired", "a status in other words", _STATUSES, _all(*_SPELLINGS)),
     of_values(
         "unknown_status",
         "refused",
@@ -85,7 +92,7 @@ BREAKS: tuple[Break, ...] = (
         here=lambda field: field.lenient,
     ),
     of_values(
-        "priority_word", "mended", "a priority in other words", (Kind.PRIORITY,), _all(*_RANKS)
+        "priority_word", "repaired", "a priority in other words", (Kind.PRIORITY,), _all(*_RANKS)
     ),
     of_values(
         "unknown_priority",
@@ -100,7 +107,7 @@ BREAKS: tuple[Break, ...] = (
     ),
     of_values(
         "word_none",
-        "mended",
+        "repaired",
         'the word "None" for a status or a priority',
         (*_STATUSES, Kind.PRIORITY),
         _all(*((word, OMITTED) for word in ("None", "null", "none"))),
@@ -114,30 +121,30 @@ BREAKS: tuple[Break, ...] = (
         _refused("", "   ", "\n"),
         here=_needed,
     ),
-    of_values("number_as_text", "mended", "a number for a text", _TEXTS, _all((404, "404"))),
+    of_values("number_as_text", "repaired", "a number for a text", _TEXTS, _all((404, "404"))),
     of_values("wrong_type", "refused", "a value of another type", tuple(_WRONG), _wrong),
-    of_values("minutes_text", "mended", "minutes as a text", (Kind.MINUTES,), _all(("30", 30))),
+    of_values("minutes_text", "repaired", "minutes as a text", (Kind.MINUTES,), _all(("30", 30))),
     of_values(
         "flag_word",
-        "mended",
+        "repaired",
         "a flag as a word",
         (Kind.FLAG,),
         _all(("true", True), ("no", False), (1, True)),
     ),
     of_values(
         "lone_surrogate",
-        "mended",
+        "repaired",
         "half a character",
         _TEXTS,
         _all(("a\ud800", "a\ufffd"), ("a\ud83d\ude00", "a\U0001f600")),
     ),
-    of_values("nul", "mended", "a NUL in a text", _TEXTS, _all(("a\x00b", "ab"))),
+    of_values("nul", "repaired", "a NUL in a text", _TEXTS, _all(("a\x00b", "ab"))),
     of_values(
         "control", "taken", "another control character in a text", _TEXTS, _as_is("a\x1b[31mb\x85")
     ),
     of_values(
         "hidden_characters",
-        "mended",
+        "repaired",
         "bidi overrides and tag characters",
         _TEXTS,
         _all(("a\u202eb", "ab"), ("a\u2066b\u2069", "ab"), ("a\U000e0041b", "ab")),
@@ -151,7 +158,7 @@ BREAKS: tuple[Break, ...] = (
     ),
     of_values(
         "leaked_closers_in_text",
-        "mended",
+        "repaired",
         "closing tags of the model's own call format at a text's end",
         _TEXTS,
         _all(("a</parameter>\n</invoke> ", "a"), ("a</payload>", "a")),

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import valid
 
-from todoplan.dialogue.intake.envelopes import arguments_in
+from todoplan.dialogue.intake.containers import arguments_in
 from todoplan.dialogue.intake.findings import Findings
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.todos import TODOS
@@ -16,20 +16,20 @@ wrappers = st.lists(st.sampled_from(["arguments", "input", "parameters", "args"]
 @given(valid(WRITE), wrappers)
 def test_wrapped_or_not_the_arguments_are_the_same(arguments, keys):
     """Up to three wrappers come off, and each is told."""
-    notes, wrapped = Findings(), arguments
+    findings, wrapped = Findings(), arguments
     for key in keys:
         wrapped = {"name": "write_todos", key: wrapped}
-    assert arguments_in(wrapped, WRITE, notes) == arguments
-    assert [mend.code for mend in notes.repairs] == ["wrapper"] * len(keys)
-    assert not notes.problems
+    assert arguments_in(wrapped, WRITE, findings) == arguments
+    assert [repair.code for repair in findings.repairs] == ["wrapper"] * len(keys)
+    assert not findings.problems
 
 
 def test_a_bare_list_is_adopted_only_where_it_can_mean_one_thing():
     """One list of entries takes it; of several none does, and the refusal says what is wanted."""
     assert arguments_in(["a"], WRITE, Findings()) == {"todos": ["a"]}
-    notes = Findings()
-    assert arguments_in(["a"], LEAN.tools[0].fields, notes) is None
-    assert (notes.problems[0].path, notes.problems[0].legal) == ("arguments", "an object")
+    findings = Findings()
+    assert arguments_in(["a"], LEAN.tools[0].fields, findings) is None
+    assert (findings.problems[0].path, findings.problems[0].legal) == ("arguments", "an object")
 
 
 def test_keys_of_the_tool_are_no_wrapper():

@@ -1,0 +1,126 @@
+"""Budgets before work: what a model sends costs time and memory in proportion to its length."""
+
+import gc
+import json
+import time
+import tracemalloc
+import warnings
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from support.talk import BOXES, planned
+
+PLAN = planned("a", "b", "c")
+TOOLS = [(box, tool) for box in BOXES for tool in box.toolset.tools]
+MEGABYTE = 1_048_576
+
+# What each reader looks for: brackets, quotes, escapes, comments, boxes, numbers, tags, words.
+PIECES = [
+    *("[", "{", '"', "\\", '\\"', "'", "\\'", '["', '{"a":', "[[", "(", ")", "()", "],", "},", ","),
+    *("1,", "1 ", "-", "- ", "- [ ] a\n", "1. a\n", "- a\n", " ", "\n", "/*", "*/", "//", "/*\n"),
+    *("#", "```", "```\n", "<", "</", "</a>", "</invoke>", "<parameter ", "[ ", "[ ]", "[x", "x"),
+    *("\xe9", "\ud800", "\x00", "\u202e", "0", '"a":', '"a",', "null,", "nan", "1e9,", "None,"),
+    *("'a',", "'a' ", "u'a'", "[],", "{},", '"",', '{"a":1},', "task", "task#", "#1,", "1 and "),
+    *(";", "_", "\\u0041", "\\x41", '"\\', "\xa0", "1if ", "\\400"),
+]
+pieces = st.sampled_from(PIECES)
+frames = st.tuples(
+    st.lists(pieces, max_size=2).map("".join), st.lists(pieces, max_size=2).map("".join)
+)
+tools = st.sampled_from(TOOLS)
+
+
+def arguments_of(tool, text, *, whole):
+    """
+    Return the text as a call's whole arguments, or as the value of each of the tool's fields.
+    """
+    return [text] if whole else [{field.name: text} for field in tool.fields] or [{"x": text}]
+
+
+def seconds(box, tool, arguments):
+    """
+    Return the processor time that the dearest of these calls takes, the better of two.
+    """
+
+    def once(given):
+        start = time.process_time()
+        box.call(PLAN, tool.key, given)
+        return time.process_time() - start
+
+    gc.disable()  # a collection looks at all that the test run has made by now
+    try:
+        return max(min(once(given), once(given)) for given in arguments)
+    finally:
+        gc.enable()
+
+
+@given(
+    tool=tools,
+    frame=frames,
+    piece=st.lists(pieces, min_size=1, max_size=3).map("".join),
+    whole=st.booleans(),
+)
+@example(tool=TOOLS[0], frame=('["', ""), piece='\\"', whole=True)
+@example(tool=TOOLS[0], frame=('{"todos": [{"status": "[', '"}]}'), piece=" ", whole=True)
+@example(tool=TOOLS[5], frame=("[", ""), piece=" ", whole=False)
+@settings(max_examples=40, deadline=None)
+def test_time_grows_no_faster_than_the_text(tool, frame, piece, whole):
+    """Four times the text takes about four times as long; sixteen times would be quadratic."""
+    box, chosen = tool
+    before, after = frame
+
+    def taking(length):
+        text = before + piece * (length // len(piece)) + after
+        return seconds(box, chosen, arguments_of(chosen, text, whole=whole))
+
+    large = taking(32_768)
+    assert large < 0.2 or large < 8 * taking(8_192)
+
+
+MANY = {
+    "values in a list": [1] * 100_000,
+    "empty lists": [[]] * 60_000,
+    "objects": [{"a": 1}] * 25_000,
+    "keys": {f"k{number}": 1 for number in range(20_000)},
+    "long keys": {f"{number:0100d}": 1 for number in range(9_000)},
+    "words": [{"content": "a", "status": f"{number:090d}"} for number in range(1_000)],
+    "ids": [f"{number:0900d}" for number in range(1_000)],
+    "digits": "1" * 1_000_000,
+    "lines": "- [ ] a\n" * 120_000,
+    "tags": "</invoke>" * 100_000,
+    "hidden": "\x00" * 150_000,
+    "literal": "[" + "'a', " * 13_000 + "]",
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_a_megabyte_is_answered_and_leaves_nothing_behind(name):
+    """As text and as value: the reply is short, and no cache keeps what was sent."""
+    (todos, write), (tasks, update) = TOOLS[0], TOOLS[5]
+    calls = [
+        (todos, write.key, json.dumps({"todos": MANY[name], "x": MANY[name]})),
+        (tasks, update.key, {"taskId": MANY[name], "x": MANY[name]}),
+    ]
+    todos.call(PLAN, write.key, calls[0][2][: MEGABYTE // 2])
+    tracemalloc.start()
+    for box, key, arguments in calls:
+        reply = box.call(PLAN, key, arguments)
+        assert len(reply.text) < 6_000
+        assert len(reply.repairs) <= 1_010
+        assert len(reply.problems) <= 1_000
+    del reply
+    gc.collect()
+    left, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert left < MEGABYTE
+
+
+@given(st.lists(pieces, max_size=6).map("".join), tools)
+def test_nothing_that_a_model_sends_makes_python_warn(text, tool):
+    """Python's own parser printed 11,000 warnings for one text; it is asked nothing now."""
+    box, chosen = tool
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        box.call(PLAN, chosen.key, f"[{text}]")
+        box.call(PLAN, chosen.key, f"['{text}', 1if 2else 3]")
