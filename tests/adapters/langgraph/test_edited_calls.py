@@ -11,7 +11,7 @@ from langgraph.types import Command
 from support.scripted import Scripted, calls, says
 
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
-from todoplan.adapters.langgraph.state import is_models_own
+from todoplan.adapters.langgraph.tools import is_models_own
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Call, Toolbox

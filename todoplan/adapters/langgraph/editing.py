@@ -166,13 +166,11 @@ def _policy(graph: _Graph) -> Policy:
     Return the policy of the graph's planning tools: what the model may not do, an edit may not do
     by accident either.
     """
-    bound = (getattr(node, "bound", None) for node in graph.nodes.values())
-    for node in bound:
-        for tool in node.tools_by_name.values() if isinstance(node, ToolNode) else ():
-            if isinstance(tool, PlanTool):
-                policy: Policy = tool.toolbox.policy
-                return policy
-    return DEFAULT
+    nodes = (getattr(node, "bound", None) for node in graph.nodes.values())
+    tools = (t for n in nodes if isinstance(n, ToolNode) for t in n.tools_by_name.values())
+    ours = next((tool for tool in tools if isinstance(tool, PlanTool)), None)
+    policy: Policy = DEFAULT if ours is None else ours.toolbox.policy
+    return policy
 
 
 def _node(

@@ -183,9 +183,8 @@ def history_of(state: Any) -> tuple[Entry, ...]:
 
 def _values(state: Any) -> Any:
     values = state.values if isinstance(state, StateSnapshot) else state
-    # A new thread has no values at all; any other state of a planning graph has one of the keys.
-    if isinstance(state, StateSnapshot) and not values:
-        return values
+    # A channel with a reducer is in every state of its graph, empty at first, and so in that of a
+    # new thread: where it is missing, nobody keeps a plan.
     if value_in(values) is None and not isinstance(value_in(values, TODOS), list | tuple):
         msg = (
             f"{short_repr(state)} holds no plan: give what invoke returned, or"
