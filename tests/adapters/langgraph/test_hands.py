@@ -209,6 +209,14 @@ def test_the_journal_says_who_did_what_and_when():
     assert history_of(made.invoke(HELLO, THREAD)) == history
 
 
+def test_a_new_thread_has_an_empty_plan_and_no_journal():
+    """
+    It has no checkpoint yet; that is a state all the same.
+    """
+    state = agent().get_state(THREAD)
+    assert (plan_of_state(state), history_of(state)) == (Plan(), ())
+
+
 def test_the_journal_is_bounded():
     """
     At most 50 entries, the latest ones; few if they are long, but always the last.

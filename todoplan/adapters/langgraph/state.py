@@ -183,8 +183,10 @@ def history_of(state: Any) -> tuple[Entry, ...]:
 
 def _values(state: Any) -> Any:
     values = state.values if isinstance(state, StateSnapshot) else state
-    # A channel with a reducer is in every state of its graph, empty at first, and so in that of a
-    # new thread: where it is missing, nobody keeps a plan.
+    # A thread that nothing was written to has no values; later the key is in every state of its
+    # graph, empty at first, since its channel has a reducer.
+    if isinstance(state, StateSnapshot) and not values:
+        return values
     if value_in(values) is None and not isinstance(value_in(values, TODOS), list | tuple):
         msg = (
             f"{short_repr(state)} holds no plan: give what invoke returned, or"
