@@ -48,6 +48,7 @@ MAY = {
     "planner": ("dialogue", "stores.base", "stores.memory", "core"),
     "transcripts": ("dialogue", "codec", "core"),
     "adapters": ("planner", "dialogue", "codec", "core"),
+    "adapters.mcp": ("planner", "dialogue", "codec", "core", "stores.memory"),
     "cli": EVERYTHING,
     "__main__": ("cli",),
     "testing": EVERYTHING,

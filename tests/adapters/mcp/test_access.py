@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from support.mcp_client import ERAS, over_http
 from support.mcp_server import LIMIT, http_process
 
-from todoplan.adapters.mcp import Access
+from todoplan.adapters.mcp import Access, Limits
 from todoplan.adapters.mcp.access import Guard
 from todoplan.errors import TodoplanError
 from todoplan.stores.file import FileStore
@@ -273,5 +273,5 @@ def test_only_what_passes_reaches_the_application(headers, path, chunks, status)
 
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "headers": [(b"host", b"localhost"), *raw], "path_params": path}
-    asyncio.run(Guard(app, Access(limit=5))(scope, receive, send))
+    asyncio.run(Guard(app, Access(), Limits(body_bytes=5))(scope, receive, send))
     assert sent[0]["status"] == status

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from hmac import compare_digest
 from ipaddress import ip_address
 
+import anyio
 import attrs
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from todoplan.adapters.mcp.sessions import Limits
 from todoplan.adapters.mcp.shapes import PLAN_ID
 from todoplan.errors import TodoplanError
 
@@ -37,13 +39,10 @@ def _trimmed(token: str | None) -> str | None:
 class Access:
     """
     What a request must bring: a Host and an Origin among `hosts`, and the bearer `token` if any.
-
-    `limit` is the most bytes that a request's body may have.
     """
 
     hosts: tuple[str, ...] = _LOOPBACK
     token: str | None = attrs.field(default=None, repr=False, converter=_trimmed)
-    limit: int = 1024 * 1024
 
     @classmethod
     def at(cls, host: str, token: str | None = None, names: Sequence[str] = ()) -> "Access":
@@ -116,6 +115,7 @@ class Guard:
 
     app: ASGIApp
     access: Access
+    limits: Limits = Limits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """
@@ -124,11 +124,15 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = self.access.refusal(headers) or _no_plan(scope)
         if refusal is None:
-            body = await _body(headers, receive, self.access.limit)
-            if body is not None:
+            limits = self.limits
+            refusal = _refused(408, f"the body did not come within {limits.body_seconds:g} seconds")
+            with anyio.move_on_after(limits.body_seconds):
+                body = await _body(headers, receive, limits.body_bytes)
+                refusal = None
+            if refusal is None and body is not None:
                 await self.app(scope, _again(body, receive), send)
                 return
-            refusal = _refused(413, f"the body is larger than {self.access.limit} bytes")
+            refusal = refusal or _refused(413, f"the body has over {limits.body_bytes} bytes")
         await refusal(scope, receive, send)
 
 
