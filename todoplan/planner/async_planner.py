@@ -128,7 +128,8 @@ class AsyncPlanner(Transactions):
         if isinstance(step, News):
             return await self._tell(step)
         if isinstance(step, tuple):
-            return await self._ask(*step)
+            name, arguments = step
+            return await self._ask(name, arguments)
         value = step()
         if not isawaitable(value):
             return value

@@ -77,7 +77,8 @@ class FileStore:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, patience: float = 10.0) -> None:
-        if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
+        given: object = path
+        if not isinstance(given, str | os.PathLike) or "\0" in os.fspath(path):
             msg = f"{path!r} is no path; give the name of a file, such as FileStore('plans.json')"
             raise StoreError(msg, seen=path)
         self.path = Path(path).absolute()

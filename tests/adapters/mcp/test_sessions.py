@@ -142,7 +142,7 @@ def test_who_sends_no_body_in_time_is_refused(url):
     head = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
     answer = closed_after(url, head)
     assert answer.startswith(b"HTTP/1.1 408")
-    assert b"the body did not come within 0.5 seconds" in answer
+    assert b"the body did not come in 0.5 seconds" in answer
 
 
 def test_a_session_with_an_open_stream_is_in_use(url):

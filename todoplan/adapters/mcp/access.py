@@ -79,11 +79,13 @@ class Access:
 
     def _known(self, form: re.Pattern[str], values: list[str]) -> bool:
         matches = [form.fullmatch(value) for value in values]
+        # Exactly one: of two headers we might check one and somebody behind us use the other.
         return len(matches) == 1 and all(m and m[1].lower() in self.hosts for m in matches)
 
     def _authorised(self, values: list[str]) -> bool:
         scheme, _, sent = values[0].partition(" ") if len(values) == 1 else ("", "", "")
         expected = (self.token or "").encode()
+        # In constant time: how far a guess was right must not show in how long the answer takes.
         same = compare_digest(sent.strip(" \t").encode("latin-1"), expected)
         return same and scheme.lower() == "bearer"
 
@@ -124,15 +126,11 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = self.access.refusal(headers) or _no_plan(scope)
         if refusal is None:
-            limits = self.limits
-            refusal = _refused(408, f"the body did not come within {limits.body_seconds:g} seconds")
-            with anyio.move_on_after(limits.body_seconds):
-                body = await _body(headers, receive, limits.body_bytes)
-                refusal = None
-            if refusal is None and body is not None:
+            body = await _body(headers, receive, self.limits)
+            if isinstance(body, bytes):
                 await self.app(scope, _again(body, receive), send)
                 return
-            refusal = refusal or _refused(413, f"the body has over {limits.body_bytes} bytes")
+            refusal = body
         await refusal(scope, receive, send)
 
 
@@ -143,19 +141,24 @@ def _no_plan(scope: Scope) -> Response | None:
     return _refused(404, "a plan's id is 1 to 64 letters, digits, - and _")
 
 
-async def _body(headers: Headers, receive: Receive, limit: int) -> bytes | None:
+async def _body(headers: Headers, receive: Receive, limits: Limits) -> bytes | Response:
     """
-    Return the whole body; `None` if it is larger than it may be.
+    Return the whole body; or the answer to one that is too large, or does not come.
     """
+    limit, seconds = limits.body_bytes, limits.body_seconds
     declared = headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limit:
-        return None
-    body, more = bytearray(), True
-    while more and len(body) <= limit:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-    return bytes(body) if len(body) <= limit else None
+    body, more = bytearray(), not (declared.isdecimal() and int(declared) > limit)
+    too_large = not more
+    # mcp reads a body as well, but only when it holds a place for the request, and without an end.
+    with anyio.move_on_after(seconds):
+        while more:
+            message = await receive()
+            body += message.get("body", b"")
+            too_large = len(body) > limit
+            more = message.get("more_body", False) and not too_large
+    if too_large:
+        return _refused(413, f"the body has over {limit} bytes")
+    return _refused(408, f"the body did not come in {seconds:g} seconds") if more else bytes(body)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -21,7 +21,7 @@ from todoplan.adapters.mcp.sessions import Limits, Sessions
 
 __all__ = ["http_server", "listen_at", "make_app", "serve_stdio"]
 
-_LAST_WORDS = 1  # seconds that open streams have when the server ends
+_GRACE_SECONDS = 1  # that open streams have when the server ends: they would go on for ever
 
 
 async def serve_stdio(server: Any) -> None:
@@ -94,7 +94,7 @@ class _Deadline(H11Protocol):
         self._stop_waiting()
 
     def _wait(self) -> None:
-        if self.cycle is not None and not self.cycle.response_complete:
+        if not getattr(self.cycle, "response_complete", True):
             self._stop_waiting()  # the head has come; its body is the guard's matter
         elif self._waiting is None:
             self._waiting = self.loop.call_later(self.head_seconds, self.transport.close)
@@ -130,9 +130,10 @@ def http_server(
         make_app(server, access, limits),
         http=type("_Protocol", (_Deadline,), {"head_seconds": limits.head_seconds}),
         limit_concurrency=limits.connections,
+        # A connection beyond these is answered with 503: each costs a socket and a task.
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=_LAST_WORDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     return uvicorn.Server(config)

@@ -18,8 +18,8 @@ from todoplan.planner import AsyncPlanner
 
 __all__ = ["Connections", "OpenRequests", "Topic", "modern_subscriptions"]
 
-_PATIENCE = 1.0
-_MOST = 1_000
+_PATIENCE = 1.0  # seconds: who does not read is forgotten, and would hold up the call that tells
+_MOST = 1_000  # clients that vanish do not unsubscribe, and mcp 1.x does not say that they are gone
 
 
 def modern_subscriptions() -> Any:
@@ -69,11 +69,11 @@ class Connections:
 
     async def _publish_to(self, key: int, uri: str) -> None:
         session = self._sessions[key]
-        if not await _told(session, uri):
+        if not await _was_sent(session, uri):
             self._sessions.pop(key, None)
 
 
-async def _told(session: Any, uri: str) -> bool:
+async def _was_sent(session: Any, uri: str) -> bool:
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         with anyio.move_on_after(_PATIENCE):
             await session.send_resource_updated(AnyUrl(uri))
