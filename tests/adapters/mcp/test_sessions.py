@@ -277,3 +277,16 @@ def test_a_head_that_comes_in_pieces_has_the_same_time():
         return found
 
     assert asyncio.run(run()) == b""
+
+
+def test_a_session_that_is_answering_is_not_idle():
+    """However long the answer takes."""
+
+    class Slow(Manager):
+        async def beside(self):
+            await anyio.sleep(0.3 if len(self.asked) == 2 else 0)
+
+    manager = Slow()
+    requested(manager, Limits(idle_seconds=0.02), b"", b"s0")
+    assert manager.asked[:2] == [("POST", None), ("POST", b"s0")]
+    assert ("DELETE", b"s0") not in manager.asked
