@@ -64,11 +64,10 @@ class Connections:
         Tell every connection at once; one that is closed, or does not read, is forgotten.
         """
         async with anyio.create_task_group() as group:
-            for key in tuple(self._sessions):
-                group.start_soon(self._publish_to, key, uri)
+            for key, session in tuple(self._sessions.items()):
+                group.start_soon(self._publish_to, key, session, uri)
 
-    async def _publish_to(self, key: int, uri: str) -> None:
-        session = self._sessions[key]
+    async def _publish_to(self, key: int, session: Any, uri: str) -> None:
         if not await _was_sent(session, uri):
             self._sessions.pop(key, None)
 
