@@ -4,11 +4,11 @@ import importlib
 import io
 import sys
 
+from todoplan.cli.exit_codes import INTERRUPTED, UNREADABLE
+
 __all__ = ["main"]
 
 _EXTRA = frozenset({"typer", "rich"})
-_UNREADABLE = 2
-_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -18,6 +18,7 @@ def main() -> None:
     Raises:
         SystemExit: always; with 2 and a line on stderr if the extra "cli" is not installed.
     """
+    # A task's text may hold what the terminal's encoding lacks; output must not end there.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     try:
@@ -28,9 +29,9 @@ def main() -> None:
         sys.stderr.write(
             f"todoplan: the command line needs {error.name}: pip install 'todoplan[cli]'\n"
         )
-        sys.exit(_UNREADABLE)
+        sys.exit(UNREADABLE)
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ class TodoplanError(Exception):
 class PlanError(TodoplanError):
     """
     The core, a policy or a tool set was used wrongly: an unknown rule, a task list that is no plan.
+
+    Also what `Rejected.unwrap` raises; `data["problems"]` then holds what was refused.
     """
 
 

@@ -13,7 +13,7 @@ from benchmarks.measure import Call
 from benchmarks.ours import plan_like
 from benchmarks.peers.pydantic_todo import PydanticTodo
 from benchmarks.workload import active_id
-from todoplan.adapters.pydantic_ai import make_tools, seed_plan
+from todoplan.adapters.pydantic_ai import Planning, make_tools, seed_plan
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
@@ -26,7 +26,7 @@ def turns(size: int) -> dict[str, dict[str, Call]]:
     Return the runs by tool.
     """
     own = TodoCapability(storage=PydanticTodo(size).storage)
-    history = seed_plan([], plan_like(size))
+    history = seed_plan(Planning(), [], plan_like(size))
     granular, lean = make_tools(Toolbox(tasks("snake"))), make_tools(Toolbox(LEAN))
     number = active_id(size)
     moved = f'{{"task_id": "{number}", "status": "completed"}}'

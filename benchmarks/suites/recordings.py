@@ -9,9 +9,8 @@ from benchmarks.conversations.recorded_plans import RecordedPlan, recorded_plans
 from benchmarks.conversations.token_counts import compact, tokens
 from todoplan import Plan
 from todoplan.transcripts.calls import PlanningCall
-from todoplan.transcripts.detect import detect
-from todoplan.transcripts.folding import Fold
-from todoplan.transcripts.reading import read
+from todoplan.transcripts.reading import detect, read
+from todoplan.transcripts.replay.recording import Fold
 
 __all__ = ["FOLDER", "run"]
 

@@ -111,7 +111,7 @@ def command(start):
 
     def run(*arguments, **options):
         with start("-m", "todoplan", *arguments, **options) as process:
-            stdout, stderr = process.communicate(timeout=60)
+            stdout, stderr = process.communicate(timeout=600)
         return Done(process.returncode, stdout, stderr)
 
     return run

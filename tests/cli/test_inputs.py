@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from todoplan.cli.inputs import Input, expand, sample
+from todoplan.cli.recordings import Input, expand, sample
 from todoplan.transcripts.reading import detect
 
 

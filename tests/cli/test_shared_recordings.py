@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from todoplan.cli.json_schemas import REPLAY_SCHEMA, STATS_SCHEMA
+from todoplan.cli.output.json_schemas import REPLAY_SCHEMA, STATS_SCHEMA
 
 RECORDED = Path(__file__).parents[2].parent / "shared" / "transcripts"
 CALLS = 288

@@ -95,7 +95,7 @@ def test_an_entry_is_an_object():
         TaskEdited("1", FrozenDict({"subject": None})),
         TaskEdited("1", FrozenDict({"blocks": ("1",)})),
         TaskEdited("1", FrozenDict({"metadata": {"a": float("nan")}})),
-        TaskCreated(Task("1", "a", estimate=float("inf"))),
+        TaskCreated(Task("1", "a").but(estimate=float("inf"))),
     ],
 )
 def test_what_could_not_be_read_is_not_written(event):

@@ -8,7 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.documents import plans
 
-from todoplan.codec import dump_plan, load_plan, plan_from_data, plan_to_data
+from todoplan.codec import (
+    dump_plan,
+    entry_to_data,
+    load_plan,
+    plan_from_data,
+    plan_to_data,
+    to_agentscope,
+)
 from todoplan.codec.faults import MisfitError
 from todoplan.codec.tasks import write_task
 from todoplan.core.commands import CreateTask, DeleteTask
@@ -17,7 +24,7 @@ from todoplan.core.decide.decide import Accepted, decide
 from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.model import Priority, Status, Task
 from todoplan.core.plan.plan import Plan
-from todoplan.errors import CodecError
+from todoplan.errors import CodecError, PlanError
 
 TWO = plan_of((Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))), revision=3)
 
@@ -237,13 +244,13 @@ class Nowhere(tzinfo):
 @pytest.mark.parametrize(
     ("task", "path"),
     [
-        (Task("1", "a", created_at=datetime(2025, 1, 1)), "created_at"),  # noqa: DTZ001 - the point
-        (Task("1", "a", started_at=datetime(2025, 1, 1, tzinfo=Nowhere())), "started_at"),
-        (Task("1", "a", created_at="today"), "created_at"),
-        (Task("1", "a", estimate=float("nan")), "estimate"),
-        (Task("1", "a", estimate=True), "estimate"),
-        (Task("1", "a", description=None), "description"),
-        (Task("1", "a", owner=5), "owner"),
+        (Task("1", "a").but(created_at=datetime(2025, 1, 1)), "created_at"),  # noqa: DTZ001 - the point
+        (Task("1", "a").but(started_at=datetime(2025, 1, 1, tzinfo=Nowhere())), "started_at"),
+        (Task("1", "a").but(created_at="today"), "created_at"),
+        (Task("1", "a").but(estimate=float("nan")), "estimate"),
+        (Task("1", "a").but(estimate=True), "estimate"),
+        (Task("1", "a").but(description=None), "description"),
+        (Task("1", "a").but(owner=5), "owner"),
         (Task("1", "a", priority=None).but(priority="urgent"), "priority"),
         (Task("1", "a").but(status="done"), "status"),
         (Task("1", "a", metadata=FrozenDict({"a": {"b": {1}}})), "metadata.a.b"),
@@ -321,3 +328,10 @@ def test_whatever_data_is_given_a_plan_or_a_codec_error_comes_back(value, key):
             assert isinstance(plan_from_data(given_data), Plan)
         except CodecError as error:
             assert error.data["problem"]  # noqa: PT017 - either outcome is right
+
+
+@pytest.mark.parametrize("write", [dump_plan, plan_to_data, to_agentscope, entry_to_data])
+def test_what_is_no_plan_or_entry_is_not_written(write):
+    """The error says what to give."""
+    with pytest.raises(PlanError, match=r"5 \(int\) was given; give an? (Plan|Entry)"):
+        write(5)

@@ -19,6 +19,7 @@ from todoplan.codec.values import (
     write_time,
 )
 from todoplan.core.plan.frozen import EMPTY, FrozenDict, freeze
+from todoplan.core.plan.model import Status
 
 READERS = (count, ids, metadata, number, positive, text, time)
 
@@ -91,3 +92,47 @@ def test_all_faults_of_metadata_are_found():
         (".a[1]", "a Python set is no JSON value"),
         ('.b["c d"]', "2 is no key, a text"),
     ]
+
+
+class Whole(int):
+    """A number of a class of its own."""
+
+    def __int__(self):
+        return 99
+
+
+class Real(float):
+    """Another."""
+
+
+@pytest.mark.parametrize(
+    ("reader", "value", "plain"),
+    [
+        (count, Whole(0), 0),
+        (positive, Whole(3), 3),
+        (number, Whole(3), 3),
+        (number, Real(0.5), 0.5),
+    ],
+)
+def test_a_number_of_a_subclass_is_written_as_a_plain_one(reader, value, plain):
+    """What is equal comes out; the subclass is not asked."""
+    assert (reader(value), type(reader(value))) == (plain, type(plain))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [True, float("nan"), float("-inf"), "5", None, 1j, pytest.param(10**5000, id="huge")],
+)
+def test_what_is_no_finite_number_is_refused(value):
+    """The sentence shows what was seen."""
+    with pytest.raises(MisfitError, match="is no finite number"):
+        number(value)
+
+
+def test_ids_may_be_texts_of_a_subclass():
+    """They are texts; among others, each that is none is named with its place."""
+    assert ids([]) == ()
+    assert ids(["1", Status.PENDING]) == ("1", "pending")
+    with pytest.raises(MisfitError) as caught:
+        ids(["1", 2, None])
+    assert [path for path, _ in caught.value.found] == ["[1]", "[2]"]

@@ -652,7 +652,7 @@ def test_nul_and_other_controls():
     assert texts_of(reply.plan) == ["ab", "c\x1b[31m\x85d"]
     assert codes(reply) == ["hidden_characters"]
     shown = send({}, tool="read_todos", plan=reply.plan).text
-    assert shown == "#1 [pending] ab\n#2 [pending] c [31m d"
+    assert shown == "#1 [pending] ab\n#2 [pending] c d"
 
 
 @pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u2069", "\U000e0041", "\U000e007f"])

@@ -10,6 +10,7 @@ from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
+from todoplan.errors import PlanError
 
 CALLS = {
     Toolbox(TODOS): [
@@ -33,7 +34,7 @@ turns = st.sampled_from(list(CALLS)).flatmap(
 )
 
 
-def told(reply):
+def visible(reply):
     """
     Return what a reply says and does, whoever it is for.
     """
@@ -47,7 +48,7 @@ def test_beside_each_other_calls_are_answered_as_in_the_turn(turn):
     whole = toolbox.turn(Plan(), calls).replies
     for place in range(len(calls)):
         replies = answered_beside(toolbox, Plan(), calls, place)
-        assert list(map(told, replies)) == list(map(told, whole[: place + 1]))
+        assert list(map(visible, replies)) == list(map(visible, whole[: place + 1]))
 
 
 @given(turns)
@@ -57,7 +58,7 @@ def test_after_each_other_calls_are_answered_as_in_the_turn(turn):
     plan, names = Plan(), [call.name for call in calls]
     for call, expected in zip(calls, toolbox.turn(plan, calls).replies, strict=True):
         reply = answered_after(toolbox, plan, call, names)
-        assert told(reply) == told(expected)
+        assert visible(reply) == visible(expected)
         plan = reply.plan
 
 
@@ -66,3 +67,17 @@ def test_a_call_that_clashes_with_none_is_carried_out(turn):
     """Whether nothing is known of its turn, or nothing else in it writes the list."""
     call = Call("write_todos", {"todos": [{"content": "a", "status": "pending"}]})
     assert len(answered_after(Toolbox(TODOS), Plan(), call, turn).plan) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "wanted"),
+    [
+        (lambda box, call: answered_beside(box, Plan(), [call], 1), "place 1 is none of 1 calls"),
+        (lambda box, call: answered_beside(box, Plan(), [call], -1), "place -1 is none of 1 calls"),
+        (lambda box, call: answered_after(box, Plan(), call, "write_todos"), "give the names of"),
+    ],
+)
+def test_a_turn_that_cannot_be_is_the_developers_mistake(wrong, wanted):
+    """One name given for a list of names would be read letter by letter, and never clash."""
+    with pytest.raises(PlanError, match=wanted):
+        wrong(Toolbox(), Call("write_todos", {}))

@@ -1,12 +1,15 @@
 """The one road from a call to a reply."""
 
+import inspect
 import re
 from datetime import UTC, datetime
+from enum import StrEnum
 
 import pytest
 from support.talk import check_reply, planned, texts_of, toolbox, write
 
-from todoplan.core.plan.plan import Plan
+from todoplan import DEFAULT, STRICT, Plan, dialogue
+from todoplan.dialogue import LEAN, TASKS
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError
@@ -15,13 +18,13 @@ AT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def test_a_reply_carries_everything():
-    """Plan, events, text, warnings, mends, and the name under which the tool is shown."""
+    """Plan, events, text, warnings, repairs, and the name under which the tool is shown."""
     both = [{"content": text, "status": "doing"} for text in "ab"]
     reply = toolbox().call(Plan(), "write_todos", {"todos": both}, at=AT)
     check_reply(Plan(), reply)
     assert reply.name == "write_todos"
     assert [warning.code for warning in reply.warnings] == ["single_in_progress"]
-    assert [mend.used for mend in reply.repairs] == ["in_progress"] * 2
+    assert [repair.used for repair in reply.repairs] == ["in_progress"] * 2
     assert reply.plan["1"].created_at == AT
     assert reply.text.splitlines()[1:] == [
         (
@@ -102,6 +105,128 @@ def test_a_note_when_nothing_is_open_on_request():
 )
 def test_what_is_no_tool_set_or_policy_is_refused_at_once(wrong, wanted):
     """The error shows what was given, and what to write."""
-    with pytest.raises(PlanError, match=re.escape(wanted)) as told:
+    with pytest.raises(PlanError, match=re.escape(wanted)) as raised:
         wrong()
-    assert "write Toolbox(TASKS, DEFAULT)" in str(told.value)
+    assert "write Toolbox(TASKS, DEFAULT)" in str(raised.value)
+
+
+def test_a_policy_that_cannot_be_kept_is_refused_with_the_remedy():
+    """The message says which rules, of which set, and what to write."""
+    Toolbox(TASKS, STRICT)
+    with pytest.raises(
+        PlanError, match="the tool set lean takes no active_form, priority"
+    ) as raised:
+        Toolbox(LEAN, STRICT)
+    assert 'policy.but(active_form_required="off", priority_required="off")' in str(raised.value)
+    assert raised.value.data["rules"] == ("active_form_required", "priority_required")
+
+
+class Awkward(str):
+    """
+    A text that answers no question about itself.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        raise ValueError
+
+    def __hash__(self):
+        raise ValueError
+
+    def __str__(self):
+        raise ValueError
+
+
+class Silent:
+    """
+    An object that is neither a text nor ready to say what it is.
+    """
+
+    @property
+    def __class__(self):
+        raise ValueError
+
+    def __repr__(self):
+        raise ValueError
+
+
+class Named(StrEnum):
+    """
+    Names of tools, as an application may keep them.
+    """
+
+    READ = "read_todos"
+
+
+NAMES = [list, dict, bool, bytes, object, Silent, lambda: Awkward("nobody"), lambda: Toolbox]
+
+
+@pytest.mark.parametrize("make", NAMES, ids=range(len(NAMES)))
+def test_any_object_as_a_name_gives_an_error(make):
+    """A list was a TypeError: it has no hash. In a turn it is answered beside the others."""
+    plan, name = planned("a"), make()
+    reply = Toolbox().call(plan, name, {})
+    check_reply(plan, reply)
+    assert "There is no planning tool" in reply.text
+    assert type(reply.name) is str
+    calls = [Call(name, {}), Call("read_todos", {})]
+    assert [each.is_error for each in Toolbox().turn(plan, calls).replies] == [True, False]
+
+
+def test_a_name_may_be_any_kind_of_text():
+    """A member of an enum of texts, or another subclass, names the tool that it spells."""
+    for name in (Named.READ, Awkward("read_todos")):
+        assert Toolbox().call(planned("a"), name).text == "#1 [pending] a"
+
+
+ARGUMENTS = [object(), Silent, 1.5, float("nan"), b"{}", [], "", "{", [{}], {"todos": object()}]
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS, ids=range(len(ARGUMENTS)))
+def test_any_object_as_arguments_gives_an_error(arguments):
+    """Nothing is changed, and nothing raised."""
+    plan = planned("a")
+    reply = Toolbox().call(plan, "write_todos", arguments)
+    check_reply(plan, reply)
+    assert reply.is_error
+
+
+@pytest.mark.parametrize(
+    ("wrong", "wanted"),
+    [
+        (lambda: Toolbox().call(None, "read_todos"), "None (NoneType) is no plan; give Plan()"),
+        (lambda: Toolbox().call([], "nobody"), "[] (list) is no plan"),
+        (lambda: Toolbox().turn({}, [Call("read_todos", {})]), "{} (dict) is no plan"),
+        (lambda: Toolbox().turn({}, [Call("write_todos", {})] * 2), "{} (dict) is no plan"),
+        (lambda: Toolbox().turn(Plan(), "read_todos"), "give the calls of a turn, such as [Call("),
+        (lambda: Toolbox().turn(Plan(), [("read_todos", {})]), "give the calls of a turn"),
+        (lambda: Toolbox(limits=7), "7 (int) is no InputLimits"),
+    ],
+)
+def test_a_developers_mistake_is_an_exception(wrong, wanted):
+    """What a model sends never raises; a plan that is none does, and says what to give."""
+    with pytest.raises(PlanError, match=re.escape(wanted)):
+        wrong()
+
+
+def test_a_toolbox_shows_how_it_is_written():
+    """Its repr has the tool set and the policy by name, and the options that are not as usual."""
+    policy = repr(STRICT)
+    assert repr(Toolbox(TASKS, STRICT)) == f"Toolbox(TASKS, {policy})"
+    assert repr(Toolbox(TASKS, STRICT, say_done=True)) == f"Toolbox(TASKS, {policy}, say_done=True)"
+
+
+PUBLIC = [
+    (name, value)
+    for name in dialogue.__all__
+    if callable(value := getattr(dialogue, name)) and name != "Clock"
+]
+
+
+@pytest.mark.parametrize(("name", "value"), PUBLIC, ids=[name for name, _ in PUBLIC])
+def test_help_reads(name, value):
+    """No signature is longer than a few lines, whatever the defaults are."""
+    defaults = sum(len(repr(policy)) for policy in (DEFAULT,)) - len("DEFAULT")
+    longest = 250 + (defaults if name == "Toolbox" else 0)
+    assert len(str(inspect.signature(value))) <= longest

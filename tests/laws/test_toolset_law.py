@@ -126,7 +126,7 @@ def test_what_a_rule_of_your_own_demands_is_looked_for_as_well():
     def estimated(change):
         return [Problem("unestimated", (t.id,)) for t in change.written() if t.estimate is None]
 
-    policy = DEFAULT.adding(Rule("estimated", estimated, demands="estimate"))
+    policy = DEFAULT.adding(Rule("estimated", estimated, new_tasks_need="estimate"))
     box = Toolbox(tasks(), policy)
     assert box.call(Plan(), "TaskCreate", {"subject": "a"}).is_error
     reply = box.call(Plan(), "TaskCreate", {"tasks": [{"subject": "a", "estimate": 5}]})
@@ -135,4 +135,6 @@ def test_what_a_rule_of_your_own_demands_is_looked_for_as_well():
         with pytest.raises(PlanError, match=f"{toolset.name} takes no estimate, which the policy"):
             Toolbox(toolset, policy)
     for toolset in (TODOS, LEAN, tasks()):
-        assert Toolbox(toolset, Policy().adding(Rule("titled", estimated, demands="subject")))
+        assert Toolbox(
+            toolset, Policy().adding(Rule("titled", estimated, new_tasks_need="subject"))
+        )

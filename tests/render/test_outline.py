@@ -1,15 +1,16 @@
 import attrs
 import pytest
 from hypothesis import given
+from support.documents import around, full_task
 from support.hostile import plan_with, plans
 
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.events.apply import apply
 from todoplan.core.events.types import PlanRestored
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import TASK_FIELDS, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import blocked, ready
-from todoplan.render.outline import arrows, aside, lines, summary
+from todoplan.render.outline import LEFT_OUT, arrows, aside, lines, summary
 
 
 @given(plans())
@@ -122,3 +123,14 @@ def test_a_line_is_a_value():
     (row,) = lines(plan_with("a"))
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         row.text = "b"
+
+
+@pytest.mark.parametrize("name", TASK_FIELDS)
+def test_every_field_is_shown_or_left_out_on_purpose(name):
+    """
+    A field that changes its task's line stands not among those left out, any other does.
+    """
+    full, default = full_task(), TASK_FIELDS[name].default
+    other = full.but(**{name: "6" if default is attrs.NOTHING else default})
+    rows = [next(row for row in lines(around(t)) if row.id == t.id) for t in (full, other)]
+    assert (rows[0] == rows[1]) == (name in LEFT_OUT)

@@ -639,3 +639,14 @@ def test_who_has_waited_long_asks_more_often(path, monkeypatch):
     assert pauses[:-1] == sorted(pauses[:-1], reverse=True)
     assert pauses[-2] == 0.001
     assert abs(sum(pauses) - 10) < 0.001
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_flipped_bit_in_an_entry_is_an_error(path, number):
+    """It would load as another plan: the title is as good with another letter."""
+    create(path, "Dig")
+    document = bytearray(path.read_bytes())
+    document[document.index(b"Dig") + 1] ^= 1 << number
+    path.write_bytes(document)
+    with pytest.raises(CodecError):
+        FileStore(path).load("a")

@@ -19,7 +19,7 @@ MAY = {
     "core": (),
     "core.plan": (),
     "core.commands": ("core.plan",),
-    "core.problems": (),
+    "core.problems": ("core.plan",),
     "core.events": ("core.plan",),
     "core.rules": ("core.plan", "core.commands", "core.problems", "core.events"),
     "core.decide": (
@@ -46,7 +46,29 @@ MAY = {
     "stores.locked_file": (),
     "stores": ("stores.base", "stores.locked_file", "codec", "core"),
     "planner": ("dialogue", "stores.base", "stores.memory", "core"),
-    "transcripts": ("dialogue", "codec", "core"),
+    "transcripts.calls": (),
+    "transcripts.tools": ("dialogue",),
+    "transcripts.files": ("transcripts.calls",),
+    "transcripts.readers": (
+        "dialogue",
+        "core",
+        "transcripts.calls",
+        "transcripts.tools",
+        "transcripts.files",
+    ),
+    "transcripts.reading": (
+        "transcripts.calls",
+        "transcripts.tools",
+        "transcripts.files",
+        "transcripts.readers",
+    ),
+    "transcripts.replay": (
+        "dialogue",
+        "core",
+        "transcripts.calls",
+        "transcripts.tools",
+        "transcripts.reading",
+    ),
     "adapters": ("planner", "dialogue", "codec", "core"),
     "adapters.mcp": ("planner", "dialogue", "codec", "core", "stores.memory"),
     "cli": EVERYTHING,
@@ -132,7 +154,7 @@ def unit_of(name):
     Return the unit of the import table that a module is in.
     """
     first, *rest = name.split(".")
-    if first in {"core", "dialogue", "stores", "adapters"} and rest:
+    if first in {"core", "dialogue", "stores", "adapters", "transcripts"} and rest:
         return f"{first}.{rest[0]}"
     return first
 

@@ -5,7 +5,14 @@ import json
 from agentscope.agent import Agent
 from agentscope.credential import CredentialBase
 from agentscope.formatter import OpenAIChatFormatter
-from agentscope.message import HintBlock, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
+from agentscope.message import (
+    HintBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    UserMsg,
+)
 from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.state import AgentState
 from agentscope.tool import Toolkit
@@ -28,12 +35,13 @@ class Scripted(ChatModelBase):
 
     async def _call_api(self, model_name, messages, tools=None, tool_choice=None, **kwargs):
         turn = await self.script.areply(flattened(messages), map(_offered, tools))
+        thoughts = [ThinkingBlock(thinking=turn.thoughts)] if turn.thoughts else []
         texts = [TextBlock(text=turn.text)] if turn.text else []
         uses = [
             ToolCallBlock(id=call.call_id, name=call.name, input=_text(call.arguments))
             for call in turn.calls
         ]
-        return ChatResponse(content=[*texts, *uses], is_last=True)
+        return ChatResponse(content=[*thoughts, *texts, *uses], is_last=True)
 
 
 def _offered(tool):
@@ -72,11 +80,8 @@ class AgentScope:
     An agent whose states are the sessions; a state is saved as JSON after every run.
     """
 
-    def __init__(self, setup, saved=None):
-        self.setup, self.saved = setup, dict(saved or {})
-        self.states = {
-            key: AgentState.model_validate_json(text) for key, text in self.saved.items()
-        }
+    def __init__(self, setup):
+        self.setup, self.texts, self.states = setup, {}, {}
 
     def state(self, session):
         return self.states.setdefault(session, AgentState())
@@ -87,8 +92,13 @@ class AgentScope:
     def plan(self, session):
         return plan_of_state(self.state(session))
 
-    def restarted(self):
-        return AgentScope(self.setup, self.saved)
+    def saved(self):
+        return json.dumps(self.texts)
+
+    def resume(self, saved):
+        self.texts = json.loads(saved)
+        for session, text in self.texts.items():
+            self.states[session] = AgentState.model_validate_json(text)
 
     def _agent(self, state, script):
         tools = make_tools(self.setup.toolbox, clock=self.setup.clock)
@@ -97,7 +107,7 @@ class AgentScope:
             "You work.",
             Scripted(script),
             toolkit=Toolkit(tools=tools),
-            middlewares=[PlanMiddleware(self.setup.toolbox, self.setup.settings)],
+            middlewares=[PlanMiddleware(self.setup.toolbox, settings=self.setup.settings)],
             state=state,
         )
 
@@ -105,7 +115,7 @@ class AgentScope:
         state = self.state(session)
         agent = self._agent(state, script)
         events = [e async for e in agent.reply_stream(UserMsg(name="user", content="go"))]
-        self.saved[session] = state.model_dump_json()
+        self.texts[session] = state.model_dump_json()
         told = [(getattr(event, "metadata", None) or {}).get("todoplan") for event in events]
         entries = [entry_from_data(one) for one in told if one]
         news = [event for entry in entries for event in entry.events]

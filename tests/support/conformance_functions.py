@@ -34,7 +34,8 @@ def _chat(turn):
         {"id": call.call_id, "function": {"name": call.name, "arguments": _json(call.arguments)}}
         for call in turn.calls
     ]
-    return [{"role": "assistant", "content": turn.text, "tool_calls": calls}]
+    thoughts = {"reasoning_content": turn.thoughts} if turn.thoughts else {}
+    return [{"role": "assistant", "content": turn.text, **thoughts, "tool_calls": calls}]
 
 
 def _of_chat(message):
@@ -51,7 +52,8 @@ def _items(turn):
         }
         for call in turn.calls
     ]
-    return [{"role": "assistant", "content": turn.text}, *calls]
+    thoughts = [{"type": "reasoning", "summary": [turn.thoughts]}] if turn.thoughts else []
+    return [*thoughts, {"role": "assistant", "content": turn.text}, *calls]
 
 
 def _of_items(item):
@@ -65,7 +67,9 @@ def _blocks(turn):
         {"type": "tool_use", "id": call.call_id, "name": call.name, "input": call.arguments}
         for call in turn.calls
     ]
-    return [{"role": "assistant", "content": [{"type": "text", "text": turn.text}, *uses]}]
+    thoughts = [{"type": "thinking", "thinking": turn.thoughts}] if turn.thoughts else []
+    text = {"type": "text", "text": turn.text}
+    return [{"role": "assistant", "content": [*thoughts, text, *uses]}]
 
 
 def _of_blocks(message):
@@ -83,7 +87,8 @@ def _parts(turn):
         {"function_call": {"name": call.name, "args": call.arguments, "id": call.call_id}}
         for call in turn.calls
     ]
-    return [{"role": "model", "parts": [{"text": turn.text}, *calls]}]
+    thoughts = [{"text": turn.thoughts, "thought": True}] if turn.thoughts else []
+    return [{"role": "model", "parts": [*thoughts, {"text": turn.text}, *calls]}]
 
 
 def _of_parts(content):
@@ -91,7 +96,8 @@ def _of_parts(content):
     if "parts" not in content:
         return [Seen(role, content["content"])]
     found = [part["function_response"] for part in content["parts"] if "function_response" in part]
-    texts = [Seen(role, part["text"]) for part in content["parts"] if "text" in part]
+    said = (part for part in content["parts"] if "text" in part and not part.get("thought"))
+    texts = [Seen(role, part["text"]) for part in said]
     answers = [
         Seen("tool", *one["response"].values(), one["id"], "error" in one["response"])
         for one in found
@@ -152,8 +158,8 @@ class Functions:
     An embedder's loop; each session is kept as a JSON text.
     """
 
-    def __init__(self, shape, setup, kept=None):
-        self.shape, self.setup, self.kept = shape, setup, dict(kept or {})
+    def __init__(self, shape, setup):
+        self.shape, self.setup, self.kept = shape, setup, {}
         self.guidance = Guidance(setup.toolbox.toolset, setup.settings)
 
     def load(self, session):
@@ -170,8 +176,11 @@ class Functions:
     def plan(self, session):
         return self.load(session).plan
 
-    def restarted(self):
-        return type(self)(self.shape, self.setup, self.kept)
+    def saved(self):
+        return json.dumps(self.kept)
+
+    def resume(self, saved):
+        self.kept = json.loads(saved)
 
     async def run(self, session, script):
         record, events, again = self.load(session), [], ""
@@ -210,7 +219,8 @@ class Functions:
         return [seen for message in messages for seen in self.shape.read(message)]
 
     def heard(self, record, turn):
-        said = Message("assistant", turn.text, tuple(call.name for call in turn.calls))
+        calls = tuple(call.name for call in turn.calls)
+        said = Message("assistant", turn.text, calls, finish=turn.finish)
         self.add(record, self.shape.said(turn), said)
         return said
 

@@ -1,5 +1,6 @@
 """LangChain's agent under the conformance suite: the real graph, model scripted, sync or async."""
 
+import pickle
 from typing import Any
 
 from langchain.agents import create_agent
@@ -9,7 +10,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from todoplan.adapters.langgraph import Options, PlanMiddleware, plan_of_state, seed_plan
+from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
 from todoplan.testing.adapters import Definition, Ran, Seen
 
@@ -47,8 +48,10 @@ def _offered(tool):
 
 def _said(turn):
     calls = [{"name": call.name, "args": call.arguments, "id": call.call_id} for call in turn.calls]
-    finish = {"finish_reason": "tool_calls" if calls else "stop"}
-    message = AIMessage(turn.text, tool_calls=calls, response_metadata=finish)
+    finish = "content_filter" if turn.finish else "tool_calls" if calls else "stop"
+    thoughts = [{"type": "thinking", "thinking": turn.thoughts}] if turn.thoughts else []
+    content = [*thoughts, {"type": "text", "text": turn.text}] if thoughts else turn.text
+    message = AIMessage(content, tool_calls=calls, response_metadata={"finish_reason": finish})
     return ChatResult(generations=[ChatGeneration(message=message)])
 
 
@@ -66,13 +69,10 @@ class LangGraph:
     An agent of `create_agent`, whose threads are the sessions; a checkpointer keeps them.
     """
 
-    def __init__(self, setup, saver=None):
-        self.setup, self.saver, self.scripts = setup, saver or InMemorySaver(), {}
+    def __init__(self, setup):
+        self.setup, self.saver, self.scripts = setup, InMemorySaver(), {}
         planning = PlanMiddleware(
-            toolset=setup.toolbox.toolset,
-            policy=setup.toolbox.policy,
-            settings=setup.settings,
-            options=Options(clock=setup.clock, emit_events=True),
+            setup.toolbox, settings=setup.settings, clock=setup.clock, emit_events=True
         )
         self.graph = create_agent(
             Scripted(scripts=self.scripts),
@@ -90,8 +90,17 @@ class LangGraph:
     def plan(self, session):
         return plan_of_state(self.graph.get_state(self._config(session)))
 
-    def restarted(self):
-        return type(self)(self.setup, self.saver)
+    def saved(self):
+        kept = [self.saver.blobs, self.saver.writes, self.saver.storage]
+        threads = {name: {**each} for name, each in self.saver.storage.items()}
+        return pickle.dumps([{**kept[0]}, {**kept[1]}, threads])
+
+    def resume(self, saved):
+        blobs, writes, threads = pickle.loads(saved)  # noqa: S301 - what `saved` has written
+        self.saver.blobs.update(blobs)
+        self.saver.writes.update(writes)
+        for name, each in threads.items():
+            self.saver.storage[name].update(each)
 
     async def run(self, session, script):
         self.scripts[session] = script

@@ -27,8 +27,11 @@ class MCP:
     def plan(self, session):
         return self.store.load(session)
 
-    def restarted(self):
-        return MCP(self.setup, self.era, self.file)
+    def saved(self):
+        return str(self.file)
+
+    def resume(self, saved):
+        self.file, self.store = saved, FileStore(saved)
 
     async def run(self, session, script):
         seen, before = [], len(self.store.entries(session))

@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+from contextlib import suppress
 
 from agents import Agent, RunConfig, Runner
+from agents.exceptions import ModelRefusalError
 from agents.memory import SessionABC
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+from openai.types.responses import ResponseOutputRefusal, ResponseReasoningItem
 
 from todoplan.adapters.openai_agents import Planning, attach, plan_of_state, seed_plan
 from todoplan.testing.adapters import Definition, Ran, Seen
@@ -41,12 +44,14 @@ def seen(item):
     """
     Return an item of the Responses API as the suite reads it, in a list; a call is left out.
     """
-    if item.get("type") == "function_call":
+    if item.get("type") in {"function_call", "reasoning"}:
         return []
     if item.get("type") == "function_call_output":
         return [Seen("tool", item["output"], item["call_id"])]
     content = item["content"]
-    text = content if isinstance(content, str) else "".join(part["text"] for part in content)
+    text = (
+        content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    )
     return [Seen(item["role"], text)]
 
 
@@ -63,7 +68,15 @@ def _all_seen(items):
 
 def _said(turn):
     text = [assistant_message(turn.text)] if turn.text or not turn.calls else []
-    return [*text, *map(_call, turn.calls)]
+    if turn.finish:
+        text[0].content = [ResponseOutputRefusal(type="refusal", refusal=turn.text)]
+    thoughts = [_reasoning(turn.thoughts)] if turn.thoughts else []
+    return [*thoughts, *text, *map(_call, turn.calls)]
+
+
+def _reasoning(text):
+    summary = [{"type": "summary_text", "text": text}]
+    return ResponseReasoningItem(id="rs_1", type="reasoning", summary=summary)
 
 
 def _call(call):
@@ -87,12 +100,9 @@ class OpenAIAgents:
     One agent. A session is a `Planning` and a session of the SDK, both kept as JSON texts.
     """
 
-    def __init__(self, setup, saved=None):
+    def __init__(self, setup):
         self.setup, self.sessions, self.plannings = setup, {}, {}
         self.agent = Agent(name="worker", instructions="You work.")
-        for name, (items, planning) in (saved or {}).items():
-            self.sessions[name] = JsonSession(name, items)
-            self.plannings[name] = self._planning(json.loads(planning))
 
     def _planning(self, saved=None):
         return Planning(self.setup.toolbox, saved=saved, clock=self.setup.clock)
@@ -107,12 +117,14 @@ class OpenAIAgents:
     def plan(self, session):
         return plan_of_state(self._of(session).to_data())
 
-    def restarted(self):
-        saved = {
-            name: (session.text, json.dumps(self.plannings[name].to_data()))
-            for name, session in self.sessions.items()
-        }
-        return type(self)(self.setup, saved)
+    def saved(self):
+        sessions = self.sessions.items()
+        return json.dumps({n: (each.text, self.plannings[n].to_data()) for n, each in sessions})
+
+    def resume(self, saved):
+        for name, (items, planning) in json.loads(saved).items():
+            self.sessions[name] = JsonSession(name, items)
+            self.plannings[name] = self._planning(planning)
 
     async def run(self, session, script):
         planning, told = self._of(session), []
@@ -120,7 +132,8 @@ class OpenAIAgents:
             self.agent.clone(model=_model(script)), planning, settings=self.setup.settings
         )
         stop = planning.subscribe(lambda entry, _: told.extend(entry.events))
-        await self._run(agent, self.sessions[session])
+        with suppress(ModelRefusalError):  # the SDK's own way to end a run that was refused
+            await self._run(agent, self.sessions[session])
         stop()
         items = await self.sessions[session].get_items()
         return Ran(_all_seen(items), told)

@@ -7,6 +7,7 @@ from pydantic_ai.messages import (
     ModelMessagesTypeAdapter,
     ModelResponse,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
@@ -16,7 +17,7 @@ from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from todoplan import Planner
 from todoplan.adapters.pydantic_ai import Planning, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
-from todoplan.stores.memory import MemoryStore
+from todoplan.stores.file import FileStore
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 
@@ -51,7 +52,10 @@ def _model(script):
     async def answer(messages, info):
         turn = await said(messages, info)
         calls = [ToolCallPart(call.name, _text(call), call.call_id) for call in turn.calls]
-        return ModelResponse(parts=[*calls, *([TextPart(turn.text)] if turn.text else [])])
+        thoughts = [ThinkingPart(turn.thoughts)] if turn.thoughts else []
+        texts = [TextPart(turn.text)] if turn.text else []
+        finish = "content_filter" if turn.finish else None
+        return ModelResponse(parts=[*thoughts, *calls, *texts], finish_reason=finish)
 
     async def stream(messages, info):
         turn = await said(messages, info)
@@ -68,32 +72,32 @@ class PydanticAI:
     One agent; the sessions are message histories, kept as JSON.
     """
 
-    def __init__(self, setup, kept=None):
-        self.setup, self.kept = setup, kept if kept is not None else {}
+    def __init__(self, setup, store=None):
+        self.setup, self.kept = setup, {}
         box, settings = setup.toolbox, setup.settings
-        self.planning = Planning(box, settings, store=self._store(), clock=setup.clock)
+        self.planning = Planning(box, settings, store=store, clock=setup.clock)
         self.agent = Agent(capabilities=[self.planning], instructions="You work.", retries=3)
 
-    def _store(self):
-        return None
-
     def _messages(self, session):
-        return ModelMessagesTypeAdapter.validate_json(self.kept.get(session, b"[]"))
+        return ModelMessagesTypeAdapter.validate_json(self.kept.get(session, "[]"))
 
     def seed(self, session, plan):
-        seeded = seed_plan(self._messages(session), plan)
-        self.kept[session] = ModelMessagesTypeAdapter.dump_json(seeded)
+        seeded = seed_plan(self.planning, self._messages(session), plan)
+        self.kept[session] = ModelMessagesTypeAdapter.dump_json(seeded).decode()
 
     def plan(self, session):
         return plan_of_state(self._messages(session))
 
-    def restarted(self):
-        return type(self)(self.setup, self.kept)
+    def saved(self):
+        return json.dumps(self.kept)
+
+    def resume(self, saved):
+        self.kept = json.loads(saved)
 
     async def run(self, session, script):
         messages = self._messages(session)
         result = await self._ran(_model(script), messages, session)
-        self.kept[session] = result.all_messages_json()
+        self.kept[session] = result.all_messages_json().decode()
         parts = (part for message in result.new_messages() for part in message.parts)
         told = [p.metadata for p in parts if isinstance(p, ToolReturnPart) and p.metadata]
         entries = [entry_from_data(one["todoplan"]["entry"]) for one in told]
@@ -121,11 +125,20 @@ class Streamed(PydanticAI):
 
 class Stored(PydanticAI):
     """
-    The same, with the plans in a store.
+    The same, with the plans in a file.
     """
 
-    def _store(self):
-        return self.kept.setdefault("", MemoryStore())
+    def __init__(self, setup, folder):
+        super().__init__(setup, FileStore(f"{folder}/plans.json"))
+        self.folder = folder
+
+    def saved(self):
+        return json.dumps([super().saved(), self.folder])
+
+    def resume(self, saved):
+        kept, folder = json.loads(saved)
+        self.__init__(self.setup, folder)
+        super().resume(kept)
 
     def seed(self, session, plan):
         Planner(self.planning.store, session).restore(plan)

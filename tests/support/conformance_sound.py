@@ -3,39 +3,14 @@
 import attrs
 from support.conformance_functions import MESSAGES, Functions
 
-from todoplan.core.decide.assembly import plan_of
-
 
 class Sound(Functions):
     """
     A framework of plain JSON that hands arguments on as they come.
     """
 
-    def __init__(self, setup, kept=None):
-        super().__init__(MESSAGES, setup, kept)
-
-    def restarted(self):
-        return type(self)(self.setup, self.kept)
-
-
-def caught_by(check, *others):
-    """
-    Note on a fault the check that is meant for it, and others that cannot help but catch it.
-    """
-
-    def noted(host):
-        host.meant, host.others = f"test_{check}", {f"test_{other}" for other in others}
-        return host
-
-    return noted
-
-
-def edited(plan, **changes):
-    """
-    Return a plan whose tasks all have other values in some fields.
-    """
-    tasks = tuple(attrs.evolve(task, **changes) for task in plan)
-    return plan_of(tasks, next_id=plan.next_id, revision=plan.revision)
+    def __init__(self, setup):
+        super().__init__(MESSAGES, setup)
 
 
 def with_arguments(turn, change, kind=dict):

@@ -1,7 +1,13 @@
-"""Plans, entries and values that a codec must bring back: any text, any zone, any edges."""
+"""
+Plans, entries and values that a codec must bring back: any text, any zone, any edges.
 
-from datetime import UTC, timedelta, timezone
+Tasks and edits are drawn field by field as `TASK_FIELDS` says, and `full_task` has every field set:
+no field is named here, so that a new one is drawn from the day it is declared.
+"""
 
+from datetime import UTC, datetime, timedelta, timezone
+
+import attrs
 from hypothesis import strategies as st
 
 from todoplan.core.decide.assembly import plan_of
@@ -18,7 +24,7 @@ from todoplan.core.events.types import (
     TasksReordered,
 )
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Priority, Status, Task
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Priority, Status, Task
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=8) | st.sampled_from(
     ["\ud83d", "\ud83d\ude00", "\ud83d\ufdd0\ude00", "😀", "\x00", "\u2028", "\u202e", '"\\', "é"]
@@ -41,26 +47,63 @@ def or_none(values):
     return st.none() | values
 
 
+_BY_KIND = {
+    FieldKind.ID: ids,
+    FieldKind.TEXT: any_text,
+    FieldKind.TEXT_OR_NONE: or_none(any_text),
+    FieldKind.STATUS: st.sampled_from(Status),
+    FieldKind.PRIORITY: or_none(st.sampled_from(Priority)),
+    FieldKind.IDS: st.just(()),
+    FieldKind.NUMBER: or_none(numbers),
+    FieldKind.METADATA: objects,
+    FieldKind.TIME: or_none(times),
+}
+
+
+def values_of(field):
+    """
+    Draw what may stand in a field; a text that every task has is not blank. Edges come with a plan.
+    """
+    must = field.kind is FieldKind.TEXT and field.default is attrs.NOTHING
+    return subjects if must else _BY_KIND[field.kind]
+
+
 @st.composite
 def tasks(draw, task_id=None):
     """
     Draw a task without edges.
     """
-    return Task(
-        task_id or draw(ids),
-        draw(subjects),
-        draw(any_text),
-        draw(st.sampled_from(Status)),
-        draw(or_none(any_text)),
-        draw(or_none(st.sampled_from(Priority))),
-        draw(or_none(any_text)),
-        estimate=draw(or_none(numbers)),
-        metadata=FrozenDict(draw(objects)),
-        created_at=draw(or_none(times)),
-        updated_at=draw(or_none(times)),
-        started_at=draw(or_none(times)),
-        completed_at=draw(or_none(times)),
-    )
+    drawn = {name: draw(values_of(field)) for name, field in TASK_FIELDS.items()}
+    return Task(**{**drawn, **({"id": task_id} if task_id else {})})
+
+
+_FULL = {
+    FieldKind.ID: lambda _: "5",
+    FieldKind.TEXT: lambda place: f"text {place}",
+    FieldKind.TEXT_OR_NONE: lambda place: f"words {place}",
+    FieldKind.STATUS: lambda _: Status.COMPLETED,
+    FieldKind.PRIORITY: lambda _: Priority.LOW,
+    FieldKind.IDS: lambda place: (str(10 + place), str(50 + place)),
+    FieldKind.NUMBER: lambda place: place + 0.5,
+    FieldKind.METADATA: lambda place: {"k": [place, {"l": None}]},
+    FieldKind.TIME: lambda place: datetime(2026, 1, 1 + place, tzinfo=UTC),
+}
+
+
+def full_task():
+    """
+    Return a task that has every field set, each to another value, none to its default.
+    """
+    return Task(**{n: _FULL[f.kind](place) for place, (n, f) in enumerate(TASK_FIELDS.items())})
+
+
+def around(task):
+    """
+    Return a plan of this task and of those at the other ends of its edges.
+    """
+    after = [Task(end, "after", blocked_by=(task.id,)) for end in task.blocks]
+    before = [Task(end, "before", blocks=(task.id,)) for end in task.blocked_by]
+    return plan_of([*before, task, *after])
 
 
 @st.composite
@@ -86,15 +129,7 @@ _at = or_none(times)
 _several = st.lists(ids, max_size=3).map(tuple)
 _changes = st.fixed_dictionaries(
     {},
-    optional={
-        "subject": subjects,
-        "description": any_text,
-        "active_form": or_none(any_text),
-        "priority": or_none(st.sampled_from(Priority)),
-        "owner": or_none(any_text),
-        "estimate": or_none(numbers),
-        "metadata": objects,
-    },
+    optional={name: values_of(field) for name, field in TASK_FIELDS.items() if field.editable},
 ).map(FrozenDict)
 
 events = st.one_of(

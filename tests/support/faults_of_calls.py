@@ -4,7 +4,8 @@ import html
 import json
 
 import attrs
-from support.conformance_sound import Sound, caught_by, edited, singly, with_arguments
+from support.conformance_sound import Sound, singly, with_arguments
+from support.faults import caught_by, edited
 
 from todoplan.core.events.types import TaskCreated
 
@@ -25,7 +26,9 @@ class OffersAnyArguments(Sound):
 class LosesEstimates(Sound):
     def answer(self, plan, turn):
         answered = super().answer(plan, turn)
-        return attrs.evolve(answered, plan=edited(answered.plan, estimate=None))
+        return attrs.evolve(
+            answered, plan=edited(answered.plan, lambda task: task.but(estimate=None))
+        )
 
 
 @caught_by("the_replies_are_the_same", "work_goes_on_after_a_restart")
@@ -50,12 +53,12 @@ class TellsNoCreations(Sound):
 
 @caught_by("the_times_are_those_of_the_clock")
 class StopsTheClock(Sound):
-    def __init__(self, setup, kept=None):
+    def __init__(self, setup):
         noon = setup.clock()
-        super().__init__(attrs.evolve(setup, clock=lambda: noon), kept)
+        super().__init__(attrs.evolve(setup, clock=lambda: noon))
 
 
-@caught_by("drawn_talks_are_the_same")
+@caught_by("drawn_conversations_are_the_same")
 class TakesNoShortTexts(Sound):
     def answer(self, plan, turn):
         def longer(arguments):

@@ -6,7 +6,8 @@ from asyncio import current_task
 
 import attrs
 from support.conformance_functions import Record
-from support.conformance_sound import Sound, caught_by
+from support.conformance_sound import Sound
+from support.faults import caught_by
 
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.guidance.guidance import Memory
@@ -123,13 +124,12 @@ class TakesItsOwnForOthers(Sound):
 
 @caught_by("guidance_remembers_over_a_restart")
 class ForgetsWhatItSaid(Sound):
-    def restarted(self):
-        host = super().restarted()
-        for session in host.kept:
-            record = host.load(session)
+    def resume(self, saved):
+        super().resume(saved)
+        for session in self.kept:
+            record = self.load(session)
             record.memory = Memory()
-            host.save(session, record)
-        return host
+            self.save(session, record)
 
 
 @caught_by(
@@ -192,8 +192,8 @@ class CountsOnAndOn(Sound):
 
 @caught_by("users_in_tasks_are_sent_back_apart")
 class CountsForTheThread(Sound):
-    def __init__(self, setup, kept=None):
-        super().__init__(setup, kept)
+    def __init__(self, setup):
+        super().__init__(setup)
         self.local = threading.local()
 
     @property
@@ -213,8 +213,8 @@ class CountsForTheThread(Sound):
 
 @caught_by("users_in_threads_are_sent_back_apart")
 class CountsForAllThreads(CountsForTheThread):
-    def __init__(self, setup, kept=None):
-        super().__init__(setup, kept)
+    def __init__(self, setup):
+        super().__init__(setup)
         self.places = {}
 
     @property
@@ -223,10 +223,30 @@ class CountsForAllThreads(CountsForTheThread):
         return self.places.setdefault(is_main and current_task(), {})
 
 
-@caught_by("a_finished_plan_is_let_go")
+@caught_by("a_finished_plan_is_let_go", "an_answer_beside_thoughts_is_one")
 class AsksOnceMore(Sound):
     def judged(self, record, said):
         verdict, text = super().judged(record, said)
         done = len(record.plan) and not record.plan.counts.open and not said.calls
         asked, self.asked = getattr(self, "asked", False), bool(done)
         return ("again", "") if done and not asked else (verdict, text)
+
+
+@caught_by("a_refusal_is_let_go")
+class IgnoresTheFinishReason(Sound):
+    def judged(self, record, said):
+        return super().judged(record, attrs.evolve(said, finish=""))
+
+
+@caught_by("thoughts_are_no_answer")
+class CountsThoughtsAsText(Sound):
+    def heard(self, record, turn):
+        said = super().heard(record, turn)
+        return attrs.evolve(said, text=turn.thoughts + turn.text)
+
+
+@caught_by("an_answer_beside_thoughts_is_one")
+class TakesThoughtsForTheWholeAnswer(Sound):
+    def heard(self, record, turn):
+        said = super().heard(record, turn)
+        return attrs.evolve(said, text="") if turn.thoughts else said

@@ -4,7 +4,9 @@ import threading
 from typing import ClassVar
 
 import attrs
-from support.conformance_sound import Sound, caught_by, edited
+from support.conformance_functions import Record
+from support.conformance_sound import Sound
+from support.faults import caught_by, edited
 
 from todoplan.core.decide.assembly import plan_of
 
@@ -30,8 +32,8 @@ class KeepsOnePlan(Sound):
 class SharesBetweenAgents(Sound):
     kept_by_all: ClassVar = {}
 
-    def __init__(self, setup, kept=None):
-        super().__init__(setup, kept)
+    def __init__(self, setup):
+        super().__init__(setup)
         self.kept = self.kept_by_all
 
 
@@ -48,8 +50,8 @@ class BelongsToOneThread(Sound):
 
 @caught_by("sessions_in_tasks_are_apart")
 class KeepsARunInTheThread(Sound):
-    def __init__(self, setup, kept=None):
-        super().__init__(setup, kept)
+    def __init__(self, setup):
+        super().__init__(setup)
         self.local = threading.local()
 
     def begin(self, record):
@@ -62,28 +64,53 @@ class KeepsARunInTheThread(Sound):
 
 @caught_by("a_plan_is_resumed")
 class SavesNoOwner(Sound):
-    def restarted(self):
-        host = super().restarted()
-        for session in host.kept:
-            record = host.load(session)
-            record.plan = edited(record.plan, owner=None)
-            host.save(session, record)
-        return host
+    def resume(self, saved):
+        super().resume(saved)
+        for session in self.kept:
+            record = self.load(session)
+            record.plan = edited(record.plan, lambda task: task.but(owner=None))
+            self.save(session, record)
 
 
 @caught_by("work_goes_on_after_a_restart")
 class ForgetsItsToolbox(Sound):
-    def restarted(self):
+    def resume(self, saved):
+        super().resume(saved)
         toolbox = attrs.evolve(self.setup.toolbox, show_list=True)
-        return type(self)(attrs.evolve(self.setup, toolbox=toolbox), self.kept)
+        self.setup = attrs.evolve(self.setup, toolbox=toolbox)
+
+
+RESUMED = (
+    "a_plan_is_resumed",
+    "work_goes_on_after_a_restart",
+    "no_id_is_used_again_after_a_restart",
+    "guidance_remembers_over_a_restart",
+)
+
+
+@caught_by(*RESUMED)
+class RestartsInMemory(Sound):
+    def saved(self):
+        return self.kept
+
+    def resume(self, saved):
+        self.kept = saved
+
+
+@caught_by(*RESUMED)
+class SavesTheConversationOnly(Sound):
+    def resume(self, saved):
+        super().resume(saved)
+        for session in self.kept:
+            record = self.load(session)
+            self.save(session, Record(messages=record.messages, talk=record.talk))
 
 
 @caught_by("no_id_is_used_again_after_a_restart")
 class CountsAnewAfterARestart(Sound):
-    def restarted(self):
-        host = super().restarted()
-        for session in host.kept:
-            record = host.load(session)
+    def resume(self, saved):
+        super().resume(saved)
+        for session in self.kept:
+            record = self.load(session)
             record.plan = plan_of(tuple(record.plan), revision=record.plan.revision)
-            host.save(session, record)
-        return host
+            self.save(session, record)

@@ -4,6 +4,7 @@ import unicodedata
 from pathlib import PurePosixPath
 
 import attrs
+from support.faults import caught_by, edited
 from support.stores_sound import Sound
 
 from todoplan.codec import entry_to_data
@@ -11,26 +12,6 @@ from todoplan.core.decide.assembly import plan_of
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.frozen import EMPTY
 from todoplan.core.plan.plan import Plan
-
-
-def caught_by(check):
-    """
-    Note on a fault the check that is meant for it.
-    """
-
-    def noted(store):
-        store.meant = f"test_{check}"
-        return store
-
-    return noted
-
-
-def edited(plan, change):
-    """
-    Return a plan whose tasks are each changed by a function.
-    """
-    tasks = tuple(map(change, plan))
-    return plan_of(tasks, next_id=plan.next_id, revision=plan.revision)
 
 
 @caught_by("a_plan_never_written_is_empty")

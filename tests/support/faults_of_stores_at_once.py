@@ -4,7 +4,7 @@ import asyncio
 from threading import Barrier, BrokenBarrierError, Event, Lock
 
 import attrs
-from support.faults_of_stores import caught_by
+from support.faults import caught_by
 from support.stores_sound import AsyncSound, Sound
 
 MOMENT = 0.1

@@ -1,5 +1,6 @@
 """Texts that try to break out of what shows them, and plans that hold them."""
 
+import re
 from itertools import chain
 
 import attrs
@@ -8,6 +9,12 @@ from hypothesis import strategies as st
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.model import Task
 from todoplan.testing import strategies as shipped
+
+UNSAFE = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e"
+    "\u2066-\u206f\ufeff\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""What no text that is shown may hold, but for its newlines."""
 
 CORPUS = (
     *chain.from_iterable(shipped.HOSTILE.values()),

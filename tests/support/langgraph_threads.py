@@ -5,6 +5,7 @@ from support.scripted import Scripted, wrote
 
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
 from todoplan.dialogue import TASKS, Settings
+from todoplan.dialogue.toolbox import Toolbox
 
 HELLO = {"messages": [("user", "hello")]}
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -17,7 +18,7 @@ def ours(settings=QUIET):
     """
     Return our planner with task tools.
     """
-    return PlanMiddleware(toolset=TASKS, settings=settings)
+    return PlanMiddleware(Toolbox(TASKS), settings=settings)
 
 
 def agent(saver, planner, *script):

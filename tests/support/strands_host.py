@@ -26,7 +26,7 @@ def shown(mark):
 
 
 ADAPTER = shown("code: strands")
-FILTERED = ModelTurn(text="I cannot")
+FILTERED = ModelTurn(text="I cannot", finish="refusal")
 """What the provider has filtered."""
 
 
@@ -51,6 +51,9 @@ class Scripted(Model):
         request = [Seen("system", system_prompt), *seen(messages)]
         turn = await self.script.areply(request, map(_offered, tool_specs))
         yield {"messageStart": {"role": "assistant"}}
+        if turn.thoughts:
+            for event in _block({}, {"reasoningContent": {"text": turn.thoughts}}):
+                yield event
         if turn.text:
             for event in _block({}, {"text": turn.text}):
                 yield event
@@ -59,7 +62,7 @@ class Scripted(Model):
             delta = {"toolUse": {"input": _text(call.arguments)}}
             for event in _block({"toolUse": use}, delta):
                 yield event
-        stop = "content_filtered" if turn == FILTERED else "end_turn"
+        stop = "content_filtered" if turn.finish else "end_turn"
         yield {"messageStop": {"stopReason": "tool_use" if turn.calls else stop}}
 
 
@@ -118,8 +121,11 @@ class Strands:
     def plan(self, session):
         return ADAPTER.plan_of_state(self.agent(session))
 
-    def restarted(self):
-        return Strands(self.setup, self.folder)
+    def saved(self):
+        return str(self.folder)
+
+    def resume(self, saved):
+        self.folder = saved
 
     async def run(self, session, script):
         agent = self.agent(session, script)

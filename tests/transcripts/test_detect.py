@@ -4,8 +4,8 @@ import pytest
 from support.recorded import TODOS, bad_lines, calls, document_file, lines_file, text_file
 
 from todoplan.errors import ReadError
-from todoplan.transcripts.detect import detect
-from todoplan.transcripts.reading import DIALECTS, read
+from todoplan.transcripts.files import probe
+from todoplan.transcripts.reading import DIALECTS, detect, read
 
 USE = {"type": "tool_use", "id": "t1", "name": "TodoWrite", "input": TODOS}
 LISTED = {"id": "c1", "type": "function", "function": {"name": "TodoWrite", "arguments": "{}"}}
@@ -143,6 +143,13 @@ def test_a_first_line_too_long_to_look_at_is_passed_over(tmp_path):
     assert detect(lines_file(tmp_path, {"x": huge, "messages": [LINES["chat"]]})) == "chat"
     lines = [LINES["codex"], *[{"x": "x" * 9_000_000}] * 3]
     assert detect(lines_file(tmp_path, *lines)) == "codex"
+
+
+def test_a_long_first_line_is_not_parsed_as_a_document(tmp_path, monkeypatch):
+    """Lines that follow it tell that the file is lines: the long one is skipped like any other."""
+    monkeypatch.setattr(probe, "_SAMPLE_BYTES", 100)
+    monkeypatch.setattr(probe, "find_list", None)
+    assert detect(lines_file(tmp_path, {"x": "x" * 200}, LINES["codex"])) == "codex"
 
 
 def test_a_named_dialect_is_believed(tmp_path):

@@ -5,7 +5,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from todoplan.cli.leaving import leave
+from todoplan.cli.commands.replay import Form, ReplayOptions, replay, replay_sample
+from todoplan.cli.commands.show import show
+from todoplan.cli.commands.stats import stats
+from todoplan.cli.exit_codes import exit_with
 from todoplan.cli.mcp_command import Address, Served, serve
 from todoplan.cli.options import (
     AsJson,
@@ -30,20 +33,17 @@ from todoplan.cli.options import (
     ToolSetArgument,
     ToolSetOption,
 )
-from todoplan.cli.replay_command import Form, Manner, replay, replay_sample
 from todoplan.cli.schema_command import schema
 from todoplan.cli.screen import Screen
-from todoplan.cli.show_command import show
-from todoplan.cli.stats_command import stats
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="todoplan",
     add_completion=False,
-    rich_markup_mode=None,
+    rich_markup_mode=None,  # brackets in help texts are brackets
     no_args_is_help=True,
-    pretty_exceptions_enable=False,
+    pretty_exceptions_enable=False,  # a defect shows Python's own traceback, without the locals
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -89,8 +89,8 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     if sample is bool(paths):
         _refuse("give recordings or directories of them, or else --sample")
     form: Form = "json" if as_json else "markdown" if as_markdown else "text"
-    manner, screen = Manner(form, policy, dialect), Screen()
-    leave(lambda: replay(paths, manner, screen) if paths else replay_sample(manner, screen))
+    options, screen = ReplayOptions(form, policy, dialect), Screen()
+    exit_with(lambda: replay(paths, options, screen) if paths else replay_sample(options, screen))
 
 
 def _refuse(reason: str) -> NoReturn:
@@ -107,7 +107,7 @@ def _stats(
     """
     Count over many recordings: plans, sizes, updates, findings, characters spent on planning.
     """
-    leave(lambda: stats(paths, as_json=as_json, policy=policy, screen=Screen()))
+    exit_with(lambda: stats(paths, as_json=as_json, policy=policy, screen=Screen()))
 
 
 @app.command("show")
@@ -115,7 +115,7 @@ def _show(plan: Document, *, form: PlanForm = "text", plan_id: PlanName = None) 
     """
     Show a plan that was saved as JSON, or one that a FileStore keeps.
     """
-    leave(lambda: show(plan, form, Screen(), plan_id))
+    exit_with(lambda: show(plan, form, Screen(), plan_id))
 
 
 @app.command("schema")
@@ -123,7 +123,7 @@ def _schema(toolset: ToolSetArgument, *, form: SchemaForm = "plain") -> None:
     """
     Print the tools of a tool set as JSON, ready for a request.
     """
-    leave(lambda: schema(toolset, form, Screen()))
+    exit_with(lambda: schema(toolset, form, Screen()))
 
 
 @app.command("mcp")
@@ -144,4 +144,4 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     """
     served = Served(file, plan, toolset, policy, not text_only)
     address = Address(host, port, tuple(allow_host or ())) if http else None
-    leave(lambda: serve(served, address, Screen()))
+    exit_with(lambda: serve(served, address, Screen()))

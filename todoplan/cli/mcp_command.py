@@ -5,15 +5,16 @@ import os
 import signal
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, cast
 
 import attrs
 
 from todoplan.cli.schema_command import TOOLSETS
 from todoplan.cli.screen import Screen
+from todoplan.core.rules.policy import RuleSettings
 from todoplan.core.rules.presets import PRESETS
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.demands import unmet
+from todoplan.dialogue.tools.toolset import unmet_rules
 from todoplan.errors import TodoplanError
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
@@ -90,7 +91,7 @@ def _toolbox(served: Served, screen: Screen) -> Toolbox:
     Return the tool set under the policy, as far as it can keep its rules; what it cannot is said.
     """
     toolset, policy = TOOLSETS[served.toolset], PRESETS[served.policy]
-    vain: dict[str, Literal["off"]] = dict.fromkeys(unmet(toolset, policy), "off")
+    vain = dict.fromkeys(unmet_rules(toolset, policy), "off")
     if vain:
         screen.complain(f"{served.toolset} cannot keep {', '.join(vain)}: off here")
-    return Toolbox(toolset, policy.but(**vain))
+    return Toolbox(toolset, policy.but(**cast("RuleSettings", vain)))

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
+from todoplan.cli.commands.show import PRINTERS
 from todoplan.cli.mcp_command import TOKEN
 from todoplan.cli.schema_command import FORMS, TOOLSETS
-from todoplan.cli.show_command import PRINTERS
 from todoplan.core.rules.presets import PRESETS
-from todoplan.transcripts.findings import POLICIES
 from todoplan.transcripts.reading import DIALECTS
+from todoplan.transcripts.replay.findings import POLICIES
 
 __all__ = [
     "AsJson",
@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 
+# Not typer's enumerations: they would want a class for names that are the keys of a table.
 def _one_of(names: Iterable[str]) -> Callable[[str | None], str | None]:
     known = tuple(names)
 

@@ -1,18 +1,31 @@
 """
-Plans and journals as versioned JSON, both ways and exactly, and as two frameworks keep them.
+Plans and journals as versioned JSON, both ways and exactly, and as other systems keep them.
 
 Law: what is read equals what was written, and a corrupt document is a `CodecError`, never an empty
 plan. Nothing is coerced.
+
+Read `plans` and `journals`, the documents; then what they are made of: `tasks` and `events`, on
+`values` (single values), `readers` (readers put together) and `faults` (what is wrong, with its
+path). `text` is JSON, `versions` the head of a document, `checks` its checksum, `schema` all of it
+for other programs. `foreign` has the forms of other systems; `branches` and `mirror` keep a plan
+in a state that others write to as well.
 """
 
-from todoplan.codec.agentscope import (
+from todoplan.codec.foreign.agentscope import (
     from_agentscope,
     read_agentscope,
     task_to_agentscope,
     to_agentscope,
 )
-from todoplan.codec.journals import dump_journal, entry_from_data, entry_to_data, load_journal
-from todoplan.codec.langchain import from_langchain, to_langchain
+from todoplan.codec.foreign.langchain import from_langchain, to_langchain
+from todoplan.codec.journals import (
+    dump_journal,
+    entry_from_data,
+    entry_from_line,
+    entry_to_data,
+    entry_to_line,
+    load_journal,
+)
 from todoplan.codec.plans import dump_plan, load_plan, plan_from_data, plan_to_data
 from todoplan.codec.schema import json_schema
 from todoplan.codec.versions import UPCASTERS, VERSION, Upcasters
@@ -24,7 +37,9 @@ __all__ = [
     "dump_journal",
     "dump_plan",
     "entry_from_data",
+    "entry_from_line",
     "entry_to_data",
+    "entry_to_line",
     "from_agentscope",
     "from_langchain",
     "json_schema",

@@ -3,6 +3,10 @@ A plan in a state that branches write at once: what stands there, and two writes
 
 A value is {"head": who wrote last, "plan": the document of `plan_to_data`}. A step has beside them
 its `entry` of the journal, the `parent` that it follows from and its `turn`.
+
+A graph's state is never changed in place, and every node reads it. Law of its documents: one that
+is the same object holds the same plan, so that what was written or read here is not read a second
+time. What anyone copied, sent or saved is a plain dict, and is read anew.
 """
 
 from collections.abc import Mapping
@@ -10,16 +14,31 @@ from typing import Any
 
 import attrs
 
-from todoplan.codec.documents import document_of, write_document
+from todoplan.codec.faults import MisfitError
 from todoplan.codec.journals import entry_from_data, entry_to_data
+from todoplan.codec.plans import plan_from_data, plan_to_data
+from todoplan.codec.tasks import write_task
+from todoplan.codec.versions import VERSION
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.merge import joined, rebased
 from todoplan.core.events.types import Event
+from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 
-__all__ = ["Step", "head_of", "merge_plans", "plan_in_value", "whole"]
+__all__ = [
+    "Document",
+    "Step",
+    "document_of",
+    "head_of",
+    "merge_plans",
+    "plan_in_value",
+    "whole",
+    "write_document",
+]
 
 _Value = Mapping[str, Any]
+_MOST = 16  # plans of ended threads stay in memory until others take their place
+_read: dict[int, tuple[Any, "Document"]] = {}
 
 
 def plan_in_value(value: _Value | None) -> Plan:
@@ -103,7 +122,7 @@ def _settled(value: _Value) -> _Value:
 
 
 def _rebased(current: _Value, update: _Value) -> _Value:
-    moved = current.get("moved", {})
+    moved = current.get("moved", {})  # a key of the state: threads that are saved have it
     events = entry_from_data(update["entry"]).events
     plan, ids = rebased(plan_in_value(current), events, moved.get(update["turn"]))
     return {**_merged(current, update, plan), "moved": {**moved, update["turn"]: ids}}
@@ -117,3 +136,67 @@ def _joined(current: _Value, update: _Value) -> _Value:
 
 def _merged(current: _Value, update: _Value, plan: Plan) -> _Value:
     return {"head": f"{head_of(current)}+{head_of(update)}", "plan": write_document(plan)}
+
+
+class Document(dict[str, Any]):
+    """
+    What `plan_to_data` returns of `plan`, and the plan's tasks in `order`. A copy is a plain dict,
+    also one that is made by rebuilding what is found by its type, as `dataclasses.asdict` does.
+    """
+
+    __slots__ = ("order", "plan")
+
+    def __new__(cls, data: Any, *kept: Any) -> Any:
+        """
+        Return a plain dict of the data if the plan does not come with them.
+        """
+        return super().__new__(cls) if kept else dict(data)
+
+    def __init__(self, data: dict[str, Any], plan: Plan, order: tuple[Task, ...]) -> None:
+        super().__init__(data)
+        self.plan, self.order = plan, order
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
+
+
+def document_of(value: Any) -> Document:
+    """
+    Return the document that a value in a state is.
+
+    Raises:
+        CodecError: it is no plan document.
+    """
+    if isinstance(value, Document):
+        return value
+    # The object stands beside its document, so that its id cannot have passed to another.
+    known = _read.get(id(value))
+    if known is not None and known[0] is value:
+        return known[1]
+    plan = plan_from_data(value)
+    data = value if value["version"] == VERSION else plan_to_data(plan)
+    if len(_read) >= _MOST:
+        _read.clear()
+    made = Document(data, plan, tuple(plan))
+    _read[id(value)] = value, made
+    return made
+
+
+def write_document(plan: Plan, before: Any = None) -> Document:
+    """
+    Return the document of a plan; what it shares with the document `before` is taken from there.
+
+    Raises:
+        CodecError: a task holds what JSON cannot; `before` is no plan document.
+    """
+    order = tuple(plan)
+    if not before:
+        return Document(plan_to_data(plan), plan, order)
+    old = document_of(before)
+    known = dict(zip(map(id, old.order), old["tasks"], strict=True))
+    try:
+        tasks = [known.get(id(task)) or write_task(task) for task in order]
+    except MisfitError:
+        tasks = plan_to_data(plan)["tasks"]  # says which task it is
+    head = {"revision": plan.revision, "next_id": plan.next_id, "tasks": tasks}
+    return Document({**old, **head}, plan, order)

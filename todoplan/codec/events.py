@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 import attrs
 
 from todoplan.codec.faults import MOST, Found, MisfitError, field_path, misfit
-from todoplan.codec.shapes import Reader, each, fields, one_of
-from todoplan.codec.tasks import TASK_FIELDS, read_task, write_task
+from todoplan.codec.readers import FieldReader, one_of, read_each, read_object
+from todoplan.codec.tasks import FIELD_READERS, read_task, write_changes, write_task
 from todoplan.codec.values import STATUSES, count, text, time, write_time
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
-from todoplan.core.plan.frozen import FrozenDict, thaw
-from todoplan.core.plan.model import EDITABLE, Priority, Status, Task
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import EDITABLE, Status, Task
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -34,7 +34,9 @@ def _word(event: type) -> str:
 EVENTS: dict[str, type[Any]] = {_word(event): event for event in get_args(Event)}
 """The events by the word that stands under "type"."""
 
-CHANGES: dict[str, Reader] = {name: TASK_FIELDS[name] for name in TASK_FIELDS if name in EDITABLE}
+CHANGES: dict[str, FieldReader] = {
+    name: reader for name, reader in FIELD_READERS.items() if name in EDITABLE
+}
 """The fields that "changes" may hold."""
 
 _WORDS = {event: word for word, event in EVENTS.items()}
@@ -66,6 +68,8 @@ def write_entry(entry: Entry) -> dict[str, Any]:
 def _converter() -> "Converter":
     from cattrs import Converter  # noqa: PLC0415 - see above
 
+    # cattrs takes classes apart and puts them together; of values it is asked nothing. By itself it
+    # makes 'None' of null, True of "false", 2 of 2.9, and a list of letters of a text.
     converter = Converter(forbid_extra_keys=True, omit_if_default=True)
     for kind, reader in _READERS.items():
         converter.register_structure_hook(kind, _hook(reader))
@@ -82,19 +86,18 @@ def _converter() -> "Converter":
 
 
 def _read_changes(data: Any) -> FrozenDict:
-    return FrozenDict(fields(data, CHANGES))
+    return FrozenDict(read_object(data, CHANGES))
 
 
 def _write_changes(changes: FrozenDict) -> dict[str, Any]:
-    read = fields(dict(changes), CHANGES)
-    return {k: str(v) if isinstance(v, Priority) else thaw(v) for k, v in read.items()}
+    return write_changes(changes, CHANGES)
 
 
 def _write_status(status: Status) -> str:
     return status.value if type(status) is Status else str(_READERS[Status](status))
 
 
-_READERS: dict[type, Reader] = {
+_READERS: dict[type, FieldReader] = {
     str: text,
     int: count,
     Status: one_of(STATUSES),
@@ -110,7 +113,7 @@ _WRITERS: dict[type, Callable[[Any], Any]] = {
 }
 
 
-def _hook(reader: Reader) -> Callable[[Any, Any], Any]:
+def _hook(reader: FieldReader) -> Callable[[Any, Any], Any]:
     return lambda value, _: reader(value)
 
 
@@ -171,11 +174,11 @@ def _tuple_reader(kind: Any, converter: "Converter") -> Callable[[Any, Any], Any
     def read(data: Any, _: Any) -> tuple[Any, ...]:
         if not isinstance(data, list):
             raise misfit(data, "no array")
-        return each(data, lambda item: hook(item, member))
+        return read_each(data, lambda item: hook(item, member))
 
     return read
 
 
 def _tuple_writer(kind: Any, converter: "Converter") -> Callable[[Any], list[Any]]:
     hook = converter.get_unstructure_hook(get_args(kind)[0])
-    return lambda items: list(each(items, hook))
+    return lambda items: list(read_each(items, hook))

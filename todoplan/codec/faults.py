@@ -15,6 +15,7 @@ __all__ = [
     "Found",
     "MisfitError",
     "field_path",
+    "is_huge",
     "misfit",
     "shown",
     "wrong_shape",
@@ -27,7 +28,9 @@ LISTED = 20
 """So many faults are spelled out in a message; the rest is in its data."""
 _CLIP = 60
 _DIGITS = 4300
-_BITS = 14_284  # every whole number of so many bits has at most 4,300 digits
+# Python refuses to turn longer numbers into text, and text into longer numbers: it takes quadratic
+# time. Every whole number of so many bits has at most 4,300 digits, without counting them.
+_BITS = 14_284
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}")
 
 Found = tuple[str, str]
@@ -64,29 +67,27 @@ def field_path(key: str) -> str:
     return f".{key}" if _PLAIN_KEY.fullmatch(key) else f"[{shown(key)}]"
 
 
-def shown(value: Any) -> str:
+def shown(value: Any) -> str:  # noqa: PLR0911 - one for each kind of JSON value
     """
     Return a value as an error names it: JSON, on one line, clipped.
     """
+    # As JSON: the reader of an error has a document before them, where None is called null. ASCII,
+    # so that what a document holds can neither break the line nor steer a terminal.
     if isinstance(value, str):
         text = json.dumps(value[:_CLIP])
         return text if len(value) <= _CLIP else f"{text}..."
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    if isinstance(value, int | float):
-        return _number(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else json.dumps(value)
+    if isinstance(value, int):
+        if is_huge(value):
+            return f"a number of more than {_DIGITS} digits"
+        text = str(value)
+        return text if len(text) <= _CLIP else f"{text[:_CLIP]}..."
     if isinstance(value, list | tuple):
         return "an array"
     return "an object" if isinstance(value, Mapping) else f"a Python {type(value).__name__}"
-
-
-def _number(value: int | float) -> str:  # noqa: PYI041 - a whole number is told apart
-    if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else json.dumps(value)
-    if value.bit_length() > _BITS:
-        return f"a number of more than {_DIGITS} digits"
-    text = str(value)
-    return text if len(text) <= _CLIP else f"{text[:_CLIP]}..."
 
 
 def is_huge(value: int) -> bool:

@@ -1,6 +1,9 @@
 """
 Records of others that stand for a plan's tasks, and may be changed by anyone at any time.
 
+AgentScope's tools, its users and its storage all write to the same records, and none of them says
+so. A plan that was read from the records is theirs only while they are as they were then.
+
 Law: nothing is taken for unchanged that was looked at and is not. To look at all of a long list
 costs more than a call, so a call may look at what it rests on, and at a part of the rest in turn.
 """
@@ -14,10 +17,10 @@ from todoplan.core.plan.plan import Plan
 
 __all__ = ["Mirror"]
 
-_SHORT = 128
+_SHORT = 128  # up to so many records, all are compared at every call
 _PART = 32
 _FLAT = frozenset({str, int, float, bool, NoneType})
-_look_of = attrgetter("__dict__")
+_fields_of = attrgetter("__dict__")
 
 
 class Mirror:
@@ -27,31 +30,31 @@ class Mirror:
     A record is an object with an `id`, its fields in `__dict__`, values such as JSON has.
     """
 
-    __slots__ = ("_known", "_looks", "_start", "places")
+    __slots__ = ("_copies", "_next", "_records", "places")
 
     def __init__(self, records: Sequence[Any]) -> None:
-        self._known = list(records)
-        self._looks = list(map(_copied, records))
-        self._start = 0
+        self._records = list(records)
+        self._copies = list(map(_copied, records))
+        self._next = 0
         self.places = {record.id: place for place, record in enumerate(records)}
 
     def write(self, record: Any, data: Mapping[str, Any]) -> None:
         """
         Set the fields in which a record that is as it was left differs from the data.
         """
-        look = self._looks[self.places[record.id]]
+        copy = self._copies[self.places[record.id]]
         for name, value in data.items():
-            if look[name] != value:
+            if copy[name] != value:
                 setattr(record, name, value)
-                look[name] = _twin(value)
+                copy[name] = _copy(value)
 
     def add(self, record: Any) -> None:
         """
         Take in a record that was added at the end.
         """
-        self.places[record.id] = len(self._known)
-        self._known.append(record)
-        self._looks.append(_copied(record))
+        self.places[record.id] = len(self._records)
+        self._records.append(record)
+        self._copies.append(_copied(record))
 
     def is_current(self, records: Sequence[Any], *, whole: bool = True) -> bool:
         """
@@ -59,11 +62,12 @@ class Mirror:
         they are the same ones, and whether a part of them, the next in turn, is.
         """
         if whole or len(records) <= _SHORT:
-            return list(map(_look_of, records)) == self._looks
-        part = slice(self._start, self._start + _PART)
-        self._start = part.stop % max(len(self._looks), part.stop)
-        same = records == self._known
-        return same and list(map(_look_of, records[part])) == self._looks[part]
+            return list(map(_fields_of, records)) == self._copies
+        # Every record has its turn: a change that no call rested on is seen after a few calls more.
+        part = slice(self._next, self._next + _PART)
+        self._next = part.stop % max(len(self._copies), part.stop)
+        same = records == self._records
+        return same and list(map(_fields_of, records[part])) == self._copies[part]
 
     def is_sure(self, records: Sequence[Any], plan: Plan, ids: Sequence[str] | None) -> bool:
         """
@@ -77,18 +81,19 @@ class Mirror:
         tasks = filter(None, map(plan.get, ids))
         near = {end for task in tasks for end in (task.id, *task.blocks, *task.blocked_by)}
         places = map(self.places.__getitem__, near)
-        return all(records[place].__dict__ == self._looks[place] for place in places)
+        return all(records[place].__dict__ == self._copies[place] for place in places)
 
 
 def _copied(record: Any) -> dict[str, Any]:
-    return _twin_of_dict(record.__dict__)
+    return _copy_of_object(record.__dict__)
 
 
-def _twin_of_dict(items: dict[str, Any]) -> dict[str, Any]:
-    return {key: item if type(item) in _FLAT else _twin(item) for key, item in items.items()}
+# By hand: `copy.deepcopy` takes three times as long, for kinds of values that JSON does not have.
+def _copy_of_object(items: dict[str, Any]) -> dict[str, Any]:
+    return {key: item if type(item) in _FLAT else _copy(item) for key, item in items.items()}
 
 
-def _twin(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     if isinstance(value, dict):
-        return _twin_of_dict(value)
-    return [_twin(item) for item in value] if isinstance(value, list) else value
+        return _copy_of_object(value)
+    return [_copy(item) for item in value] if isinstance(value, list) else value

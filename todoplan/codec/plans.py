@@ -3,16 +3,17 @@
 from collections.abc import Iterable
 from typing import Any
 
+from todoplan.codec.checks import CHECK, checksum, unchecked
 from todoplan.codec.faults import LISTED, MisfitError, shown, wrong_shape
-from todoplan.codec.fragments import FRAGMENTS
-from todoplan.codec.shapes import Reader, fields
-from todoplan.codec.tasks import read_tasks, write_tasks
+from todoplan.codec.readers import FieldReader, read_object
+from todoplan.codec.tasks import FRAGMENTS, read_tasks, write_tasks
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.values import count, positive
 from todoplan.codec.versions import PLAN, UPCASTERS, VERSION, Upcasters, check_head, upcast
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import instance_of
 from todoplan.core.problems import Problem
 from todoplan.errors import CodecError, PlanError
 
@@ -28,6 +29,7 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
     Raises:
         CodecError: a task holds what JSON cannot (NaN, a set), or a time without a zone.
     """
+    instance_of(plan, Plan, "a Plan")
     return {
         "format": PLAN,
         "version": VERSION,
@@ -55,23 +57,26 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
     Return the plan that `plan_to_data` wrote.
 
     Raises:
-        CodecError: no plan document, a newer one, or one with faults; at most 1,000 are named.
+        CodecError: no plan document, a newer one, or one with faults (at most 1,000 are named), or
+            one that has a "check" and was changed since.
     """
     version = check_head(data, PLAN)
     if version < VERSION:
-        data = upcast(data, version, upcasters)
+        data = upcast(unchecked(data, "plan", {}), version, upcasters)
     try:
-        read = fields(data, _FIELDS, _FIELDS)
+        read = read_object(unchecked(data, "plan", {}), _FIELDS, _FIELDS)
     except MisfitError as error:
         raise wrong_shape(error.found, "plan", version=version) from None
     plan = assembled(read["tasks"], read["next_id"], read["revision"], version=version)
+    # `plan_of` raises a next id that is in use. A document that has one is corrupt: had its highest
+    # task been cut off, an id would be used twice, and nobody would know.
     if plan.next_id != read["next_id"]:
         found = [("next_id", f"{read['next_id']} is used; the lowest that is free: {plan.next_id}")]
         raise wrong_shape(found, "plan", version=version)
     return plan
 
 
-_FIELDS: dict[str, Reader] = {
+_FIELDS: dict[str, FieldReader] = {
     "format": str,
     "version": int,
     "revision": count,
@@ -95,17 +100,24 @@ def assembled(tasks: tuple[Task, ...], next_id: int, revision: int, **data: Any)
         raise CodecError(_listed(found), **data) from None
 
 
-def dump_plan(plan: Plan) -> str:
+def dump_plan(plan: Plan, *, check: bool = False) -> str:
     """
-    Return the plan as one line of JSON.
+    Return the plan as one line of JSON; with `check`, such that `load_plan` finds flipped bits.
+
+    A check costs the time to write the whole plan, of which otherwise only what changed is written.
 
     Raises:
         CodecError: as of `plan_to_data`.
     """
+    instance_of(plan, Plan, "a Plan")
+    if check:
+        data = plan_to_data(plan)
+        return to_text({**data, CHECK: checksum(data)})
     head = (
         f'{{"format":"{PLAN}","version":{VERSION}'
         f',"revision":{plan.revision},"next_id":{plan.next_id},"tasks":['
     )
+    # By hand, since the encoder would write all tasks anew: each chunk's text is there already.
     try:
         tasks = [part.text for part in plan.written(FRAGMENTS) if part.text]
     except MisfitError:

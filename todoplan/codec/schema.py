@@ -4,10 +4,12 @@ from typing import Any
 
 import attrs
 
+from todoplan.codec.checks import CHECK, CHECK_PATTERN
 from todoplan.codec.events import CHANGES, EVENTS
-from todoplan.codec.tasks import REQUIRED
+from todoplan.codec.tasks import FIELD_READERS, REQUIRED
 from todoplan.codec.values import PRIORITIES, STATUSES, TIME
 from todoplan.codec.versions import JOURNAL, PLAN, VERSION
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind
 
 __all__ = ["json_schema"]
 
@@ -59,6 +61,7 @@ def _object(properties: _Schema, required: tuple[str, ...]) -> _Schema:
 
 
 _TEXT: _Schema = {"type": "string"}
+_CHECKSUM: _Schema = {"type": "string", "pattern": f"^{CHECK_PATTERN}$"}
 _COUNT: _Schema = {"type": "integer", "minimum": 0}
 _ID: _Schema = {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"}
 
@@ -71,24 +74,26 @@ def _values() -> _Schema:
     }
 
 
+_KINDS: dict[FieldKind, _Schema] = {
+    FieldKind.ID: _TEXT,
+    FieldKind.TEXT: _TEXT,
+    FieldKind.TEXT_OR_NONE: _or_null(_TEXT),
+    FieldKind.STATUS: _ref("status"),
+    FieldKind.PRIORITY: _or_null(_ref("priority")),
+    FieldKind.IDS: _array(_TEXT),
+    FieldKind.NUMBER: {"type": ["number", "null"]},
+    FieldKind.METADATA: {"type": "object"},
+    FieldKind.TIME: _or_null(_ref("time")),
+}
+_NOTES: dict[str, _Schema] = {
+    "estimate": {"description": "minutes"},
+    "description": {"default": ""},
+}
+
+
 def _fields() -> _Schema:
-    time = _or_null(_ref("time"))
     return {
-        "id": _TEXT,
-        "subject": _TEXT,
-        "status": _ref("status"),
-        "description": {**_TEXT, "default": ""},
-        "active_form": _or_null(_TEXT),
-        "priority": _or_null(_ref("priority")),
-        "owner": _or_null(_TEXT),
-        "blocks": _array(_TEXT),
-        "blocked_by": _array(_TEXT),
-        "estimate": {"type": ["number", "null"], "description": "minutes"},
-        "metadata": {"type": "object"},
-        "created_at": time,
-        "updated_at": time,
-        "started_at": time,
-        "completed_at": time,
+        name: {**_KINDS[TASK_FIELDS[name].kind], **_NOTES.get(name, {})} for name in FIELD_READERS
     }
 
 
@@ -101,12 +106,12 @@ def _plan() -> _Schema:
         "next_id": {"type": "integer", "minimum": 1, "description": "above every id"},
         "tasks": _array({"allOf": [_ref("task"), {"properties": checked}]}),
     }
-    return _head(PLAN, own)
+    return _head(PLAN, own, {CHECK: _CHECKSUM})
 
 
-def _head(form: str, more: _Schema) -> _Schema:
-    properties = {"format": {"const": form}, "version": {"const": VERSION}, **more}
-    return _object(properties, tuple(properties))
+def _head(form: str, more: _Schema, optional: _Schema | None = None) -> _Schema:
+    required = {"format": {"const": form}, "version": {"const": VERSION}, **more}
+    return _object({**required, **(optional or {})}, tuple(required))
 
 
 def _journal() -> _Schema:
@@ -127,6 +132,7 @@ def _entry() -> _Schema:
         "actor": _or_null(_TEXT),
         "cause": {**_TEXT, "default": ""},
         "undoes": _or_null(_COUNT),
+        CHECK: _CHECKSUM,
     }
     return _object(properties, ("revision", "events"))
 

@@ -1,22 +1,39 @@
 """
-JSON text and plain data, both ways, exactly: any string comes back as it was.
+JSON text and plain data, both ways, exactly: any string comes back as it was, and no key is lost.
 
 Written text can be encoded as UTF-8 and is one line for every line splitter. Lone surrogates are
 escaped. JSON cannot tell a high surrogate and a low one behind it from the one character that they
 spell; where such a pair stands, U+FDD0 is put between and taken out again on reading.
+
+JSON parsers pass over a key that stands twice in one object and keep its last value. A document
+has exactly two quotes for each text of its value, a key or an item; where there are more, some key
+was lost on the way. Counting is quick; only where the count is off, the objects are looked at one
+by one, to say which keys. (With a hook for every object, all reading would take twice as long.)
 """
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from todoplan.codec.faults import LISTED, MOST, shown
-from todoplan.codec.keys import an_object, doubled_paths, has_lost_keys
+from todoplan.codec.faults import LISTED, MOST, field_path, shown
 from todoplan.codec.values import DEPTH
 from todoplan.errors import CodecError
 
-__all__ = ["LIMIT", "in_one_line", "parse", "to_raw", "to_text", "to_unicode"]
+__all__ = [
+    "LIMIT",
+    "Doubled",
+    "an_object",
+    "doubled_paths",
+    "has_lost_keys",
+    "in_one_line",
+    "parse",
+    "to_raw",
+    "to_text",
+    "to_unicode",
+]
 
 LIMIT = 64 * 1024 * 1024
 """So many bytes a document may have, unless told otherwise."""
@@ -31,6 +48,28 @@ to_raw = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
 ).encode
 """From plain data to JSON text that `in_one_line` has not seen yet."""
+
+
+class Doubled(dict[str, Any]):
+    """
+    An object of a document in which the keys `twice` stand more than once.
+    """
+
+    twice: tuple[str, ...]
+
+
+def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """
+    Return the object of these pairs, as `json.JSONDecoder` asks for it.
+    """
+    read = dict(pairs)
+    if len(read) == len(pairs):
+        return read
+    doubled = Doubled(read)
+    doubled.twice = tuple(key for key, times in Counter(k for k, _ in pairs).items() if times > 1)
+    return doubled
+
+
 _decode = json.JSONDecoder().decode
 _decode_all = json.JSONDecoder(object_pairs_hook=an_object).decode
 
@@ -51,7 +90,9 @@ def in_one_line(raw: str) -> str:
     try:
         raw.encode()
     except UnicodeEncodeError:
+        # Half a surrogate pair, as models send it: kept, but escaped, or no file could hold it.
         return json.dumps(json.loads(_PAIR.sub(rf"\1{_JOINT}\2", raw)), separators=(",", ":"))
+    # Line breaks for str.splitlines and for JavaScript, but not for JSON: they would cut a line.
     return raw.translate(_BREAKS) if any(chr(mark) in raw for mark in _BREAKS) else raw
 
 
@@ -116,6 +157,7 @@ def _doubled_keys(value: Any, line: int | None) -> CodecError:
 def _not_json(error: json.JSONDecodeError, line: int | None) -> CodecError:
     where = f"line {line or error.lineno}, column {error.colno}"
     rest = error.doc[error.pos :].rstrip()
+    # A document that merely ends too soon, as after a crash, is told from one that is no JSON.
     if error.msg.startswith("Unterminated") or _CUT.fullmatch(rest):
         end = len(error.doc)
         msg = f"the document is truncated: it ends after {end} characters{_of(line)}, unfinished"
@@ -139,3 +181,45 @@ def _has_joint(text: str) -> bool:
 
 def _apart(value: Any) -> Any:
     return json.loads(_JOINED.sub(r"\1\2", json.dumps(value, ensure_ascii=False)))
+
+
+def has_lost_keys(document: str, value: Any) -> bool:
+    """
+    Say whether the JSON text that was read as this value holds more texts than the value does.
+    """
+    # An escaped quote is none of a text's own two; a backslash that is escaped itself escapes none.
+    if "\\" in document:
+        document = document.replace("\\\\", "").replace('\\"', "")
+    return document.count('"') != 2 * _texts_in(value)
+
+
+def _texts_in(value: Any) -> int:
+    count = 0
+    waiting = [[value]]
+    while waiting:
+        here: Any = waiting.pop()
+        if type(here) is dict:
+            count += len(here)
+            here = here.values()
+        for item in here:
+            kind = type(item)
+            if kind is str:
+                count += 1
+            elif kind is dict or kind is list:
+                waiting.append(item)
+    return count
+
+
+def doubled_paths(value: Any) -> Iterator[str]:
+    """
+    Yield the paths of all keys that stand twice, in what `an_object` made.
+    """
+    waiting = [("", value)]
+    while waiting:
+        path, here = waiting.pop()
+        if isinstance(here, Doubled):
+            yield from (path + field_path(key) for key in here.twice)
+        if isinstance(here, dict):
+            waiting += [(path + field_path(key), item) for key, item in here.items()]
+        elif isinstance(here, list):
+            waiting += [(f"{path}[{place}]", item) for place, item in enumerate(here)]

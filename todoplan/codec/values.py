@@ -21,7 +21,7 @@ from todoplan.codec.faults import (
     misfit,
     shown,
 )
-from todoplan.codec.shapes import each
+from todoplan.codec.readers import read_each
 from todoplan.core.plan.frozen import EMPTY, FrozenDict, thaw
 from todoplan.core.plan.model import Priority, Status
 
@@ -71,28 +71,40 @@ def count(value: Any) -> int:
     """
     Read a whole number from 0 on.
     """
-    if type(value) is int and value >= 0 and not is_huge(value):
-        return value
-    raise misfit(value, "no whole number from 0 on")
+    whole = _whole(value)
+    if whole is None or whole < 0:
+        raise misfit(value, "no whole number from 0 on")
+    return whole
 
 
 def positive(value: Any) -> int:
     """
     Read a whole number from 1 on.
     """
-    if type(value) is int and value > 0 and not is_huge(value):
-        return value
-    raise misfit(value, "no whole number from 1 on")
+    whole = _whole(value)
+    if whole is None or whole < 1:
+        raise misfit(value, "no whole number from 1 on")
+    return whole
+
+
+def _whole(value: Any) -> int | None:
+    # Values that are written come this way as well, and may be of a subclass: a document has none.
+    if type(value) is not int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return None
+        value = int.__int__(value)
+    return None if is_huge(value) else value
 
 
 def number(value: Any) -> float:
     """
     Read a number that is finite.
     """
-    if type(value) is int and not is_huge(value):
-        return value
+    whole = _whole(value)
+    if whole is not None:
+        return whole
     if isinstance(value, float) and math.isfinite(value):
-        return value
+        return value if type(value) is float else float.__float__(value)
     raise misfit(value, "no finite number")
 
 
@@ -105,7 +117,7 @@ def time(value: Any) -> datetime:
     raise misfit(value, f"no time; give {_FULL_TIME}")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)  # of what is a time, hence short; what is refused is not kept
 def _time(spelled: str) -> datetime:
     if not _is_time(spelled):
         raise misfit(spelled, f"no time; give {_FULL_TIME}")
@@ -119,7 +131,8 @@ def _time(spelled: str) -> datetime:
 def _below_a_second(at: datetime, spelled: str) -> datetime:
     if at.utcoffset():
         return at
-    offset = timedelta(microseconds=int(spelled[-16] + spelled[-6:]))  # CPython reads it as UTC
+    # An offset of less than a second: Python 3.11 reads "+00:00:00.000001" as UTC.
+    offset = timedelta(microseconds=int(spelled[-16] + spelled[-6:]))
     return at.replace(tzinfo=timezone(offset))
 
 
@@ -129,7 +142,8 @@ def ids(value: Any) -> tuple[str, ...]:
     """
     if not isinstance(value, list):
         raise misfit(value, "no array of ids")
-    return tuple(value) if {*map(type, value)} == _TEXT else each(value, _an_id)
+    # The set of types is built in C: one look for an array, not one for an item.
+    return tuple(value) if {*map(type, value)} == _TEXT else read_each(value, _an_id)
 
 
 def _an_id(value: Any) -> str:
@@ -144,6 +158,8 @@ def metadata(value: Any) -> FrozenDict:
     """
     if not isinstance(value, Mapping):
         raise misfit(value, "no object")
+    # What cannot be written is refused here, with its path, and not by the JSON encoder, which says
+    # neither where nor what, and writes NaN, which no other reader takes.
     found = list(islice(_json_faults(value, "", DEPTH), MOST))
     if found:
         raise MisfitError(found)
@@ -154,30 +170,22 @@ def _json_faults(value: Any, path: str, depth: int) -> Iterator[Found]:
     if value is None or isinstance(value, str | bool):
         return
     if isinstance(value, int | float):
-        yield from _number_faults(value, path)
+        lost = is_huge(value) if isinstance(value, int) else not math.isfinite(value)
+        if lost:
+            yield path, f"{shown(value)} is no number that JSON can hold"
     elif not depth:
         yield path, f"nested deeper than {DEPTH} levels"
     elif isinstance(value, Mapping):
-        yield from _object_faults(value, path, depth)
+        for key, item in value.items():
+            if isinstance(key, str):
+                yield from _json_faults(item, path + field_path(key), depth - 1)
+            else:
+                yield path, f"{shown(key)} is no key, a text"
     elif isinstance(value, list | tuple):
         for place, item in enumerate(value):
             yield from _json_faults(item, f"{path}[{place}]", depth - 1)
     else:
         yield path, f"{shown(value)} is no JSON value"
-
-
-def _number_faults(value: float, path: str) -> Iterator[Found]:
-    lost = is_huge(value) if isinstance(value, int) else not math.isfinite(value)
-    if lost:
-        yield path, f"{shown(value)} is no number that JSON can hold"
-
-
-def _object_faults(value: Mapping[Any, Any], path: str, depth: int) -> Iterator[Found]:
-    for key, item in value.items():
-        if isinstance(key, str):
-            yield from _json_faults(item, path + field_path(key), depth - 1)
-        else:
-            yield path, f"{shown(key)} is no key, a text"
 
 
 def write_time(at: datetime) -> str:
@@ -189,7 +197,9 @@ def write_time(at: datetime) -> str:
     return _in_utc(at) if at.tzinfo is UTC else at.isoformat()
 
 
-_in_utc = lru_cache(maxsize=256)(datetime.isoformat)  # else, equal times are spelled differently
+# Every task that one call touched has the same time. Only for UTC itself: times of other zones are
+# equal though they are spelled differently, and a cache would mix them up.
+_in_utc = lru_cache(maxsize=256)(datetime.isoformat)
 
 
 def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:

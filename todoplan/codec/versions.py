@@ -35,7 +35,7 @@ def check_head(data: Any, form: str) -> int:
     if not isinstance(data, dict) or data.get("format") != form:
         raise _wrong_format(data, form)
     version = data.get("version")
-    if type(version) is not int or version < 0:
+    if type(version) is not int or version < 0:  # True is an int, and no version
         msg = f"version: {shown(version)} is no version; this todoplan reads up to {VERSION}"
         raise CodecError(msg, problem="wrong_version", path="version", version=version)
     if version > VERSION:

@@ -1,8 +1,8 @@
 """
 What someone wants done to a plan: the imperative side. `decide` answers with events or problems.
 
-A status or priority may be given as its word; an unknown word is a ValueError, the developer's.
-Where a tuple is kept any iterable may be given but a text; what does not fit is a PlanError.
+A status or priority may be given as its word. Where a tuple is kept any iterable may be given but a
+text. What does not fit is a PlanError, the developer's mistake, raised where it is given.
 
 `UNSET` means "not given: leave it"; `None` clears a field.
 """
@@ -19,6 +19,7 @@ from todoplan.core.plan.validation import (
     as_id,
     as_ids,
     as_metadata,
+    as_number_or_none,
     as_text,
     as_text_or_none,
     tuple_of,
@@ -52,12 +53,29 @@ UNSET: Final = _Sentinel.UNSET
 Unset = Literal[_Sentinel.UNSET]
 
 
-def _status(value: str | Unset) -> Status | Unset:
+# The converters' arguments, with the words: so that a misspelled one is a type error.
+StatusWord = Status | Literal["pending", "in_progress", "completed", "cancelled"]
+PriorityWord = Priority | Literal["high", "medium", "low"]
+
+
+def _new_status(value: StatusWord) -> Status:
+    return as_status(value)
+
+
+def _new_priority(value: PriorityWord | None) -> Priority | None:
+    return as_priority(value)
+
+
+def _status(value: StatusWord | Unset) -> Status | Unset:
     return UNSET if value is UNSET else as_status(value)
 
 
-def _priority(value: str | None | Unset) -> Priority | None | Unset:
+def _priority(value: PriorityWord | None | Unset) -> Priority | None | Unset:
     return UNSET if value is UNSET else as_priority(value)
+
+
+def _estimate(value: float | None | Unset) -> float | None | Unset:
+    return UNSET if value is UNSET else as_number_or_none(value)
 
 
 def _text(value: str | Unset) -> str | Unset:
@@ -95,13 +113,13 @@ class CreateTask:
 
     subject: str = attrs.field(converter=as_text)
     description: str = attrs.field(default="", converter=as_text)
-    status: Status = attrs.field(default=Status.PENDING, converter=as_status)
+    status: Status = attrs.field(default=Status.PENDING, converter=_new_status)
     active_form: str | None = attrs.field(default=None, converter=as_text_or_none)
-    priority: Priority | None = attrs.field(default=None, converter=as_priority)
+    priority: Priority | None = attrs.field(default=None, converter=_new_priority)
     owner: str | None = attrs.field(default=None, converter=as_text_or_none)
     blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
-    estimate: float | None = None
+    estimate: float | None = attrs.field(default=None, converter=as_number_or_none)
     metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
 
 
@@ -131,7 +149,7 @@ class UpdateTask:
     active_form: str | None | Unset = attrs.field(default=UNSET, converter=_words)
     priority: Priority | None | Unset = attrs.field(default=UNSET, converter=_priority)
     owner: str | None | Unset = attrs.field(default=UNSET, converter=_words)
-    estimate: float | None | Unset = UNSET
+    estimate: float | None | Unset = attrs.field(default=UNSET, converter=_estimate)
     metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
     add_blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     add_blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
@@ -207,3 +225,7 @@ Command = (
     | Batch
 )
 _COMMANDS = get_args(Command)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

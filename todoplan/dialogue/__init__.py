@@ -17,7 +17,9 @@ from todoplan.lazy import loader
 if TYPE_CHECKING:
     from todoplan.dialogue.clock import Clock, utc_now
     from todoplan.dialogue.guidance.conversation import Message, ToolResult, text_of
-    from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings
+    from todoplan.dialogue.guidance.guidance import Advice, Guidance
+    from todoplan.dialogue.guidance.memory import Memory
+    from todoplan.dialogue.guidance.settings import Settings
     from todoplan.dialogue.intake.jsonish import InputLimits
     from todoplan.dialogue.parallel_calls import answered_after, answered_beside
     from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
@@ -57,7 +59,9 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
         {
             "clock": ("Clock", "utc_now"),
             "guidance.conversation": ("Message", "ToolResult", "text_of"),
-            "guidance.guidance": ("Advice", "Guidance", "Memory", "Settings"),
+            "guidance.guidance": ("Advice", "Guidance"),
+            "guidance.memory": ("Memory",),
+            "guidance.settings": ("Settings",),
             "intake.jsonish": ("InputLimits",),
             "parallel_calls": ("answered_after", "answered_beside"),
             "toolbox": ("Call", "Reply", "Toolbox", "Turn"),
@@ -70,4 +74,4 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -1,14 +1,20 @@
 """
-One call among its siblings: frameworks hand over the calls of a turn one by one.
+The calls of one turn where a framework hands them over one by one, to a function for each call.
 
 Law: the replies, taken together, are those of `Toolbox.turn` (law 13).
+
+A call alone cannot know that another one of its turn replaces the list too: LangChain's own guard
+looks at one message, so that two branches of a graph both write and the step fails. Hence both
+functions take what is known of the whole turn: the calls, or at least the names of their tools.
 """
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import tuple_of
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.errors import PlanError
 
 __all__ = ["answered_after", "answered_beside"]
 
@@ -17,13 +23,16 @@ def answered_beside(
     toolbox: Toolbox, plan: Plan, calls: Sequence[Call], place: int, *, at: datetime | None = None
 ) -> tuple[Reply, ...]:
     """
-    Return the replies to the calls of a turn, up to the one at `place`; the last is the answer.
+    Return the replies to the calls of a turn up to the one at `place`, which has the last.
 
-    `plan` is that before the turn: for frameworks whose calls of one turn all see the same state.
+    `plan` is that before the turn: for frameworks in which all calls of a turn see the same state,
+    so that each has to carry out the earlier ones again to know where it starts.
     """
-    if len(calls) == 1:
-        (call,) = calls
-        return (toolbox.call(plan, call.name, call.arguments, at=at),)
+    if not 0 <= place < len(calls):
+        msg = f"place {place!r} is none of {len(calls)} calls; they are counted from 0"
+        raise PlanError(msg, seen=place)
+    if len(calls) == 1:  # the usual turn: no need to look for others
+        return (toolbox.call(plan, calls[0].name, calls[0].arguments, at=at),)
     return toolbox.turn(plan, calls, at=at).replies[: place + 1]
 
 
@@ -36,10 +45,11 @@ def answered_after(
     at: datetime | None = None,
 ) -> Reply:
     """
-    Return the reply to a call of a turn upon a plan in which its earlier siblings are carried out.
+    Return the reply to a call of a turn on a plan in which the calls before it are carried out.
 
     `turn` names the tools of all calls of the turn, the answered ones too.
     """
+    turn = tuple_of(turn, str, 'the names of the tools of a turn, such as ["write_todos"]')
     clashing = [turn[place] for place in toolbox.clashing(turn)] if len(turn) > 1 else []
     if call.name in clashing:
         return toolbox.turn(plan, [Call(call.name, None) for _ in clashing]).replies[0]

@@ -1,8 +1,22 @@
 """
 The one road from a call to a reply: pure, and never an exception for what a model sends.
 
-A framework that owns the state calls it with the plan from there; `Planner` wraps it for the rest.
+A call passes the rooms in one direction: the tool set knows the tool, intake reads its arguments
+into values, the tool makes a command or a query of them, the core decides, `replies` words it.
+Nobody else puts these together, so that every framework gives equal replies for equal calls (law
+12). A framework that owns the state calls it with the plan from there; `Planner` wraps it for the
+rest.
+
+What may live here: the order of these steps, and what joins two of them. A model's mistake, of
+whatever kind, is a `Reply` with `is_error` and the plan it was given; a developer's mistake (a plan
+that is none, a policy that no call of the set could keep) is a `PlanError` at once.
+
+The calls of one turn are carried out in order, each on the plan of the one before it (law 13), with
+one exception: of several whole-list writes none is carried out. Each was made without sight of the
+others, so whichever came last would undo what the model meant with the rest.
 """
+
+from __future__ import annotations  # help() shows short names, not the path before each
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -10,12 +24,11 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Rejected, decide_with_change
 from todoplan.core.events.types import Event
-from todoplan.core.plan.fast_constructor import fast_constructor
+from todoplan.core.plan.fast_constructor import fast_keyword_constructor
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import short_repr
+from todoplan.core.plan.validation import short_repr, tuple_of
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy
@@ -26,11 +39,15 @@ from todoplan.dialogue.intake.jsonish import InputLimits
 from todoplan.dialogue.intake.read import read
 from todoplan.dialogue.intake.repairs import Repair
 from todoplan.dialogue.replies.error_texts import error_text, repairs_text, warnings_text
-from todoplan.dialogue.replies.phrasing import done_note, receipt, steps, untold
+from todoplan.dialogue.replies.phrasing import (
+    all_done_text,
+    change_text,
+    not_in_reply,
+    whole_list_text,
+)
 from todoplan.dialogue.replies.views import ids_text, list_text, task_text
-from todoplan.dialogue.tools.demands import refuse_unmet
 from todoplan.dialogue.tools.todos import TODOS
-from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
+from todoplan.dialogue.tools.toolset import Query, Tool, ToolSet, plain_name, unmet_rules
 from todoplan.errors import PlanError
 
 __all__ = ["Call", "Reply", "Toolbox", "Turn"]
@@ -64,7 +81,7 @@ class Reply:
     call_id: str = ""
 
 
-_reply = fast_constructor(Reply)
+_reply = fast_keyword_constructor(Reply)
 
 
 @attrs.frozen
@@ -89,8 +106,8 @@ class Toolbox:
     """
     A tool set under a policy. One that no call of the set could ever satisfy is a PlanError.
 
-    Two notes cost tokens and are off: `show_list` puts the whole list behind the answer to each
-    change, `say_done` says when nothing is open any more.
+    `limits` bound what one call may bring. Two notes cost tokens and are off: `show_list` puts the
+    whole list behind the answer to each change, `say_done` says when nothing is open any more.
     """
 
     toolset: ToolSet = TODOS
@@ -100,33 +117,105 @@ class Toolbox:
     say_done: bool = False
 
     def __attrs_post_init__(self) -> None:
-        for given, kind in ((self.toolset, ToolSet), (self.policy, Policy)):
-            if not isinstance(given, kind):
+        for name, kind in (("toolset", ToolSet), ("policy", Policy), ("limits", InputLimits)):
+            seen = getattr(self, name)
+            if not isinstance(seen, kind):
                 msg = (
-                    f"{short_repr(given)} is no {kind.__name__}; write Toolbox(TASKS, DEFAULT), say"
+                    f"{short_repr(seen)} is no {kind.__name__}; write Toolbox(TASKS, DEFAULT), say"
                 )
-                raise PlanError(msg, seen=given)
-        refuse_unmet(self.toolset, self.policy)
+                raise PlanError(msg, seen=seen)
+        if unmet := unmet_rules(self.toolset, self.policy):
+            off = ", ".join(f'{name}="off"' for name in unmet)
+            msg = (
+                f"the tool set {self.toolset.name} takes no {', '.join(unmet.values())}, which the"
+                f" policy demands by {', '.join(unmet)}: every new task would be refused. Give"
+                f" policy.but({off}), or a tool set that takes it"
+            )
+            raise PlanError(msg, toolset=self.toolset.name, rules=tuple(unmet))
+
+    def __repr__(self) -> str:
+        options = [
+            f", {field.name}={getattr(self, field.name)!r}"
+            for field in attrs.fields(Toolbox)[2:]
+            if getattr(self, field.name) != field.default
+        ]
+        return f"Toolbox({self.toolset!r}, {self.policy!r}{''.join(options)})"
 
     def call(
         self, plan: Plan, name: str, arguments: object = None, *, at: datetime | None = None
     ) -> Reply:
         """
         Answer one call. `arguments` is a JSON text or a mapping; `at` an aware time, or `None`.
+
+        Raises:
+            PlanError: `plan` is no plan. Nothing that a model sends raises.
         """
+        if not isinstance(plan, Plan):
+            raise _no_plan(plan)
         tool = self.toolset.find(name)
         if tool is None:
-            return self._unknown(plan, name)
+            name = plain_name(name)
+            legal = ", ".join(self.toolset.tool_names)
+            problem = Problem("unknown_tool", seen=quoted(name), legal=legal)
+            return _refusal(plan, name, (problem,))
         intake = read(arguments, tool.fields, self.limits)
-        exchange = _Exchange(self, plan, tool, name, intake.repairs, at)
+        repairs = intake.repairs
         if intake.problems:
-            return exchange.refused(*intake.problems)
-        return exchange.carried_out(tool.request(intake.values))
+            return _refusal(plan, name, intake.problems, repairs, self._example(plan, tool))
+        request = tool.request(intake.values)
+        if isinstance(request, Problem):
+            problems = _with_shown_paths((request,), tool)
+            return _refusal(plan, name, problems, repairs, self._example(plan, tool))
+        if isinstance(request, Query):
+            return self._show(plan, name, request, repairs)
+        decision, change = decide_with_change(plan, request, self.policy, at)
+        if isinstance(decision, Rejected):
+            # No example: what is well formed and against a rule needs no lesson in form.
+            return _refusal(plan, name, _with_shown_paths(decision.problems, tool), repairs)
+        text = whole_list_text(change) if tool.whole_list else change_text(change)
+        if decision.warnings or repairs or self.say_done or self.show_list:
+            text = _lines(text, *self._notes(change, decision.warnings, repairs))
+        return _reply(
+            plan=decision.plan,
+            text=text,
+            events=decision.events,
+            warnings=decision.warnings,
+            repairs=repairs,
+            name=name,
+        )
 
-    def _unknown(self, plan: Plan, name: str) -> Reply:
-        legal = ", ".join(self.toolset.tool_names)
-        problem = Problem("unknown_tool", seen=quoted(name), legal=legal)
-        return Reply(plan, error_text((problem,)), is_error=True, problems=(problem,), name=name)
+    def _notes(
+        self, change: Change, warnings: tuple[Problem, ...], repairs: tuple[Repair, ...]
+    ) -> Iterator[str]:
+        """
+        Yield what stands behind the answer to a change: warnings, repairs, and what is asked for.
+        """
+        yield from warnings_text(not_in_reply(warnings))
+        yield repairs_text(repairs)
+        if change.events and self.say_done and not change.after.counts.open:
+            yield all_done_text(change)
+        if change.events and self.show_list:
+            yield list_text(change.after)
+
+    def _show(self, plan: Plan, name: str, query: Query, repairs: tuple[Repair, ...]) -> Reply:
+        if query.task_id is None:
+            text = _lines(list_text(plan), repairs_text(repairs))
+        elif task := plan.get(query.task_id):
+            # A description is the end of a task and may look like anything: notes stand before it.
+            text = _lines(repairs_text(repairs), task_text(plan, task))
+        else:
+            legal = ids_text(task.id for task in plan)
+            problem = Problem("unknown_task", (), query.task_id, legal)
+            return _refusal(plan, name, (problem,), repairs)
+        return _reply(plan=plan, text=text, repairs=repairs, name=name)
+
+    def _example(self, plan: Plan, tool: Tool) -> str:
+        """
+        Return correct arguments for a tool, such as fit a plan that has tasks or has none.
+        """
+        key = f"{tool.key}.example"
+        later = self.toolset.text(f"{key}.later") if len(plan) else ""
+        return later or self.toolset.text(key)
 
     def turn(self, plan: Plan, calls: Sequence[Call], *, at: datetime | None = None) -> Turn:
         """
@@ -134,14 +223,19 @@ class Toolbox:
 
         Granular calls build on each other. Of several whole-list writes none is carried out, and
         each is answered with an error; the other calls are.
+
+        Raises:
+            PlanError: `plan` is no plan, or `calls` holds something else than calls.
         """
+        if not isinstance(plan, Plan):
+            raise _no_plan(plan)
+        calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
         clashing = self.clashing([call.name for call in calls])
-        problem = Problem("parallel_write", seen=str(len(clashing)))
         replies: list[Reply] = []
         for index, call in enumerate(calls):
             if index in clashing:
-                text = error_text((problem,))
-                reply = Reply(plan, text, is_error=True, problems=(problem,), name=call.name)
+                problem = Problem("parallel_write", seen=str(len(clashing)))
+                reply = _refusal(plan, call.name, (problem,))
             else:
                 reply = self.call(plan, call.name, call.arguments, at=at)
             plan = reply.plan
@@ -157,79 +251,32 @@ class Toolbox:
         return frozenset(whole) if len(whole) > 1 else frozenset()
 
 
-@attrs.define
-class _Exchange:
-    toolbox: Toolbox
-    plan: Plan
-    tool: Tool
-    name: str
-    repairs: tuple[Repair, ...]
-    at: datetime | None
+def _refusal(
+    plan: Plan,
+    name: str,
+    problems: tuple[Problem, ...],
+    repairs: tuple[Repair, ...] = (),
+    example: str = "",
+) -> Reply:
+    text = error_text(problems, example)
+    return _reply(
+        plan=plan, text=text, is_error=True, problems=problems, repairs=repairs, name=name
+    )
 
-    def refused(self, *problems: Problem) -> Reply:
-        """
-        Answer arguments that make no request, with a correct example.
-        """
-        toolset, key = self.toolbox.toolset, f"{self.tool.key}.example"
-        later = toolset.text(f"{key}.later") if len(self.plan) else ""
-        return self._error(problems, later or toolset.text(key))
 
-    def _error(self, problems: tuple[Problem, ...], example: str = "") -> Reply:
-        text = error_text(problems, example)
-        return self._reply(self.plan, text, problems=problems)
-
-    def carried_out(self, request: Request) -> Reply:
-        if isinstance(request, Problem):
-            return self.refused(self._as_shown(request))
-        return self._read(request) if isinstance(request, Query) else self._decided(request)
-
-    def _read(self, query: Query) -> Reply:
-        mends = repairs_text(self.repairs)
-        if query.task_id is None:
-            return self._reply(self.plan, _lines(list_text(self.plan), mends))
-        task = self.plan.get(query.task_id)
-        if task is None:
-            legal = ids_text(task.id for task in self.plan)
-            return self._error((Problem("unknown_task", (), query.task_id, legal),))
-        return self._reply(self.plan, _lines(mends, task_text(self.plan, task)))
-
-    def _decided(self, command: Command) -> Reply:
-        decision, change = decide_with_change(self.plan, command, self.toolbox.policy, self.at)
-        if isinstance(decision, Rejected):
-            return self._error(tuple(map(self._as_shown, decision.problems)))
-        short_repr = receipt(change) if self.tool.whole_list else steps(change)
-        notes = self._notes(change, decision.warnings)
-        text = _lines(short_repr, *notes) if notes else short_repr
-        return self._reply(decision.plan, text, decision.events, warnings=decision.warnings)
-
-    def _notes(self, change: Change, warnings: tuple[Problem, ...]) -> list[str]:
-        notes = [*warnings_text(untold(warnings))] if warnings else []
-        if self.repairs:
-            notes.append(repairs_text(self.repairs))
-        if self.toolbox.say_done or self.toolbox.show_list:
-            notes.extend(self._extras(change))
-        return notes
-
-    def _extras(self, change: Change) -> Iterator[str]:
-        if change.events and self.toolbox.say_done and not change.after.counts.open:
-            yield done_note(change)
-        if change.events and self.toolbox.show_list:
-            yield list_text(change.after)
-
-    def _as_shown(self, problem: Problem) -> Problem:
-        return attrs.evolve(problem, path=shown_path(problem.path, self.tool.fields))
-
-    def _reply(
-        self,
-        plan: Plan,
-        text: str,
-        events: tuple[Event, ...] = (),
-        problems: tuple[Problem, ...] = (),
-        warnings: tuple[Problem, ...] = (),
-    ) -> Reply:
-        failed = bool(problems)
-        return _reply(plan, text, events, failed, problems, warnings, self.repairs, self.name)
+def _with_shown_paths(problems: tuple[Problem, ...], tool: Tool) -> tuple[Problem, ...]:
+    """
+    Return the core's problems with paths in the names that the model sees.
+    """
+    return tuple(
+        attrs.evolve(problem, path=shown_path(problem.path, tool.fields)) for problem in problems
+    )
 
 
 def _lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
+
+
+def _no_plan(seen: object) -> PlanError:
+    msg = f"{short_repr(seen)} is no plan; give Plan(), or the plan of the last reply"
+    return PlanError(msg, seen=seen)

@@ -29,6 +29,7 @@ from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
@@ -72,11 +73,13 @@ class AsyncPlanner(Transactions):
         """
         return await self._await(self._plan())
 
-    async def apply(self, command: Command, *, actor: str | None = None) -> Decision:
+    async def apply(
+        self, command: Command, *, actor: str | None = None, policy: Policy | None = None
+    ) -> Decision:
         """
-        Carry a command out, or say why not.
+        Carry a command out, or say why not; under the toolbox's policy unless another is given.
         """
-        return await self._await(self._apply(command, actor))
+        return await self._await(self._apply(command, actor, policy))
 
     async def call(self, name: str, arguments: object = None, *, actor: str | None = None) -> Reply:
         """

@@ -25,8 +25,7 @@ from todoplan.core.events.apply import replay
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.times import in_utc
-from todoplan.core.plan.validation import short_repr
+from todoplan.core.plan.validation import in_utc, short_repr
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
@@ -128,10 +127,12 @@ class Transactions:
         msg = f"the plan {self._plan_id!r} kept changing for {_MOST_ATTEMPTS} tries; try again"
         raise StoreError(msg, plan_id=self._plan_id, problem="busy")
 
-    def _apply(self, command: Command, actor: str | None) -> Steps[Decision]:
+    def _apply(self, command: Command, actor: str | None, policy: Policy | None) -> Steps[Decision]:
+        chosen = self.toolbox.policy if policy is None else policy
+
         def attempt(plan: Plan, _: _Journal) -> _Outcome:
             at = in_utc(self._clock())
-            decision = decide(plan, command, self.toolbox.policy, at=at)
+            decision = decide(plan, command, chosen, at=at)
             if isinstance(decision, Rejected):
                 return _Outcome(decision, plan)
             entries = _entries(plan, [(type(command).__name__, decision.events)], at, actor)

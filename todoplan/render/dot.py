@@ -14,6 +14,7 @@ _STYLES = {
     Status.COMPLETED: "filled",
     Status.CANCELLED: "dotted",
 }
+# "&" too: Graphviz reads entities such as &quot; in labels.
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
 
 

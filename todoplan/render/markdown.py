@@ -9,6 +9,7 @@ from todoplan.render.outline import Line, aside, lines, summary
 
 __all__ = ["escaped", "to_markdown"]
 
+# A dot between two characters makes a link of "todo.md" on some sites; at a sentence's end none.
 _MARKUP = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<=\S)\.(?=\S)")
 
 

@@ -11,6 +11,7 @@ from todoplan.render.outline import arrows, lines
 __all__ = ["lifecycle_diagram", "to_mermaid"]
 
 _WIDTH = 80
+# Everything but letters, digits and spaces becomes a numbered entity: quotes cannot be quoted.
 # Mermaid takes any line with "direction LR" for a statement, also where that stands in quotes.
 _MARKUP = re.compile("[^A-Za-z0-9 \x80-\U0010ffff]|[dD](?=irection)")
 _STYLES = (

@@ -1,15 +1,20 @@
-"""The plan as every printer shows it: one line a task, marks and counts worked out once."""
+"""
+The plan as every printer shows it: one line a task, marks and counts worked out once.
+
+A line is for a person who looks at the whole plan: who, what, how far, and what it waits for. The
+fields of a task that no line shows stand in `LEFT_OUT`, so that a new one is left out on purpose.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
 
 import attrs
 
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import one_line
 
-__all__ = ["Line", "arrows", "aside", "lines", "summary"]
+__all__ = ["LEFT_OUT", "Line", "arrows", "aside", "lines", "summary"]
 
 _MARKS = {
     Status.PENDING: "[ ]",
@@ -17,6 +22,19 @@ _MARKS = {
     Status.COMPLETED: "[x]",
     Status.CANCELLED: "[-]",
 }
+LEFT_OUT = frozenset(
+    {
+        "description",
+        "active_form",
+        "priority",
+        "blocks",  # the other side of `blocked_by`
+        "estimate",
+        "metadata",
+        *(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME),
+    }
+)
+"""The fields of a task that no line shows."""
+
 _NO_TEXT = "(no visible text)"
 _OTHER_THAN_DIGIT = re.compile("[^0-9]")
 
@@ -93,6 +111,7 @@ def _line(plan: Plan, task: Task) -> Line:
 
 
 def _node(task_id: str) -> str:
+    # Ids are digits. Of events that say otherwise, a node is a word of a diagram all the same.
     return "t" + _OTHER_THAN_DIGIT.sub(lambda other: f"_{ord(other[0])}_", task_id)
 
 

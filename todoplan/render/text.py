@@ -23,5 +23,6 @@ def _row(line: Line, width: int | None) -> str:
     head, tail = f"{line.mark} {line.id} ", aside(line.notes)
     if width is None:
         return f"{head}{line.text}{tail}"
+    # What a task waits for outlives its text: it is why the line is not ready.
     text = clip(line.text, max(width - len(head) - len(tail), _LEAST_TEXT))
     return clip(f"{head}{text}{tail}", width)

@@ -23,7 +23,7 @@ from typing import Any
 
 import attrs
 
-from todoplan.codec import VERSION, entry_from_data, entry_to_data
+from todoplan.codec import VERSION, entry_from_data, entry_to_line
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.versions import check_head
 from todoplan.core.events.apply import replay
@@ -57,7 +57,7 @@ class _Kept:
     size: int = 0
 
     def longer(self, entries: Sequence[Entry], plan: Plan) -> "_Kept":
-        lines = [_to_line(entry) for entry in entries]
+        lines = [entry_to_line(entry) for entry in entries]
         size = self.size + sum(len(line.encode()) for line in lines)
         return _Kept(plan, (*self.entries, *entries), (*self.lines, *lines), size)
 
@@ -237,10 +237,6 @@ def _document(plans: _Plans) -> bytes:
     )
     head = f'{{"format":"{FORMAT}","version":{VERSION},"plans":{{'
     return f"{head}\n{journals}\n}}}}\n".encode()
-
-
-def _to_line(entry: Entry) -> str:
-    return to_text(entry_to_data(entry))
 
 
 def _decoded(document: bytes, path: Path) -> _Plans:

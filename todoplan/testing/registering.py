@@ -8,7 +8,7 @@ middle of its own import then, or be imported by ours: so it is asked for as lat
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from todoplan.core import commands
 from todoplan.core.events import types as events
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _FUNCTIONS: dict[type, str] = {
-    Plan: "shapes.plans",
+    Plan: "values.plans",
     Task: "values.tasks",
     Todo: "values.todos",
-    Policy: "policy.policies",
-    Limits: "policy.limits",
+    Policy: "values.policies",
+    Limits: "values.limits",
     commands.CreateTask: "command.creations",
     commands.CreateTasks: "command.lists",
     commands.UpdateTask: "command.updates",
@@ -36,17 +36,7 @@ _FUNCTIONS: dict[type, str] = {
     commands.RestorePlan: "command.restores",
     commands.Batch: "command.batches",
 }
-_EVENTS: tuple[type, ...] = (
-    events.TaskCreated,
-    events.StatusChanged,
-    events.TaskEdited,
-    events.EdgeAdded,
-    events.EdgeRemoved,
-    events.TaskDeleted,
-    events.TasksReordered,
-    events.PlanCleared,
-    events.PlanRestored,
-)
+_EVENTS: tuple[type, ...] = get_args(events.Event)
 
 
 def register() -> None:
@@ -72,7 +62,7 @@ def _later(name: str) -> Callable[[Any], "SearchStrategy[Any]"]:
 
 
 def _event(type_: Any) -> "SearchStrategy[Any]":
-    strategy: SearchStrategy[Any] = _module("event").EVENTS[type_]
+    strategy: SearchStrategy[Any] = _module("command").EVENTS[type_]
     return strategy
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 
-__all__ = ["fill", "say", "wording"]
+__all__ = ["fill", "names", "say", "wording"]
 
 
 _NAME = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
@@ -13,9 +13,11 @@ _NAME = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 @cache
 def _sections(file: str) -> dict[str, str]:
-    text = files("todoplan.texts").joinpath(f"{file}.txt").read_text("utf-8")
-    parts = text.split("\n== ")[1:]
-    named = (part.partition(" ==\n") for part in parts)
+    source = files("todoplan.texts").joinpath(f"{file}.txt")
+    if not source.is_file():  # a tool set of somebody's own, which has no texts of ours
+        return {}
+    sections = source.read_text("utf-8").split("\n== ")[1:]
+    named = (section.partition(" ==\n") for section in sections)
     return {name: body.strip("\n") for name, _, body in named}
 
 
@@ -30,6 +32,13 @@ def wording(file: str, name: str, default: str | None = None) -> str:
     if found is None:
         raise KeyError(name)
     return found
+
+
+def names(file: str) -> tuple[str, ...]:
+    """
+    Return the names of a file's texts, in their order.
+    """
+    return tuple(_sections(file))
 
 
 def say(file: str, name: str, /, **values: object) -> str:
@@ -59,4 +68,5 @@ def _parsed(text: str) -> str:
     """
     Return the text with %(name)s for each $name.
     """
+    # Filled by `%`, which takes a tenth of the time of string.Template: every reply passes here.
     return _NAME.sub(r"%(\1)s", text.replace("%", "%%"))

@@ -73,7 +73,7 @@ class OtherCall:
     """
     A call of a tool that is no planning tool known here.
 
-    Not each is told of: only the first few tools are, until there is a planning call.
+    Readers give only the first few tools, until there is a planning call.
     """
 
     tool: str

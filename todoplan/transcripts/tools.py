@@ -43,11 +43,13 @@ def _bare(name: str) -> str:
 
 
 _KNOWN = {_bare(name): name for name in PLANNING_TOOLS}
+# Claude Code's TodoWrite, OpenCode's todowrite and Qwen's todo_write take the same list.
 _KNOWN["todowrite"], _KNOWN["todoread"] = "TodoWrite", "TodoRead"
 
 _PREFIX = re.compile(r"^.*(?:__|[./:])")
 _NAMES = tuple(name.encode() for name in _KNOWN if name != OWN_TOOL)
 _STEMS = (b"todo", b"task", b"plan")
+# "plan" is also a key of many lines: as a name it is a value, or called in a script.
 _OWN_NAME = re.compile(rb"plan\\*[\"'](?!\s*\\*:)|\.\s*plan(?:\s|\\[nrt])*\(")
 _OWN_KEYS = frozenset(field.name for field in LEAN.tools[0].fields if not field.hidden)
 _OWN_KEY = re.compile(rf"[\"'](?:{'|'.join(sorted(_OWN_KEYS))})\\*[\"']\s*:")

@@ -12,7 +12,7 @@ from agentscope.message import (
 )
 from support.agentscope_agent import use
 
-from todoplan.adapters.agentscope.conversation import as_sent, last_answer, neutral, siblings
+from todoplan.adapters.agentscope.conversation import as_sent, last_answer, names_in_turn, neutral
 
 
 def result(call, state=ToolResultState.SUCCESS):
@@ -48,14 +48,14 @@ def test_the_last_answer_is_what_stands_behind_results_and_hints():
     assert last_answer([]).text == ""
 
 
-def test_siblings_are_the_calls_of_the_turn_that_is_being_answered():
+def test_names_in_turn_are_the_calls_of_the_turn_that_is_being_answered():
     """Also while some are answered; none once all are, and none of earlier turns."""
     a, b, c = use("a"), use("b"), use("c")
-    assert siblings([]) == ()
-    assert siblings(said(a, result(a))) == ()
-    assert siblings(said(TextBlock(text="x"), a, b)) == ("a", "b")
-    assert siblings(said(c, result(c), TextBlock(text="x"), a, b, result(a))) == ("a", "b")
-    assert siblings(said(c, HintBlock(hint="h"), a)) == ("a",)
+    assert names_in_turn([]) == ()
+    assert names_in_turn(said(a, result(a))) == ()
+    assert names_in_turn(said(TextBlock(text="x"), a, b)) == ("a", "b")
+    assert names_in_turn(said(c, result(c), TextBlock(text="x"), a, b, result(a))) == ("a", "b")
+    assert names_in_turn(said(c, HintBlock(hint="h"), a)) == ("a",)
 
 
 @pytest.mark.parametrize(

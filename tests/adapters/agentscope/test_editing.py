@@ -49,7 +49,7 @@ def test_commands_change_the_state():
 def test_a_refused_command_changes_nothing():
     """The problems are returned."""
     state = AgentState()
-    decision = edit_plan(state, CreateTask("a"), STRICT)
+    decision = edit_plan(state, CreateTask("a"), policy=STRICT)
     assert isinstance(decision, Rejected)
     assert (decision.problems != (), state.tasks_context.tasks) == (True, [])
     assert isinstance(edit_plan(state, ClearPlan()), Accepted)

@@ -102,7 +102,7 @@ def test_a_missing_id_is_empty(call_id):
     assert calls_in(TODOS, message) == (Call("read_todos", None, ""),)
 
 
-@pytest.mark.parametrize("response", [None, {}, {"choices": []}, {"tool_calls": None}, [], "x"])
+@pytest.mark.parametrize("response", [{}, {"choices": []}, {"tool_calls": None}, [], "x"])
 def test_no_calls_are_no_calls(response):
     """
     An empty or foreign response holds none.

@@ -63,7 +63,7 @@ def thread(name="t"):
 
 
 def agent(script, saver):
-    planner = PlanMiddleware(toolset=tasks(), settings=Settings(unfinished=0))
+    planner = PlanMiddleware(Toolbox(tasks()), settings=Settings(unfinished=0))
     return create_agent(Scripted(script=script), middleware=[planner], checkpointer=saver)
 
 
@@ -166,12 +166,13 @@ from langchain.agents import create_agent
 from langgraph.checkpoint.sqlite import SqliteSaver
 from support.scripted import Scripted, calls, says
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 
 finish = [calls(("TaskUpdate", {"taskId": n, "status": "completed"}, f"c{n}")) for n in "12"]
 with SqliteSaver.from_conn_string(sys.argv[2]) as saver:
     model = Scripted(script=[*finish, says("done")])
-    made = create_agent(model, middleware=[PlanMiddleware(toolset=tasks())], checkpointer=saver)
+    made = create_agent(model, middleware=[PlanMiddleware(Toolbox(tasks()))], checkpointer=saver)
     config = {"configurable": {"thread_id": "t"}}
     made.invoke(None if sys.argv[3] == "crash" else {"messages": [("user", "go on")]}, config)
     print([(t.id, t.status.value, t.owner) for t in plan_of_state(made.get_state(config))])
@@ -235,7 +236,7 @@ def test_an_application_seeds_edits_and_clears():
     decision = edit_plan(made, thread(), commands.UpdateTask("1", status="completed"))
     assert decision.plan == plan_of_state(made.get_state(thread()))
     strict = Policy().but(completed_is_final="error")
-    assert edit_plan(made, thread(), commands.DeleteTask("1"), strict).problems
+    assert edit_plan(made, thread(), commands.DeleteTask("1"), policy=strict).problems
     assert edit_plan(made, thread(), commands.UpdateTask("1", status="completed")).events == ()
     edit_plan(made, thread(), commands.ClearPlan())
     state = made.get_state(thread())
@@ -283,7 +284,7 @@ def test_an_agent_in_a_graph_survives_an_interruption():
     """
     A person is asked inside the subgraph; the plan that was there before is there after.
     """
-    planner = PlanMiddleware(toolset=tasks(), settings=Settings(unfinished=0))
+    planner = PlanMiddleware(Toolbox(tasks()), settings=Settings(unfinished=0))
     asking = HumanInTheLoopMiddleware(interrupt_on={"TaskUpdate": True})
     script = [TURN_WITHOUT_UPDATE, FINISH, says("done")]
     made = create_agent(Scripted(script=script), middleware=[planner, asking])

@@ -12,6 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan.adapters.langgraph import PlanMiddleware, deep_planning, plan_of_state
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.errors import MissingExtraError
@@ -115,7 +116,7 @@ def test_a_planner_of_your_own_and_other_middleware():
     chosen = deep_planning(
         subagents=[own, compiled],
         middleware=["mine"],
-        make=lambda: PlanMiddleware(toolset=tasks()),
+        make=lambda: PlanMiddleware(Toolbox(tasks())),
     )
     assert chosen["middleware"][0] == "mine"
     assert [spec["name"] for spec in chosen["subagents"]] == ["general-purpose", "ready"]

@@ -34,7 +34,7 @@ def edited(name, **arguments):
 
 
 def agent(turn, *middleware, toolset=None):
-    planner = PlanMiddleware(toolset=toolset or tasks(), settings=QUIET)
+    planner = PlanMiddleware(Toolbox(toolset or tasks()), settings=QUIET)
     model = Scripted(script=[turn, says("done")])
     return create_agent(model, middleware=[planner, *middleware], checkpointer=InMemorySaver())
 

@@ -26,6 +26,7 @@ from todoplan.adapters.langgraph import (
 )
 from todoplan.core.decide.decide import Accepted, decide
 from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError
 
@@ -59,7 +60,7 @@ def ask(question: str) -> str:
 
 
 def agent(*script, middleware=()):
-    planner = PlanMiddleware(toolset=tasks(), settings=Settings(unfinished=0))
+    planner = PlanMiddleware(Toolbox(tasks()), settings=Settings(unfinished=0))
     return create_agent(
         Scripted(script=[*script]),
         tools=[ask],
@@ -166,7 +167,7 @@ def test_a_crash_in_the_middle_of_a_step_is_refused_too():
         return "fine"
 
     broken = []
-    planner = PlanMiddleware(toolset=tasks(), settings=Settings(unfinished=0))
+    planner = PlanMiddleware(Toolbox(tasks()), settings=Settings(unfinished=0))
     model = Scripted(script=[calls(TURN, ("flaky", {}, "f")), says("done")])
     made = create_agent(model, tools=[flaky], middleware=[planner], checkpointer=InMemorySaver())
     with pytest.raises(ConnectionError):

@@ -22,6 +22,7 @@ from todoplan import commands
 from todoplan.adapters.langgraph import PlanMiddleware, edit_plan, plan_of_state
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.guidance.reminders import is_reminder
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError
 
@@ -389,7 +390,7 @@ def test_a_call_stopped_in_its_wrapper_is_not_carried_out_by_its_siblings():
     turn = calls(("TaskCreate", {"subject": "a"}, "1"), ("TaskCreate", {"subject": "b"}, "2"))
     settings = Settings(unfinished=0)
     model = Scripted(script=[turn, says("done")])
-    planner = PlanMiddleware(toolset=tasks(), settings=settings)
+    planner = PlanMiddleware(Toolbox(tasks()), settings=settings)
     made = create_agent(model, middleware=[planner, stopping], checkpointer=InMemorySaver())
     done = made.invoke(HELLO, thread())
     assert [t.subject for t in plan_of_state(made.get_state(thread()))] == ["b"]

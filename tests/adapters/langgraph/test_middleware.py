@@ -15,9 +15,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import STRICT
-from todoplan.adapters.langgraph import Options, PlanMiddleware, langchain_like, plan_of_state
+from todoplan import STRICT, Plan
+from todoplan.adapters.langgraph import PlanMiddleware, langchain_like, plan_of_state
 from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
@@ -68,12 +69,14 @@ def same_with(middleware, prompt=None):
 )
 def test_in_the_place_of_the_original(prompt):
     """
-    With the same two arguments an agent looks the same from outside, whatever its system prompt.
+    With the same two arguments an agent looks the same from outside, whatever its system prompt,
+    but that the plan itself stands beside the list.
     """
     words = {"system_prompt": "Plan well.", "tool_description": "Write todos."}
     ours = same_with(PlanMiddleware(**words, settings=QUIET), prompt)
-    assert ours == same_with(TodoListMiddleware(**words), prompt)
     assert ours == same_with(langchain_like(**words), prompt)
+    ours["keys"].remove("todoplan")
+    assert ours == same_with(TodoListMiddleware(**words), prompt)
 
 
 def test_the_texts_are_the_tool_sets_own_unless_given():
@@ -86,23 +89,50 @@ def test_the_texts_are_the_tool_sets_own_unless_given():
     assert model.requests[0][0].content == "Me."
 
 
-def test_todos_are_not_taken_from_the_input():
+def test_todos_in_the_input_are_the_plan_of_a_thread_that_has_none(caplog):
     """
-    As with the original, what an input holds under `todos` is dropped, and so is a plan.
+    Once there is a plan, they are written over, and a warning says what to call instead; the same
+    list as is published needs none. A plan in the input is dropped: subagents are handed their
+    caller's state.
     """
     plan = {"head": "", "plan": {}}
-    given = {**HELLO, "todos": [{"content": "x", "status": "pending"}], "todoplan": plan}
-    _, done = run([says("hi")], given=given)
-    assert sorted(done) == ["messages"]
+    listed = [{"content": "x", "status": "pending"}]
+    _, made = agent([says("1"), says("2"), says("3")])
+    done = made.invoke({**HELLO, "todos": listed, "todoplan": plan}, THREAD)
+    assert [(task.id, task.subject) for task in plan_of_state(done)] == [("1", "x")]
+    made.invoke({**HELLO, "todos": done["todos"]}, THREAD)
+    assert not caplog.records
+    done = made.invoke({**HELLO, "todos": [{"content": "y", "status": "pending"}]}, THREAD)
+    assert (done["todos"], [task.subject for task in plan_of_state(done)]) == (listed, ["x"])
+    assert "edit_plan(agent, config, command)" in caplog.text
 
 
-def test_the_private_plan_is_in_the_state_and_not_in_the_result():
+def test_what_a_run_returns_carries_the_plan():
     """
-    Interfaces read `todos`; the plan with ids and edges is for code, from the thread's state.
+    Ids, owners, edges and cancelled tasks, in what invoke and get_state return and in every chunk
+    of the values that are streamed, with a checkpointer or without; interfaces read `todos`.
     """
-    _, made = agent(PLANNED)
-    assert "todoplan" not in made.invoke(HELLO, THREAD)
-    assert [t.subject for t in plan_of_state(made.get_state(THREAD))] == ["a", "b"]
+    script = [
+        calls(
+            ("TaskCreate", {"subject": "a"}, "1"),
+            ("TaskCreate", {"subject": "b", "blockedBy": ["1"]}, "2"),
+            ("TaskUpdate", {"taskId": "1", "status": "cancelled"}, "3"),
+        ),
+        says("done"),
+    ]
+    planner = PlanMiddleware(Toolbox(tasks()), settings=QUIET)
+    _, made = agent(script, planner)
+    done = made.invoke(HELLO, THREAD)
+    assert [(t.id, t.status.value, t.blocked_by) for t in plan_of_state(done)] == [
+        ("1", "cancelled", ()),
+        ("2", "pending", ("1",)),
+    ]
+    assert plan_of_state(done) == plan_of_state(made.get_state(THREAD))
+    saverless = create_agent(Scripted(script=script), middleware=[planner])
+    *_, last = saverless.stream(HELLO, stream_mode="values")
+    assert plan_of_state(last)["2"].blocked_by == ("1",)
+    _, idle = agent([says("hi")])
+    assert plan_of_state(idle.invoke(HELLO, THREAD)) == Plan()
 
 
 def test_two_planners_in_one_agent_are_refused():
@@ -124,7 +154,7 @@ def test_any_tool_set_under_any_name_and_policy():
         calls(("new_task", {"subject": "a"}, "2")),
         says("done"),
     ]
-    chosen = PlanMiddleware(toolset=renamed, policy=STRICT, settings=QUIET)
+    chosen = PlanMiddleware(Toolbox(renamed, STRICT), settings=QUIET)
     model, done = run(script, chosen)
     assert model.tool_names == ["new_task", "TaskGet", "TaskList", "TaskUpdate", "search"]
     assert "`new_task`" in model.requests[0][0].content[0]["text"]
@@ -142,7 +172,7 @@ def test_the_lean_tool_set():
         calls(("plan", {"done": [1]}, "2")),
         says("done"),
     ]
-    _, done = run(script, PlanMiddleware(toolset=LEAN, settings=QUIET))
+    _, done = run(script, PlanMiddleware(Toolbox(LEAN), settings=QUIET))
     assert done["todos"] == [
         {"content": "a", "status": "completed"},
         {"content": "b", "status": "in_progress"},
@@ -181,7 +211,7 @@ def test_parallel_granular_calls_all_count():
         ("TaskCreate", {"subject": "b"}, "2"),
         ("TaskCreate", {"subject": "c", "blockedBy": ["1", "2"]}, "3"),
     )
-    _, made = agent([turn, says("done")], PlanMiddleware(toolset=tasks(), settings=QUIET))
+    _, made = agent([turn, says("done")], PlanMiddleware(Toolbox(tasks()), settings=QUIET))
     done = made.invoke(HELLO, THREAD)
     plan = plan_of_state(made.get_state(THREAD))
     assert [(t.id, t.subject, t.blocked_by) for t in plan] == [
@@ -198,7 +228,7 @@ def test_a_call_that_a_limit_stops_is_not_carried_out():
     """
     turn = calls(*((("TaskCreate", {"subject": s}, s)) for s in "abc"))
     model = Scripted(script=[turn, says("done")])
-    planner = PlanMiddleware(toolset=tasks(), settings=QUIET)
+    planner = PlanMiddleware(Toolbox(tasks()), settings=QUIET)
     limit = ToolCallLimitMiddleware(tool_name="TaskCreate", run_limit=2)
     made = create_agent(model, middleware=[planner, limit], checkpointer=InMemorySaver())
     made.invoke(HELLO, THREAD)
@@ -239,7 +269,7 @@ def test_the_streams_carry_the_plan():
     """
     `updates` and `values` show the list as it changes, `custom` each event that is asked for.
     """
-    chosen = PlanMiddleware(settings=QUIET, options=Options(emit_events=True))
+    chosen = PlanMiddleware(settings=QUIET, emit_events=True)
     _, made = agent(PLANNED, chosen)
     told = {"updates": [], "values": [], "custom": []}
     for mode, chunk in made.stream(HELLO, THREAD, stream_mode=list(told)):

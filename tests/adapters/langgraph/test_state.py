@@ -11,17 +11,18 @@ from todoplan import Plan, Todo, commands, decide, plan_of
 from todoplan.adapters.langgraph import (
     PlanState,
     command_update,
+    history_of,
     make_tools,
     merge_plans,
     plan_of_state,
     plan_update,
     todos_of,
 )
-from todoplan.adapters.langgraph.state import answered_calls, is_models_own, messages_in
+from todoplan.adapters.langgraph.tools import answered_calls, is_models_own, messages_in
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
-from todoplan.errors import CodecError
+from todoplan.errors import CodecError, PlanError
 
 TASKS = make_tools(Toolbox(tasks()))
 WRITES = make_tools()
@@ -55,11 +56,28 @@ def subjects(state):
     return [task.subject for task in plan_of_state(state)]
 
 
+OTHERS = [None, {}, [], "7", {"configurable": {"thread_id": "1"}}, {"messages": []}, {"todos": "x"}]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("read", [plan_of_state, history_of])
+def test_what_is_no_state_with_a_plan_is_refused(other, read):
+    """
+    A config, an agent, nothing at all, or the state of a graph that keeps no plan: an empty plan
+    would be an invention. The error says what to give.
+    """
+    with pytest.raises(PlanError, match="get_state"):
+        read(other)
+    with pytest.raises(PlanError, match="get_state"):
+        read(StateGraph(PlanState))
+
+
 def test_an_empty_state_holds_the_empty_plan():
     """
-    No key, an empty value and an object without the attribute are all no plan yet.
+    An empty value is no plan yet, and so is a thread that nothing was written to.
     """
-    assert plan_of_state({}) == plan_of_state({"todoplan": {}}) == plan_of_state([]) == Plan()
+    assert plan_of_state({"todoplan": {}}) == Plan()
+    assert history_of({"todoplan": {}}) == ()
     assert not is_models_own({"messages": []}, Plan())
     assert messages_in({}) == ()
     assert messages_in([1]) == [1]
@@ -162,8 +180,9 @@ def test_the_reducer_in_a_state_of_your_own():
     """
     value = _value(plan_of([Task("1", "a")]))["todoplan"]
     assert merge_plans({}, {}) == {}
-    settled = {key: value[key] for key in ("head", "plan")}
-    assert merge_plans({}, value) == merge_plans(settled, {}) == settled
+    settled = merge_plans({}, value)
+    assert sorted(settled) == ["head", "journal", "plan"]
+    assert merge_plans(settled, {}) == settled
     assert merge_plans(settled, dict(settled)) is settled
 
 

@@ -23,8 +23,8 @@ from todoplan.adapters.langgraph import (
     plan_update,
     seed_plan,
 )
-from todoplan.adapters.langgraph.todos import plan_of_todos, todos_of
-from todoplan.core.decide.assembly import faults
+from todoplan.adapters.langgraph.state import plan_of_todos, todos_of
+from todoplan.core.decide.assembly import plan_problems
 from todoplan.core.decide.decide import decide
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.guidance.guidance import Settings
@@ -186,7 +186,7 @@ def test_any_list_makes_a_plan(junk):
     Whatever stands there, nothing is raised, and what comes out can be kept and published.
     """
     plan = plan_of_todos(junk)
-    assert not [*faults(tuple(plan))]
+    assert not [*plan_problems(tuple(plan))]
     assert plan_of_state(plan_update(plan)) == plan
 
 

@@ -20,7 +20,6 @@ from todoplan.adapters.langgraph import PlanState, make_tools, plan_of_state, pl
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
-from todoplan.errors import PlanError
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TASKS = Toolbox(tasks())
@@ -234,15 +233,20 @@ def test_who_listens_is_told(asynchronous):
     assert graph.invoke(junk, config)["messages"][-1].status == "error"
 
 
-def test_a_tool_invoked_by_hand_without_a_runtime_is_a_fault_of_the_developer():
+def test_a_tool_invoked_outside_a_graph_starts_from_an_empty_plan():
     """
-    There is no plan without a state; the message says through what to call it.
+    As LangChain's own tests call `write_todos`; what is sent as `runtime` is an argument like any.
     """
-    call = {"name": "write_todos", "args": {"todos": []}, "id": "1", "type": "tool_call"}
-    forged = {**call, "args": {"todos": [], "runtime": "mine"}}
-    for sent in (call, forged, "text"):
-        with pytest.raises(PlanError, match="ToolNode"):
-            make_tools()[0].invoke(sent)
+    todos = [{"content": "a", "status": "pending"}]
+    call = {"name": "write_todos", "args": {"todos": todos}, "id": "1", "type": "tool_call"}
+    write = make_tools(emit_events=True)[0]
+    update = write.invoke(call).update
+    assert update["todos"] == todos
+    assert [(m.tool_call_id, m.status) for m in update["messages"]] == [("1", "success")]
+    assert plan_of_state(asyncio.run(write.ainvoke(call)).update)["1"].subject == "a"
+    forged = {**call, "args": {"todos": todos, "runtime": "mine"}}
+    assert write.invoke(forged).update["todos"] == todos
+    assert write.invoke("text").update["messages"][0].status == "error"
 
 
 @pytest.mark.parametrize("heard", [[], None])

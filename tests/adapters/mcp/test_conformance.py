@@ -13,6 +13,8 @@ NO_MODEL = {
     Capability.TURNS,
     Capability.REMINDERS,
     Capability.FURTHER_TURNS,
+    Capability.FINISH,
+    Capability.THOUGHTS,
     Capability.TEXT_ARGUMENTS,
     Capability.RAW_ARGUMENTS,
 }

@@ -21,14 +21,13 @@ from support.openai_agents_runs import (
     write,
 )
 
-from todoplan import Plan, Planner, commands
+from todoplan import Plan, commands
 from todoplan.adapters.openai_agents import Planning, attach, plan_of_state
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.guidance.reminders import TAG
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import CodecError, PlanError
-from todoplan.planner import AsyncPlanner
 from todoplan.stores.memory import MemoryStore
 
 QUIET = Settings(plan_lost=False, unfinished=0)
@@ -85,7 +84,7 @@ def test_a_broken_document_is_an_error():
     """What is no plan is never an empty one."""
     with pytest.raises(CodecError):
         Planning(saved={"plan": {"format": "else"}})
-    with pytest.raises(PlanError, match="planner="):
+    with pytest.raises(PlanError, match="store="):
         Planning(saved={"memory": {}})
     good = Planning().to_data()
     for damaged in ({"memory": {"turn": "x"}}, {"memory": "x"}, {"calls": [[{"x": 1}]]}):
@@ -94,28 +93,24 @@ def test_a_broken_document_is_an_error():
 
 
 def test_a_plan_has_one_owner():
-    """A planner has its own toolbox and keeps its own plan."""
-    planner = AsyncPlanner(MemoryStore(), "one")
-    for options in ({"toolbox": TASKS}, {"saved": created(Planning(TASKS), "A").to_data()}):
-        with pytest.raises(PlanError, match="planner has its own"):
-            Planning(planner=planner, **options)
-
-
-def test_a_planner_that_awaits_nothing_is_refused():
-    """A subscriber that is a coroutine's would never be told; the error says what to give."""
-    with pytest.raises(PlanError, match=r"give AsyncPlanner\(store, plan_id\)"):
-        Planning(planner=Planner(MemoryStore(), "one"))
+    """It is in a store or in what was saved, not in both; an id names one of a store's plans."""
+    with pytest.raises(PlanError, match="leave store= out"):
+        Planning(store=MemoryStore(), plan_id="one", saved=created(Planning(TASKS), "A").to_data())
+    with pytest.raises(PlanError, match="give store= too"):
+        Planning(plan_id="one")
+    with pytest.raises(PlanError, match="plan_id="):
+        Planning(store=MemoryStore())
 
 
 @pytest.mark.parametrize("kind", [MemoryStore, AwaitedStore])
-def test_a_planner_keeps_the_plan_in_its_store(kind):
+def test_a_store_keeps_the_plan(kind):
     """What is saved beside it is what guidance remembers."""
     store = kind()
-    planning = created(Planning(planner=AsyncPlanner(store, "one", toolbox=TASKS)), "A", "B", "C")
+    planning = created(Planning(TASKS, store=store, plan_id="one"), "A", "B", "C")
     assert [t.subject for t in asyncio.run(planning.plan())] == ["A", "B", "C"]
     kept = saved(planning)
     assert "plan" not in kept
-    again = Planning(planner=AsyncPlanner(store, "one", toolbox=TASKS), saved=kept)
+    again = Planning(TASKS, store=store, plan_id="one", saved=kept)
     assert again.memory == planning.memory
     assert len(asyncio.run(again.plan())) == 3
 
@@ -143,8 +138,8 @@ def test_interfaces_are_told_while_it_streams():
 @pytest.mark.parametrize("store", [None, MemoryStore, AwaitedStore])
 def test_a_coroutine_is_told_as_well(store):
     """Whoever keeps the plan, and in the order in which it happened."""
-    planner = store and AsyncPlanner(store(), "one", toolbox=TASKS)
-    planning = Planning(planner=planner) if planner else Planning(TASKS)
+    kept = {"store": store(), "plan_id": "one"} if store else {}
+    planning = Planning(TASKS, **kept)
     told = []
 
     async def tell(entry, plan):

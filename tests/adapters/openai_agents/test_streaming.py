@@ -13,7 +13,7 @@ from openai.types.responses import (
 from support.openai_agents_runs import agent_of, scripted, stream
 
 from todoplan.adapters.openai_agents import Planning, attach
-from todoplan.adapters.openai_agents.streaming import StreamedAnswer, closing, summed
+from todoplan.adapters.openai_agents.model import StreamedAnswer, closing, summed
 
 HELLO = assistant_message("Hello.")
 

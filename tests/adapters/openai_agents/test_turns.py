@@ -2,7 +2,7 @@
 
 import pytest
 
-from todoplan.adapters.openai_agents.turns import Turns
+from todoplan.adapters.openai_agents.pending_calls import PendingCalls
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import CodecError
@@ -16,7 +16,7 @@ def heard(*calls, sure=SURE):
     """
     Return turns that have heard these calls.
     """
-    turns = Turns(Toolbox(TODOS))
+    turns = PendingCalls(Toolbox(TODOS))
     turns.heard(calls, sure)
     return turns
 
@@ -68,7 +68,7 @@ def test_answered_calls_are_forgotten():
 
 def test_abandoned_calls_do_not_pile_up():
     """Only the latest are kept."""
-    turns = Turns(Toolbox(TODOS))
+    turns = PendingCalls(Toolbox(TODOS))
     for number in range(300):
         turns.heard([Call("read_todos", "{}", str(number))], SURE)
     assert not turns.awaits(["43"])
@@ -79,11 +79,11 @@ def test_abandoned_calls_do_not_pile_up():
 def test_groups_are_saved():
     """What is not carried out yet belongs together after a restart; what is, is not repeated."""
     turns = heard(A, READ, B)
-    restored = Turns(Toolbox(TODOS), turns.to_data())
+    restored = PendingCalls(Toolbox(TODOS), turns.to_data())
     assert restored.group(B).calls == (A, B)
     turns.group(A).replies = dict.fromkeys("ab")
     assert [len(calls) for calls in turns.to_data()] == [1, 1, 1]
-    assert Turns(Toolbox(TODOS)).to_data() == []
+    assert PendingCalls(Toolbox(TODOS)).to_data() == []
 
 
 WHOLE = {"name": "write_todos", "arguments": "{}", "call_id": "a"}
@@ -95,5 +95,5 @@ WHOLE = {"name": "write_todos", "arguments": "{}", "call_id": "a"}
 def test_damaged_calls_are_an_error(saved):
     """What is no list of lists of calls is never taken for one; the error says what to do."""
     with pytest.raises(CodecError, match="without `calls`"):
-        Turns(Toolbox(TODOS), saved)
-    assert Turns(Toolbox(TODOS), [[WHOLE]]).awaits(["a"])
+        PendingCalls(Toolbox(TODOS), saved)
+    assert PendingCalls(Toolbox(TODOS), [[WHOLE]]).awaits(["a"])

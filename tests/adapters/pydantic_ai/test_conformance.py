@@ -1,5 +1,8 @@
 """Pydantic AI's agent passes the conformance suite."""
 
+from tempfile import mkdtemp
+
+import pytest
 from support.conformance_pydantic_ai import PydanticAI, Stored, Streamed
 
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
@@ -11,14 +14,15 @@ class TestPydanticAI(AdapterSuite):
 
 
 class TestPydanticAIStored(AdapterSuite):
-    examples = 4
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path):
+        self.folder = tmp_path
 
     def host(self, setup):
-        return Stored(setup)
+        return Stored(setup, mkdtemp(dir=self.folder))
 
 
 class TestPydanticAIStreamed(AdapterSuite):
-    examples = 4
     capabilities = ALL - {Capability.FURTHER_TURNS}  # what was streamed has been seen: it is kept
 
     def host(self, setup):

@@ -13,9 +13,9 @@ from pydantic_ai.messages import (
 from support.pydantic_ai_agent import response, use
 
 from todoplan.adapters.pydantic_ai.conversation import (
+    calls_of_turn,
     conversation,
     neutral,
-    siblings,
     with_reminder,
 )
 from todoplan.dialogue.guidance.conversation import Message, ToolResult, is_final_answer
@@ -54,14 +54,14 @@ def test_what_goes_on_is_no_final_answer(fields, final):
     assert is_final_answer(neutral(ModelResponse(parts=[TextPart("x")], **fields))) is final
 
 
-def test_siblings_are_those_of_the_calls_own_response():
+def test_calls_of_turn_are_those_of_the_calls_own_response():
     """Not of an earlier one, and none for a call that nobody made."""
     first = response([use("a", {}, "1")])
     second = response([use("b", {}, "2"), use("c", "{", "3")])
     messages = [first, ModelRequest(parts=[]), second]
-    assert siblings(messages, "3") == (Call("b", {}, "2"), Call("c", "{", "3"))
-    assert siblings(messages, "1") == (Call("a", {}, "1"),)
-    assert siblings(messages, "9") == siblings([], None) == ()
+    assert calls_of_turn(messages, "3") == (Call("b", {}, "2"), Call("c", "{", "3"))
+    assert calls_of_turn(messages, "1") == (Call("a", {}, "1"),)
+    assert calls_of_turn(messages, "9") == calls_of_turn([], None) == ()
 
 
 def test_a_reminder_stands_behind_the_last_request():

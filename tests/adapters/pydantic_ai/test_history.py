@@ -44,7 +44,7 @@ def history():
 def test_a_seeded_plan_is_read_back(plan):
     """Any plan, in a history that was empty or not, after a way through JSON."""
     for messages in ([], [ModelResponse(parts=[TextPart("x")], metadata={"own": 1})]):
-        text = ModelMessagesTypeAdapter.dump_json(seed_plan(messages, plan))
+        text = ModelMessagesTypeAdapter.dump_json(seed_plan(Planning(), messages, plan))
         assert plan_of_state(ModelMessagesTypeAdapter.validate_json(text)) == plan
 
 
@@ -126,8 +126,8 @@ def test_a_plan_that_a_store_keeps_is_not_in_the_messages(whole):
     messages = saved(run(agent, conversation_id="c"))
     for act in (
         lambda: plan_of_state(messages),
-        lambda: edit_plan(messages, commands.CreateTask("C")),
-        lambda: seed_plan(messages, Plan()),
+        lambda: edit_plan(Planning(), messages, commands.CreateTask("C")),
+        lambda: seed_plan(Planning(), messages, Plan()),
         lambda: run(planner(Script("no"), Planning()), message_history=messages),
     ):
         with pytest.raises(PlanError, match=r"AsyncPlanner\(store, conversation_id\)"):
@@ -153,7 +153,7 @@ def test_a_seeded_conversation_has_the_instructions(reinject):
     capabilities = [*([ReinjectSystemPrompt()] if reinject else []), Planning(settings=QUIET)]
     script, two = Script("ok"), plan_of_state(history())
     agent = Agent(script.model, system_prompt="S", instructions="I", capabilities=capabilities)
-    run(agent, message_history=seed_plan([], two))
+    run(agent, message_history=seed_plan(Planning(), [], two))
     assert script.infos[0].instructions.startswith("I\n\n")
     prompts = [
         p.content for m in script.requests[0] for p in m.parts if p.part_kind == "system-prompt"
@@ -164,14 +164,14 @@ def test_a_seeded_conversation_has_the_instructions(reinject):
 def test_an_application_edits_the_plan():
     """The model goes on with it; what is refused or changes nothing leaves the history as it is."""
     first = history().all_messages()
-    decision, messages = edit_plan(first, commands.UpdateTask("1", subject="A!"))
+    decision, messages = edit_plan(Planning(), first, commands.UpdateTask("1", subject="A!"))
     assert decision.events
     assert plan_of_state(messages)["1"].subject == "A!"
     assert plan_of_state(first)["1"].subject == "A"
-    refused, same = edit_plan(first, commands.DeleteTask("9"))
+    refused, same = edit_plan(Planning(), first, commands.DeleteTask("9"))
     assert isinstance(refused, Rejected)
     assert same == first
-    assert edit_plan(first, commands.UpdateTask("1", subject="A"))[1] == first
+    assert edit_plan(Planning(), first, commands.UpdateTask("1", subject="A"))[1] == first
     script = Script(use("read_todos", {}, "r"), "ok")
     result = run(planner(script, Planning(settings=QUIET)), message_history=messages)
     assert "A!" in returns(result.all_messages())[-1].content
@@ -180,7 +180,7 @@ def test_an_application_edits_the_plan():
 def test_what_guidance_remembers_stays_where_the_plan_is_put():
     """Both stand under one key of the response."""
     first = history().all_messages()
-    assert memory_of(seed_plan(first, Plan())) == memory_of(first) != Memory()
+    assert memory_of(seed_plan(Planning(), first, Plan())) == memory_of(first) != Memory()
 
 
 def test_a_cut_history_takes_its_plan_along():
@@ -189,6 +189,6 @@ def test_a_cut_history_takes_its_plan_along():
     tail = first[-1:]
     assert plan_of_state(tail) == Plan()
     script = Script(use("read_todos", {}, "r"), "ok")
-    cut = seed_plan(tail, plan_of_state(first))
+    cut = seed_plan(Planning(), tail, plan_of_state(first))
     result = run(planner(script, Planning(settings=QUIET)), message_history=cut)
     assert plan_of_state(result) == plan_of_state(first)

@@ -171,7 +171,7 @@ def test_a_plan_out_of_sight_is_shown_again():
 
 def test_a_failed_call_shows_no_plan():
     """Only a result that succeeded counts as seen."""
-    messages = seed_plan([], two_open())
+    messages = seed_plan(Planning(), [], two_open())
     script = Script(use("write_todos", "no", "x"), "ok")
     agent = planner(script, Planning(settings=QUIET))
     run(agent, message_history=messages)
@@ -199,7 +199,7 @@ def test_a_plan_survives_messages_that_are_cut_away():
 def test_a_cleared_plan_stays_cleared():
     """An empty plan is a plan: nothing is put back, and no id is used twice."""
     store_less = run(planner(Script(OPEN, "ok"), Planning(settings=QUIET)))
-    _, messages = edit_plan(store_less.all_messages(), commands.ClearPlan())
+    _, messages = edit_plan(Planning(), store_less.all_messages(), commands.ClearPlan())
     again = Script(wrote(("C", "pending"), call_id="c"), "ok")
     result = run(planner(again, Planning(settings=QUIET)), message_history=messages)
     assert [(task.id, task.subject) for task in plan_of_state(result)] == [("3", "C")]
@@ -217,7 +217,7 @@ def test_a_change_by_somebody_else_is_told_once():
     settings = Settings(changed=True, unfinished=0)
     agent = planner(script := Script(OPEN, "ok", "ok", "ok"), Planning(settings=settings))
     first = run(agent)
-    _, messages = edit_plan(saved(first), commands.UpdateTask("1", subject="Z"))
+    _, messages = edit_plan(Planning(), saved(first), commands.UpdateTask("1", subject="Z"))
     second = run(agent, message_history=messages)
     run(agent, message_history=saved(second))
     assert [is_ours(text) for text in script.tails] == [False, False, True, False]
@@ -310,7 +310,10 @@ def test_a_failure_after_an_answer_was_sent_back_keeps_the_exchange():
 def test_a_paused_response_goes_on_as_it_is():
     """No reminder comes between it and its continuation."""
     paused = ModelResponse(parts=[TextPart("well")], state="suspended")
-    messages = [*seed_plan([ModelRequest(parts=[UserPromptPart("go")])], two_open()), paused]
+    messages = [
+        *seed_plan(Planning(), [ModelRequest(parts=[UserPromptPart("go")])], two_open()),
+        paused,
+    ]
     script = Script("ok")
     agent = planner(script, Planning(settings=QUIET))
     result = asyncio.run(agent.run(message_history=messages))

@@ -3,7 +3,7 @@ from hypothesis import given
 from support import strategies as some
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.assembly import faults, plan_of
+from todoplan.core.decide.assembly import plan_of, plan_problems
 from todoplan.core.decide.decide import decide
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
@@ -15,7 +15,7 @@ PAIR = (Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)))
 @given(some.plans)
 def test_the_tasks_of_a_plan_are_a_plan(plan):
     """Every plan that commands reach can be built from its tasks."""
-    assert list(faults(tuple(plan))) == []
+    assert list(plan_problems(tuple(plan))) == []
     assert plan_of(iter(plan), next_id=plan.next_id, revision=plan.revision) == plan
 
 
@@ -67,7 +67,7 @@ def test_each_fault_is_found(tasks, code, ids):
 def test_all_faults_at_once():
     """One error tells every fault, and what to do."""
     tasks = [Task("x", ""), Task("1", "a", blocks=("1", "9")), Task("1", "b", blocked_by=("2",))]
-    with pytest.raises(PlanError, match=r"Mend them, or create them by commands$") as caught:
+    with pytest.raises(PlanError, match=r"Repair them, or create them by commands$") as caught:
         plan_of(tasks)
     codes = {problem.code for problem in caught.value.data["problems"]}
     assert codes == {"bad_id", "empty_text", "duplicate_id", "self_edge", "unknown_task"}
@@ -75,7 +75,7 @@ def test_all_faults_at_once():
 
 def test_an_error_about_many_faults_is_short():
     """The message tells 20 faults and how many more there are; the data holds all of them."""
-    with pytest.raises(PlanError, match=r" and 979 more\. Mend them") as caught:
+    with pytest.raises(PlanError, match=r" and 979 more\. Repair them") as caught:
         plan_of([Task("x", "a")] * 500)
     assert len(caught.value.data["problems"]) == 999
 
@@ -85,3 +85,22 @@ def test_a_next_id_without_room_to_count_is_refused():
     assert plan_of([], next_id=10**15).next_id == 10**15
     with pytest.raises(PlanError, match="the next id is over"):
         plan_of([], next_id=10**15 + 1)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "options"),
+    [
+        (5, {}),
+        ("ab", {}),
+        (["a"], {}),
+        (Task("1", "a"), {}),
+        ([], {"next_id": "5"}),
+        ([], {"next_id": True}),
+        ([], {"revision": -1}),
+        ([], {"revision": 1.5}),
+    ],
+)
+def test_what_is_no_list_of_tasks_is_refused(tasks, options):
+    """A developer's mistake, said with what was given and what to give."""
+    with pytest.raises(PlanError, match=r"was given; give "):
+        plan_of(tasks, **options)

@@ -85,8 +85,8 @@ def test_all_problems_at_once():
         "empty_text",
         "unknown_task",
         "self_edge",
-        "cycle",
         "unknown_task",
+        "cycle",  # looked for when the command is known as a whole
     ]
 
 
@@ -138,3 +138,54 @@ def test_a_command_about_a_number_is_refused():
     for made in (fast_keyword_constructor(DeleteTask), fast_keyword_constructor(UpdateTask)):
         with pytest.raises(PlanError, match=r"1 \(int\) was given; give an id"):
             decide(PAIR, made(task_id=1))
+
+
+@pytest.mark.parametrize(
+    ("misuse", "remedy"),
+    [
+        (
+            lambda: decide(CreateTask("a"), Plan()),
+            r"as the plan; write decide\(plan, com",
+        ),
+        (lambda: decide(None, CreateTask("a")), "was given as the plan"),
+        (lambda: decide(Plan(), CreateTask("a"), "strict"), r"is no policy; .* todoplan\.STRICT$"),
+        (
+            lambda: decide(Plan(), CreateTask("a"), "claude_strict"),
+            r"is no policy; give one, such as todoplan\.CLAUDE_STRICT$",
+        ),
+        (lambda: decide(Plan(), CreateTask("a"), None), r"such as todoplan\.DEFAULT$"),
+    ],
+)
+def test_arguments_in_the_wrong_place_are_refused(misuse, remedy):
+    """At once: what was seen, and what to write instead."""
+    with pytest.raises(PlanError, match=remedy) as caught:
+        misuse()
+    assert "seen" in caught.value.data
+
+
+class Own(Plan):
+    """A plan of another class, as a developer may make one."""
+
+
+class Mine(Policy):
+    """A policy of another class."""
+
+
+def test_a_subclass_is_a_plan_and_a_policy_as_well():
+    """What is one is not refused for its class."""
+    assert isinstance(decide(Own(), CreateTask("a"), Mine()), Accepted)
+
+
+def test_results_are_unwrapped():
+    """An acceptance gives its plan; a refusal raises, with the problems in words and as data."""
+    accepted = decide(Plan(), CreateTask("a"))
+    assert accepted.unwrap() is accepted.plan
+    refused = decide(PAIR, Batch((DeleteTask("9"), UpdateTask("1", add_blocked_by=("2",)))))
+    assert refused.text == (
+        "task_id: There is no task 9; the ids are: 1, 2. add_blocked_by: These tasks would wait for"
+        " each other: 1 -> 2 -> 1. Leave out one of these edges."
+    )
+    with pytest.raises(PlanError) as caught:
+        refused.unwrap()
+    assert str(caught.value) == refused.text
+    assert caught.value.data == {"problems": refused.problems}

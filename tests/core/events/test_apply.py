@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support import strategies as some
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.assembly import faults, plan_of
+from todoplan.core.decide.assembly import plan_of, plan_problems
 from todoplan.core.decide.decide import decide
 from todoplan.core.events.apply import EDITABLE, apply, replay
 from todoplan.core.events.types import (
@@ -23,6 +23,7 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
+from todoplan.errors import PlanError
 
 AT, LATER = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 3, tzinfo=UTC)
 PLAN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)), Task("3", "c")])
@@ -43,7 +44,7 @@ def test_apply_is_total(plan, events):
     """Any event may come to any plan: nothing is raised, the revision counts, a plan is a plan."""
     after = replay(plan, events)
     assert after.revision == plan.revision + len(events)
-    assert list(faults(tuple(after))) == []
+    assert list(plan_problems(tuple(after))) == []
     assert sum(1 for _ in after) == len(after)
 
 
@@ -153,3 +154,31 @@ def test_a_damaged_journal_raises_nothing(end):
     ):
         plan = apply(plan, event)
     assert [task.id for task in plan] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("misuse", "remedy"),
+    [
+        (lambda done: apply(Plan(), done), r"is no event; give events, .*replay\(plan, accepted"),
+        (lambda done: apply(Plan(), None), "is no event"),
+        (
+            lambda done: replay(Plan(), done),
+            r"are no events; write replay\(plan, accepted",
+        ),
+        (lambda done: replay(done, done.events), r"was given as the plan; write replay\(plan, ev"),
+    ],
+)
+def test_what_is_no_event_or_no_plan_is_refused(misuse, remedy):
+    """At once: what was seen, and what to write instead."""
+    with pytest.raises(PlanError, match=remedy) as caught:
+        misuse(decide(Plan(), CreateTask("a")))
+    assert "seen" in caught.value.data
+
+
+class Own(Plan):
+    """A plan of another class, as a developer may make one."""
+
+
+def test_a_subclass_of_a_plan_is_a_plan():
+    """It is replayed like any other."""
+    assert len(replay(Own(), decide(Plan(), CreateTask("a")).events)) == 1

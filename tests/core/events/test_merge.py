@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +18,17 @@ from todoplan.core.commands import (
 )
 from todoplan.core.decide.decide import Accepted, decide
 from todoplan.core.events.merge import joined, rebased
+from todoplan.core.events.types import (
+    EdgeAdded,
+    EdgeRemoved,
+    PlanCleared,
+    StatusChanged,
+    TaskDeleted,
+    TaskEdited,
+)
+from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.graph import topological_order
-from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.model import Status, Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 
@@ -93,6 +103,54 @@ def test_a_write_of_the_whole_list_keeps_what_another_branch_added():
     here = made(BASE, create("here"))
     written = decided(BASE, WriteTodos((Todo("b"), Todo("new"), Todo("a"))))
     assert sorted(subjects(rebased(here, written.events)[0])) == ["a", "b", "here", "new"]
+
+
+def test_a_reorder_names_the_moved_task_by_its_new_id():
+    """
+    The writer put its own new task first: it is first under its new id, and what the writer did
+    not know follows.
+    """
+    here = made(BASE, create("here"))
+    written = decided(BASE, WriteTodos((Todo("there"), Todo("b"), Todo("a"))))
+    assert written.events[-1].task_ids == ("3", "2", "1")
+    plan, renumbered = rebased(here, written.events)
+    assert [task.id for task in plan] == ["4", "2", "1", "3"]
+    assert subjects(plan) == ["there", "b", "a", "here"]
+    assert renumbered == {"3": "4"}
+
+
+def test_whatever_a_branch_does_to_its_moved_task_reaches_that_task():
+    """
+    Both ends of edges, new and removed ones; an edit, a status, a deletion, a clearing.
+    """
+    here = made(BASE, create("here"))
+    there = decided(BASE, create("there"))
+    plan, renumbered = rebased(here, there.events)
+    for after, seen in (
+        ([EdgeAdded("3", "1"), EdgeAdded("2", "3")], ("there", "pending", ("1",), ("2",))),
+        ([EdgeAdded("3", "1"), EdgeRemoved("3", "1")], ("there", "pending", (), ())),
+        ([EdgeAdded("1", "3"), EdgeRemoved("1", "3")], ("there", "pending", (), ())),
+        ([TaskEdited("3", FrozenDict({"subject": "T"}))], ("T", "pending", (), ())),
+        (
+            [StatusChanged("3", Status.PENDING, Status.COMPLETED)],
+            ("there", "completed", (), ()),
+        ),
+    ):
+        task = rebased(plan, after, renumbered)[0]["4"]
+        assert (task.subject, task.status.value, task.blocks, task.blocked_by) == seen
+        assert rebased(plan, after, renumbered)[0]["3"] == plan["3"]
+    for gone in (TaskDeleted("3"), PlanCleared(("3",))):
+        assert subjects(rebased(plan, [gone], renumbered)[0]) == ["a", "b", "here"]
+
+
+def test_a_new_task_whose_id_is_free_keeps_it():
+    """
+    Only what is taken moves: an id at or above the next one is free.
+    """
+    later = decided(made(BASE, create("c")), create("d"))
+    plan, renumbered = rebased(made(BASE, create("here")), later.events)
+    assert (subjects(plan), renumbered) == (["a", "b", "here", "d"], {})
+    assert plan["4"].subject == "d"
 
 
 def test_clearing_takes_only_what_was_known():
@@ -172,6 +230,53 @@ def test_the_later_change_to_a_task_wins():
     assert joined(status_only, other)["1"].status == "in_progress"
     text_only = made(BASE, UpdateTask("1", subject="Z"), 6)
     assert joined(text_only, other)["1"].subject == "Z"
+    only_a_status = made(other, UpdateTask("1", status="completed"), 9)
+    assert joined(only_a_status, other)["1"].owner == "you"
+    assert joined(only_a_status, other)["1"].status == "completed"
+
+
+@pytest.mark.parametrize(("mine_at", "other_at"), [(None, 4), (4, None), (4, 4), (3, 4)])
+def test_a_change_that_is_not_later_does_not_win(mine_at, other_at):
+    """
+    Equal times, and times that are not known, say nothing: the other side's word stands.
+    """
+    base = made(Plan(), create("a"), None)
+    mine = made(base, UpdateTask("1", owner="me"), mine_at)
+    other = made(base, UpdateTask("1", owner="you"), other_at)
+    assert joined(mine, other)["1"].owner == "you"
+
+
+def test_a_task_that_the_other_side_has_deleted_stays_deleted():
+    """
+    Its id is below their next one, so they knew it; one at their next id they never saw.
+    """
+    mine = made(BASE, UpdateTask("2", owner="me"), 5)
+    other = made(BASE, DeleteTask("2"), 4)
+    assert subjects(joined(mine, other)) == ["a"]
+    assert subjects(joined(made(BASE, create("new"), 5), other)) == ["a", "new"]
+
+
+def test_edges_between_tasks_that_both_know_are_those_of_the_other_side():
+    """
+    Only edges of new tasks are brought along, in both directions.
+    """
+    mine = made(BASE, UpdateTask("1", add_blocks=("2",)), 1)
+    mine = made(mine, Batch((create("c"), UpdateTask("3", add_blocks=("1",)))), 2)
+    plan = joined(mine, made(BASE, UpdateTask("2", owner="you"), 3))
+    assert (plan["3"].blocks, plan["1"].blocked_by) == (("1",), ("3",))
+    assert plan["1"].blocks == plan["2"].blocked_by == ()
+
+
+def test_a_join_counts_its_revision_above_both():
+    """
+    So that whoever has seen either side sees that there is something new.
+    """
+    long = BASE
+    for number in range(9):
+        long = made(long, create(f"m{number}"), number + 1)
+    short = made(BASE, create("other"), 30)
+    assert joined(long, short).revision > long.revision
+    assert joined(short, long).revision > long.revision
 
 
 @st.composite

@@ -1,3 +1,4 @@
+from hypothesis import given
 from support import strategies as some
 
 from todoplan.core.decide.assembly import plan_of
@@ -90,3 +91,54 @@ def test_an_edge_from_a_resolved_blocker_comes_and_goes_without_a_count():
     assert (draft.get("2").blocked_by, draft.waits_for("2")) == (("1",), 0)
     draft.unlink("1", "2", None)
     assert (draft.get("2").blocked_by, draft.waits_for("2")) == ((), 0)
+
+
+@given(some.full_plans)
+def test_what_is_kept_beside_the_tasks_agrees_with_them(plan):
+    """Counts, waiting and the first ready task are what counting anew gives."""
+    draft = Draft(plan)
+    assert list(draft) == list(plan)
+    assert len(draft) == sum(draft.counts) == len(plan)
+    for task in plan:
+        waiting = [end for end in task.blocked_by if not draft.get(end).status.resolved]
+        assert draft.waits_for(task.id) == len(waiting)
+    ready = [t for t in plan if t.status is Status.PENDING and not draft.waits_for(t.id)]
+    assert draft.first_ready() == (ready[0] if ready else None)
+
+
+def test_a_task_that_is_there_or_has_no_id_is_not_added():
+    """A journal may name what makes no sense: nothing happens."""
+    draft = Draft(plan_of(PAIR))
+    for task in (Task("1", "other"), Task("01", "x"), Task("x", "x")):
+        draft.add(task)
+    assert tuple(draft) == PAIR
+
+
+def test_an_id_below_the_next_one_may_come_late():
+    """As in a merged history: it takes its place at the end, and ids go on as they were."""
+    draft = Draft(plan_of(PAIR, next_id=9))
+    draft.add(Task("5", "late"))
+    draft.add(Task("4", "later"))
+    plan = draft.freeze()
+    assert ([task.id for task in plan], plan.next_id) == (["1", "2", "5", "4"], 9)
+
+
+def test_an_added_task_has_no_edges_yet():
+    """They follow as events of their own, and would not be mirrored here."""
+    draft = Draft(plan_of(PAIR))
+    draft.add(Task("3", "c", blocks=("1",), blocked_by=("2",)))
+    assert (draft.get("3").blocks, draft.get("3").blocked_by) == ((), ())
+
+
+def test_several_tasks_are_added_as_one_by_one():
+    """Whether their ids are the next ones or not."""
+    for ids in ([], ["3", "4"], ["3", "5"], ["7", "8"], ["1", "3"]):
+        tasks = [Task(task_id, "x", status=s) for task_id, s in zip(ids, Status, strict=False)]
+        at_once, singly = Draft(plan_of(PAIR)), Draft(plan_of(PAIR))
+        at_once.add_all(tasks)
+        for task in tasks:
+            singly.add(task)
+        one, other = at_once.freeze(), singly.freeze()
+        assert one == other
+        assert [[*p.ready()] for p in (one,)] == [[*p.ready()] for p in (other,)]
+        assert [*one.active()] == [*other.active()]

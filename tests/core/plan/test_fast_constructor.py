@@ -13,15 +13,15 @@ class Pair:
     _right: int = 2
 
 
-def test_a_twin_assigns_and_then_is_the_frozen_class():
-    """A twin has the same fields and defaults, can be set, and becomes the real thing."""
-    twin = mutable_variant(Pair)(1)
-    twin.left = 7
-    twin.__class__ = Pair
-    assert twin == Pair(7, right=2)
+def test_a_mutable_variant_assigns_and_then_is_the_frozen_class():
+    """It has the same fields and defaults, can be set, and becomes the real thing."""
+    made = mutable_variant(Pair)(1)
+    made.left = 7
+    made.__class__ = Pair
+    assert made == Pair(7, right=2)
 
 
-def test_a_maker_makes_the_frozen_class():
+def test_a_fast_constructor_makes_the_frozen_class():
     """Fields by their order or their name, defaults where none is given."""
     made = (
         fast_constructor(Pair)(1, 3),

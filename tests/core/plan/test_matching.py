@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 
 from todoplan.core.plan.matching import match, normalised
@@ -46,3 +48,28 @@ def test_unknown_id_is_no_match_and_no_fault(task_id):
     """A line with an id of the model's own is matched by its text."""
     assert ids([("1", "a")], [Todo("a", id=task_id)]) == ["1"]
     assert ids([("1", "a")], [Todo("b", id=task_id)]) == [None]
+
+
+@pytest.mark.parametrize("title", ["{} " + "x" * 1_000_000, "{} " + "\U0001f600" * 300, "{} Short"])
+def test_nothing_large_stays_behind(title):
+    """Neither 50 titles of 1 MB nor thousands of short ones are kept: less than 1 MB."""
+    many = 50 if len(title) > 1_000 else 5_000
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for number in range(many):
+            normalised(title.format(number))
+        left = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert left < 1_000_000
+
+
+def test_a_list_with_the_same_lines_means_the_same_tasks():
+    """Line by line, unless an id says otherwise."""
+    tasks = [("1", "a"), ("2", "a"), ("3", "b")]
+    lines = ["a", "a", "b"]
+    assert ids(tasks, [Todo(line) for line in lines]) == ["1", "2", "3"]
+    by_id = [Todo(line, id=str(n)) for n, line in enumerate(lines, 1)]
+    assert ids(tasks, by_id) == ["1", "2", "3"]
+    assert ids(tasks, [Todo("a", id="2"), Todo("a", id="1"), Todo("b")]) == ["2", "1", "3"]

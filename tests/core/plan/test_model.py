@@ -60,9 +60,10 @@ def test_words_become_members():
 @pytest.mark.parametrize("word", ["done", "Completed", "", "deleted", "blocked"])
 def test_unknown_word_is_an_error(word):
     """The core does not guess what a word means."""
-    with pytest.raises(ValueError, match="is not a valid Status"):
+    with pytest.raises(PlanError, match="is no status; write one of pending, in_p") as caught:
         Todo("a", word)
-    with pytest.raises(ValueError, match="is not a valid Priority"):
+    assert caught.value.data == {"seen": word}
+    with pytest.raises(PlanError, match="is no priority; write one of high, "):
         Task("1", "a", priority=word)
 
 
@@ -134,3 +135,53 @@ def test_id_and_subject_are_texts(given):
     """A number is no id: the error says what to give."""
     with pytest.raises(PlanError, match="was given; give a"):
         Task(*given)
+
+
+@pytest.mark.parametrize("name", ["description", "active_form", "owner"])
+def test_every_text_of_a_task_is_one(name):
+    """What no document could hold is refused when the task is made, not when it is saved."""
+    with pytest.raises(PlanError, match=r"5 \(int\) was given; give a text"):
+        Task("1", "a", **{name: 5})
+
+
+class Minutes(int):
+    """A number of a library of units."""
+
+
+@pytest.mark.parametrize("given", [Minutes(30), 30.0, 30])
+def test_an_estimate_is_a_plain_number(given):
+    """Whatever class it came in, the plan that holds it can be written and read."""
+    plan = plan_of([Task("1", "a", estimate=given)])
+    (task,) = load_plan(dump_plan(plan))
+    assert (task.estimate, type(task.estimate)) in {(30, int), (30.0, float)}
+
+
+@pytest.mark.parametrize("given", [True, float("nan"), float("inf"), "30", 10**400])
+def test_an_estimate_is_finite(given):
+    """No plan is made that could not be saved or summed up."""
+    with pytest.raises(PlanError, match="give a finite number or None"):
+        Task("1", "a", estimate=given)
+
+
+def test_a_repr_shows_what_is_set():
+    """Fields that have their default are left out, and a long value is cut."""
+    assert repr(Task("1", "a")) == "Task('1', 'a')"
+    assert repr(Task("1", "a", status="completed", estimate=2.5, blocks=("2",))) == (
+        "Task('1', 'a', status='completed', blocks=('2',), estimate=2.5)"
+    )
+    every = {
+        "metadata": {"k": ["x" * 99] * 99},
+        "owner": "o" * 999,
+        "created_at": datetime.now(UTC),
+    }
+    assert len(repr(FULL.but(subject="s" * 9999, description="d" * 9999, **every))) < 700
+
+
+@pytest.mark.parametrize("name", ["created_at", "updated_at", "started_at", "completed_at"])
+def test_the_times_of_a_task_are_aware(name):
+    """The error says what to give; an aware time stays in its zone."""
+    with pytest.raises(PlanError, match=r"give an aware time such as datetime.now\(UTC\)"):
+        Task("1", "a", **{name: "2026-01-02"})
+    with pytest.raises(PlanError, match="has no time zone"):
+        Task("1", "a", **{name: datetime(2026, 1, 2)})  # noqa: DTZ001 - the point
+    assert getattr(Task("1", "a", **{name: FULL.created_at}), name) is FULL.created_at

@@ -10,7 +10,7 @@ from todoplan.core.commands import CreateTask, DeleteTask
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import decide
 from todoplan.core.plan.model import Status, Task
-from todoplan.core.plan.plan import Counts, Plan
+from todoplan.core.plan.plan import COLUMN, Counts, Plan
 from todoplan.errors import PlanError
 
 THREE = plan_of([Task("2", "a"), Task("1", "b", status="in_progress"), Task("7", "c")])
@@ -118,4 +118,17 @@ def test_plans_differ_by_each_part():
 def test_repr_is_short():
     """A plan of any size prints as one line."""
     plan = plan_of([Task("1", "a", status=Status.CANCELLED), Task("2", "b")], revision=4)
-    assert repr(plan) == "<Plan revision=4 tasks=2 resolved=1>"
+    assert repr(plan) == "<Plan tasks=2 resolved=1 revision=4 next_id=3>"
+
+
+def test_columns_are_those_of_the_counts():
+    """A status is counted under its own name."""
+    assert [status.value for status in COLUMN] == list(Counts._fields)
+    assert list(COLUMN.values()) == list(range(len(Status)))
+
+
+def test_equal_plans_have_one_hash():
+    """A plan may be a key, also one of many tasks."""
+    tasks = [Task(str(number), "a") for number in range(1, 20)]
+    assert hash(plan_of(tasks)) == hash(plan_of(tasks))
+    assert len({plan_of(tasks), plan_of(tasks), plan_of(tasks[:-1])}) == 2

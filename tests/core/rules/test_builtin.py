@@ -17,8 +17,21 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.builtin import RULES
 from todoplan.core.rules.limits import Limits
 from todoplan.core.rules.policy import Policy, inspect
+from todoplan.core.rules.presets import DEFAULT
 
-LIMITS = Limits(items=4, open_items=3, subject=5, text=6, edges=1)
+LIMITS = Limits(
+    items=4,
+    open_items=3,
+    subject=5,
+    text=6,
+    edges=1,
+    active_form=7,
+    owner=3,
+    metadata=20,
+    metadata_keys=2,
+    metadata_levels=2,
+    history=9,
+)
 EMPTY = Plan()
 BUSY = plan_of([Task("1", "a", status="in_progress"), Task("2", "b")])
 IDLE = plan_of([Task("1", "a"), Task("2", "b")])
@@ -29,6 +42,10 @@ FORMED = plan_of([Task("1", "a", active_form="doing a", priority="low")])
 TWINS = plan_of([Task("1", "a"), Task("2", "A!")])
 OWNED = plan_of([Task("1", "a", owner="ann"), Task("2", "b")])
 LONG = plan_of([Task("1", "longer", "longer still")])
+HEAVY = plan_of([Task("1", "a", metadata={"key": "x" * 20})])
+OLD = plan_of([Task("1", "a")], revision=8)
+FULL = plan_of([Task("1", "a")], revision=9)
+BROKEN = plan_of([Task("1", "a")], revision=12)
 FIVE = plan_of([Task(i, "x") for i in "12345"])
 TWO_ON = plan_of([Task(i, i, status="in_progress") for i in "12"])
 TIED = plan_of([*(Task(i, i, blocks=("3",)) for i in "12"), Task("3", "y", blocked_by=("1", "2"))])
@@ -95,6 +112,22 @@ FIRES = [
     ("max_text", EMPTY, CreateTask("longer")),
     ("max_text", IDLE, UpdateTask("1", description="longest")),
     ("max_text", IDLE, back(LONG)),
+    ("max_text", EMPTY, CreateTask("short", "seven!!")),
+    ("max_text", EMPTY, CreateTask("short", active_form="8 is one")),
+    ("max_text", EMPTY, CreateTask("short", owner="anna")),
+    ("max_text", EMPTY, Batch((CreateTask("short"), CreateTask("longer")))),
+    ("max_text", IDLE, UpdateTask("1", owner="anna")),
+    ("max_metadata", EMPTY, CreateTask("a", metadata={"key": "x" * 10})),
+    ("max_metadata", EMPTY, CreateTask("a", metadata={"key": "\u00e9" * 6})),
+    ("max_metadata", EMPTY, CreateTask("a", metadata={"a": 1, "b": {"c": 2}})),
+    ("max_metadata", EMPTY, CreateTask("a", metadata={"a": [{}]})),
+    ("max_metadata", IDLE, UpdateTask("1", metadata={"key": "x" * 11})),
+    ("max_metadata", IDLE, back(HEAVY)),
+    ("max_history", FULL, to("1", ON)),
+    ("max_history", BROKEN, to("1", ON)),
+    ("max_history", OLD, Batch((to("1", ON), UpdateTask("1", owner="ann")))),
+    ("max_history", FULL, DeleteTask("1")),
+    ("max_history", FULL, back(IDLE)),
     ("max_edges", LINKED, UpdateTask("2", add_blocked_by=("3",))),
     ("max_edges", LINKED, back(TIED)),
     ("max_edges", EMPTY, back(TIED)),
@@ -114,6 +147,15 @@ QUIET = [
     ("max_items", FIVE, back(FIVE)),
     ("max_text", LONG, back(LONG)),
     ("max_edges", TIED, back(TIED)),
+    ("max_metadata", HEAVY, back(HEAVY)),
+    ("max_metadata", HEAVY, UpdateTask("1", owner="ann")),
+    ("max_metadata", EMPTY, CreateTask("a", metadata={"key": "x" * 9})),
+    ("max_metadata", EMPTY, CreateTask("a", metadata={"a": 1, "b": [2]})),
+    ("max_metadata", EMPTY, CreateTask("a", metadata={"a": "{:{:{:"})),
+    ("max_metadata", HEAVY, UpdateTask("1", metadata={"key": None})),
+    ("max_history", OLD, to("1", ON)),
+    ("max_history", BROKEN, to("1", WAIT)),
+    ("max_text", EMPTY, CreateTask("short", active_form="7 is ok", owner="ann")),
     ("owner_taken", OWNED, UpdateTask("1", owner="ann", subject="x")),
     ("owner_taken", OWNED, UpdateTask("1", owner=None)),
     ("owner_taken", OWNED, UpdateTask("2", owner="bob")),
@@ -205,6 +247,7 @@ def test_every_rule_is_shown_to_fire_and_to_be_quiet():
         ("max_items", FIVE),
         ("max_text", LONG),
         ("max_edges", TIED),
+        ("max_metadata", HEAVY),
     ],
 )
 def test_old_faults_are_told_on_inspection_and_lock_nothing_up(name, plan):
@@ -232,3 +275,85 @@ def test_problems_name_few_of_many():
     blocked = CreateTask("y", status=ON, blocked_by=tuple(task.id for task in plan))
     told = decide(plan, blocked, Policy().but(blocked_start="error")).problems[0]
     assert len(told.seen.split(", ")) == 20
+
+
+def test_a_full_history_is_told_on_inspection_and_stops_every_change():
+    """Unlike the other rules: this one stops a runaway model, and says what has to be done."""
+    strict = policy("max_history", "error")
+    assert inspect(FULL, strict) == ()
+    assert [(p.code, p.seen, p.legal) for p in inspect(BROKEN, strict)] == [
+        ("max_history", "12", "9")
+    ]
+    refused = decide(FULL, DeleteTask("1"), DEFAULT.but(max_history=9))
+    assert "The plan has had 10 changes, and may have 9. Stop changing it" in refused.text
+
+
+@pytest.mark.parametrize("number", [100, 101])
+def test_a_task_has_100_blockers_by_default_and_no_more(number):
+    """The limit stands in the presets as a number, not only as a rule."""
+    items = tuple(CreateTask("x") for _ in range(number))
+    plan = decide(EMPTY, CreateTasks(items), Policy()).plan
+    answer = decide(plan, CreateTask("y", blocked_by=tuple(task.id for task in plan)), DEFAULT)
+    refused = [(p.code, p.seen, p.legal) for p in getattr(answer, "problems", ())]
+    assert refused == ([("max_edges", "101", "100")] if number > 100 else [])
+
+
+SEEN = [
+    (to("1", WAIT), "set to pending"),
+    (UpdateTask("1", subject="x"), "reworded"),
+    (DeleteTask("1"), "removed"),
+    (write("b"), "removed"),
+    (ClearPlan(), "removed"),
+]
+
+
+@pytest.mark.parametrize(("command", "seen"), SEEN)
+def test_what_happened_to_a_completed_task_is_said(command, seen):
+    """Reset, reworded or removed: the model is told which."""
+    problems = decide(MIXED, command, policy("completed_is_final", "error")).problems
+    assert [(p.task_ids, p.seen) for p in problems] == [(("1",), seen)]
+
+
+DEEP, MANY = {"a": [{}]}, {"a": 1, "b": {"c": 2}}
+TOLD = [
+    ("single_in_progress", BUSY, to("2", ON), (("1", "2"), "2", "1")),
+    ("some_in_progress", EMPTY, write("a"), (("1",), "0", "1")),
+    ("first_in_progress", EMPTY, write("a", "b"), (("1", "2"), "0", "1")),
+    ("linear_status", IDLE, to("1", "completed"), (("1",), "pending to completed", "")),
+    ("blocked_start", LINKED, to("2", ON), (("2",), "1", "")),
+    ("blocked_complete", LINKED, to("2", "completed"), (("2",), "1", "")),
+    ("dropped_open_items", IDLE, write("a"), (("2",), "1", "")),
+    ("empty_write", IDLE, write(), ((), "2", "")),
+    ("duplicate_content", IDLE, CreateTask("A"), (("1", "3"), "2", "")),
+    ("active_form_required", EMPTY, CreateTask("a"), (("1",), "active_form", "")),
+    ("priority_required", EMPTY, CreateTask("a"), (("1",), "priority", "")),
+    ("max_items", EMPTY, write(*(("x", "completed"),) * 5), ((), "5", "4")),
+    ("max_items", EMPTY, write("a", "b", "c", "d"), ((), "4 open", "3")),
+    ("max_text", EMPTY, CreateTask("longer"), (("1",), "subject of 6 characters", "5")),
+    ("max_text", EMPTY, CreateTask("a", "longest"), (("1",), "description of 7 characters", "6")),
+    ("max_text", EMPTY, CreateTask("a", owner="anna"), (("1",), "owner of 4 characters", "3")),
+    ("max_metadata", IDLE, UpdateTask("1", metadata={"key": "x" * 11}),
+     (("1",), "22 bytes as JSON", "20")),
+    ("max_metadata", EMPTY, CreateTask("a", metadata=MANY), (("1",), "23 bytes as JSON", "20")),
+    ("max_metadata", EMPTY, CreateTask("a", metadata=DEEP), (("1",), "3 levels", "2")),
+    ("max_edges", LINKED, UpdateTask("2", add_blocked_by=("3",)), (("2",), "2", "1")),
+    ("max_history", FULL, to("1", ON), ((), "10", "9")),
+    ("owner_taken", OWNED, UpdateTask("1", owner="bob"), (("1",), "ann", "")),
+    ("batch_completion", IDLE, Batch((to("1", "completed"), to("2", "completed"))),
+     (("1", "2"), "2", "")),
+    ("no_op_write", IDLE, write("a", "b"), ((), "", "")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "plan", "command", "said"), TOLD)
+def test_what_a_rule_says(name, plan, command, said):
+    """Which tasks, what was seen, what would be legal: a figure for a figure."""
+    problem = decide(plan, command, policy(name, "error")).problems[0]
+    assert (problem.task_ids, problem.seen, problem.legal) == said
+
+
+def test_metadata_that_no_document_could_hold_is_measured_all_the_same():
+    """Keys that are no texts and values that are no JSON neither raise nor pass for nothing."""
+    odd = CreateTask("a", metadata={("a", 1): 1, "k": object(), "n": [[], [{}]]})
+    problems = decide(EMPTY, odd, policy("max_metadata", "error")).problems
+    assert ["bytes" in p.seen or p.seen for p in problems] == [True, "3 keys", "4 levels"]

@@ -17,9 +17,8 @@ def only(name):
     """
     Return the policy that has this rule alone, with narrow limits.
     """
-    return Policy(limits=Limits(items=4, open_items=3, subject=5, text=6, edges=1)).but(
-        **{name: "error"}
-    )
+    limits = Limits(items=4, open_items=3, subject=5, text=6, edges=1, metadata_keys=0, history=1)
+    return Policy(limits=limits).but(**{name: "error"})
 
 
 def test_they_are_rules_like_the_others():
@@ -30,7 +29,7 @@ def test_they_are_rules_like_the_others():
 
 def test_what_a_rule_demands_is_a_field_of_a_task():
     """Those that ask for a field name it; no other rule does."""
-    demands = {name: rule.demands for name, rule in RULES.items() if rule.demands}
+    demands = {name: rule.new_tasks_need for name, rule in RULES.items() if rule.new_tasks_need}
     assert demands == {"active_form_required": "active_form", "priority_required": "priority"}
     for name, field in demands.items():
         filled = {"active_form": "doing x", "priority": "low"}[field]
@@ -58,8 +57,9 @@ def test_every_text_that_is_too_long_is_named():
 def test_what_is_brought_back_is_judged_like_what_is_new(name):
     """The same tasks break the same rule, whether a plan is restored or inspected."""
     assert RULES[name].about_plan
-    tasks = [Task(str(n), "longer", "longer still") for n in range(1, 6)]
+    tasks = [Task(str(n), "longer", "longer still", metadata={"k": 1}) for n in range(1, 6)]
     tasks[0], tasks[1] = tasks[0].but(blocks=("3",)), tasks[1].but(blocks=("3",))
     tasks[2] = tasks[2].but(blocked_by=("1", "2"))
-    refused = decide(PLAN, RestorePlan(tuple(tasks)), only(name))
+    before = plan_of(tuple(PLAN), revision=1)
+    refused = decide(before, RestorePlan(tuple(tasks)), only(name))
     assert {problem.code for problem in refused.problems} == {name}

@@ -1,9 +1,59 @@
-from todoplan.core.rules.limits import Limits
+import pickle
+
+import pytest
+
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind
+from todoplan.core.rules.builtin import RULES
+from todoplan.core.rules.limits import TEXTS, Limits
+from todoplan.errors import PlanError
 
 
 def test_limits_are_generous_by_default():
-    """The defaults bound a plan far above what one agent needs."""
+    """The defaults bound a plan far above what one agent needs; they change only on purpose."""
     limits = Limits()
     assert limits.items >= limits.open_items >= 1_000
     assert limits.text >= limits.subject >= 200
-    assert limits.edges >= 20
+    assert (limits.items, limits.open_items, limits.edges) == (10_000, 2_000, 100)
+    assert (limits.subject, limits.text, limits.active_form, limits.owner) == (
+        500,
+        16_384,
+        500,
+        200,
+    )
+    assert (limits.metadata, limits.metadata_keys, limits.metadata_levels) == (16_384, 200, 16)
+    assert limits.history == 100_000
+
+
+def test_every_text_of_a_task_is_bounded():
+    """A text field that is added to `Task` has a limit at once, its own or that of any text."""
+    texts = {
+        n for n, f in TASK_FIELDS.items() if f.kind in {FieldKind.TEXT, FieldKind.TEXT_OR_NONE}
+    }
+    assert set(TEXTS) == set(Limits().texts) == texts
+    assert Limits(text=7).texts["description"] == 7
+    assert Limits(text=7).texts["subject"] == 500
+    assert Limits(text=7).shortest == 7
+
+
+def test_what_a_number_sets_is_a_limit():
+    """A rule that takes a number names a field of `Limits`."""
+    named = {rule.limit for rule in RULES.values()} - {""}
+    assert named == {"items", "metadata", "edges", "history"}
+    assert named <= set(Limits.__match_args__)
+
+
+@pytest.mark.parametrize("wrong", [-1, True, "50", 5.0, None])
+def test_a_limit_is_a_number_from_0_on(wrong):
+    """Anything else is refused where it is given."""
+    with pytest.raises(PlanError, match="is no limit; write a number from 0 on, such as items=50"):
+        Limits(items=wrong)
+    assert Limits(items=0).items == 0
+
+
+def test_limits_are_a_value_and_show_what_differs():
+    """Equal, hashable, pickled; the repr has the limits that are not the usual ones."""
+    limits = Limits(items=3, history=5)
+    assert limits.texts
+    assert pickle.loads(pickle.dumps(limits)) == limits  # noqa: S301 - our own bytes
+    assert hash(limits) == hash(Limits(items=3, history=5))
+    assert (repr(limits), repr(Limits())) == ("Limits(items=3, history=5)", "Limits()")

@@ -1,4 +1,6 @@
+import inspect as inspect_module
 import pickle
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -11,7 +13,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.builtin import RULES, Rule
 from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.policy import Policy, Severity, inspect
+from todoplan.core.rules.policy import Policy, RuleSettings, Severity, inspect
 from todoplan.core.rules.presets import DEFAULT, PRESETS, STRICT
 from todoplan.errors import PlanError
 
@@ -54,7 +56,8 @@ def test_but_changes_the_named_rules_only():
 def test_an_unknown_rule_is_an_error_that_lists_the_known():
     """All misspelt names are told at once."""
     with pytest.raises(
-        PlanError, match="no rule is called maxitems, zz; the rules are active_"
+        PlanError,
+        match=r"no rule is called maxitems, zz; did you mean max_items\? the rules are act",
     ) as caught:
         Policy().but(zz="off", maxitems="error")
     assert caught.value.data == {"unknown": ["maxitems", "zz"]}
@@ -156,3 +159,70 @@ def test_what_a_check_raises_is_its_own():
 
     with pytest.raises(TypeError, match="has no len"):
         decide(Plan(), CreateTask("a"), DEFAULT.adding(Rule("mine", broken)))
+
+
+def test_the_type_of_but_names_every_rule():
+    """A type checker knows the rules, and which of them take a number."""
+    kinds = get_type_hints(RuleSettings)
+    assert set(kinds) - {"limits"} == set(RULES)
+    assert {name for name, kind in kinds.items() if int in get_args(kind)} == {
+        rule.name for rule in RULES.values() if rule.limit
+    }
+
+
+def test_a_number_sets_the_limit_of_its_rule():
+    """As a user would try it: the severity stays, and is error where the rule was off."""
+    fifty = DEFAULT.but(max_items=50)
+    assert (fifty.limits, fifty.severity("max_items")) == (Limits(items=50), Severity.ERROR)
+    warned = DEFAULT.but(max_items="warn").but(max_items=50)
+    assert warned.severity("max_items") is Severity.WARN
+    assert Policy().but(max_items=3).severity("max_items") is Severity.ERROR
+    both = DEFAULT.but(max_items=50, max_edges=2, limits=Limits(open_items=9))
+    assert both.limits == Limits(items=50, open_items=9, edges=2)
+    assert isinstance(decide(Plan(), CreateTask("a"), DEFAULT.but(max_items=0)), Rejected)
+
+
+@pytest.mark.parametrize(
+    ("changes", "remedy"),
+    [
+        ({"max_items": True}, "a severity is off, warn or error, not True"),
+        ({"max_items": -1}, "is no limit; write a number from 0 on, such as items=50"),
+        ({"empty_write": 5}, "not 5: empty_write does not count by one number. Limits are set by"),
+        ({"max_text": 5}, r"but\(limits=Limits\(items=..., open_items=..., subject=..., text="),
+        ({"limits": 5}, r"was given as the limits; write limits=Limits\(items=50\)"),
+    ],
+)
+def test_what_is_no_setting_of_a_rule_is_refused_with_what_to_write(changes, remedy):
+    """A bool is no number; a rule without one limit names how limits are set."""
+    with pytest.raises(PlanError, match=remedy):
+        DEFAULT.but(**changes)
+
+
+@pytest.mark.parametrize("wrong", ["max_items", None, lambda change: ()])
+def test_what_is_no_rule_is_not_added(wrong):
+    """The developer is told at once what to write."""
+    with pytest.raises(PlanError, match=r'is no rule; write Rule\("my_rule", check\)'):
+        DEFAULT.adding(wrong)
+
+
+def test_a_policy_shows_what_it_began_as_and_what_differs():
+    """A preset by its name; changes as they would be written; rules of your own behind them."""
+    assert {repr(policy) for policy in PRESETS.values()} == {
+        "DEFAULT",
+        "LANGCHAIN",
+        "AGENTSCOPE",
+        "CLAUDE",
+        "CLAUDE_STRICT",
+        "STRICT",
+    }
+    assert (
+        repr(DEFAULT.but(single_in_progress="error")) == "DEFAULT.but(single_in_progress='error')"
+    )
+    assert repr(DEFAULT.but(max_items=50)) == "DEFAULT.but(limits=Limits(items=50))"
+    assert repr(DEFAULT.but(max_items="error")) == "DEFAULT"
+    assert repr(Policy()) == "Policy()"
+    assert repr(Policy().but(max_items="warn")) == "Policy().but(max_items='warn')"
+    mine = DEFAULT.adding(Rule("mine", lambda change: ()), "warn")
+    assert repr(mine) == "DEFAULT.adding(<Rule mine>, 'warn')"
+    for shown in (Policy, DEFAULT.but, DEFAULT.adding):
+        assert len(str(inspect_module.signature(shown))) <= 250 + 100 * (shown is Policy)

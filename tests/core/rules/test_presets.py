@@ -15,6 +15,7 @@ from todoplan.core.rules.presets import (
     PRESETS,
     STRICT,
 )
+from todoplan.core.rules.rule import STEPS
 
 PLAN = plan_of(
     [
@@ -98,3 +99,27 @@ def test_presets_by_name():
         "strict",
     }
     assert len(set(PRESETS.values())) == len(PRESETS)
+
+
+def test_what_each_rule_declares_is_what_the_presets_hold():
+    """A table drawn from the rules: it changes only on purpose, and each step is declared."""
+    errors = {
+        name: sorted(rule.name for rule, level in policy.rules if level is Severity.ERROR)
+        for name, policy in PRESETS.items()
+    }
+    sizes = ["max_edges", "max_history", "max_items", "max_metadata", "max_text"]
+    assert errors["langchain"] == errors["agentscope"] == sizes
+    assert errors["default"] == ["empty_write", *sizes]
+    assert errors["claude"] == ["active_form_required", "empty_write", *sizes, "single_in_progress"]
+    assert set(errors["claude-strict"]) == {*errors["claude"], "priority_required"}
+    assert {step for rule in RULES.values() for step, _ in rule.presets} <= set(STEPS)
+    warned = {rule.name for rule, level in DEFAULT.rules if level is Severity.WARN}
+    assert warned == {
+        "blocked_complete",
+        "blocked_start",
+        "completed_is_final",
+        "dropped_open_items",
+        "no_op_write",
+        "owner_taken",
+        "single_in_progress",
+    }

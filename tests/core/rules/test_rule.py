@@ -4,8 +4,9 @@ import pytest
 
 from todoplan.core.events.types import PlanCleared, StatusChanged, TaskCreated
 from todoplan.core.plan.model import Status, Task
+from todoplan.core.problems import MOST_NAMED
 from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.rule import MOST_NAMED, Rule, first_ids, moves, registering, trigger_of
+from todoplan.core.rules.rule import Rule, first_ids, moves, registering, trigger_of
 from todoplan.errors import PlanError
 
 START = (Status.PENDING, Status.IN_PROGRESS)
@@ -49,7 +50,7 @@ def test_a_check_is_registered_and_stays_what_it_is():
     """Its name is that of the function; what is said of it stands on the rule."""
     rules = {}
 
-    @registering(rules)(PlanCleared, about_plan=True, demands="owner")
+    @registering(rules)(PlanCleared, about_plan=True, new_tasks_need="owner")
     def _no_clearing(change):
         return ()
 
@@ -59,7 +60,7 @@ def test_a_check_is_registered_and_stays_what_it_is():
             _no_clearing,
             about_plan=True,
             on=frozenset({PlanCleared}),
-            demands="owner",
+            new_tasks_need="owner",
         )
     }
     assert _no_clearing(None) == ()

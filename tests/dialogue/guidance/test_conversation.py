@@ -1,15 +1,21 @@
-"""A conversation as guidance reads it."""
+"""A conversation as guidance reads it: a framework's messages, and what each of them means."""
+
+import re
+from functools import reduce
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from todoplan.dialogue.guidance.conversation import (
+    Conversation,
     Message,
+    asks,
     is_final_answer,
     is_refusal,
     text_of,
 )
+from todoplan.errors import PlanError
 
 
 @pytest.mark.parametrize(
@@ -21,6 +27,8 @@ from todoplan.dialogue.guidance.conversation import (
         ([{"type": "image", "text": "alt"}, {"type": "text", "text": None}], ""),
         ({"type": "text", "text": "done"}, "done"),
         (b"done", ""),
+        (bytearray(b"done"), ""),
+        (reduce(lambda inner, _: [inner], range(100_000), "deep"), "deep"),
         (None, ""),
         (7, ""),
     ],
@@ -56,6 +64,9 @@ def test_an_answer_without_calls_is_final():
         Message("assistant", finish="tool_calls"),
         Message("assistant", finish="tool_use"),
         Message("assistant", finish="MALFORMED_FUNCTION_CALL"),
+        Message("assistant", finish="functionCall"),
+        Message("assistant", finish="function_calls"),
+        Message("assistant", finish="pause_turn"),
     ],
 )
 def test_what_announces_a_tool_is_no_final_answer(message):
@@ -72,6 +83,11 @@ def test_what_announces_a_tool_is_no_final_answer(message):
         ("content_filter", True),
         ("SAFETY", True),
         ("guardrail_intervened", True),
+        ("PROHIBITED_CONTENT", True),
+        ("BLOCKLIST", True),
+        ("content-filtered", True),
+        ("RECITATION", True),
+        ("SPII", True),
         ("stop", False),
         ("tool_calls", False),
         ("", False),
@@ -84,3 +100,76 @@ def test_a_refusal_is_known_by_its_finish(finish, refuses):
     message = Message("assistant", "No.", finish=finish)
     assert is_refusal(message) is refuses
     assert is_final_answer(message) is (finish != "tool_calls")
+
+
+def test_a_conversation_is_read_message_by_message():
+    """It is a sequence over the messages, and reads none that nobody asks for."""
+    seen = []
+
+    def read(text):
+        seen.append(text)
+        return Message("user", text)
+
+    whole = Conversation(["a", "b", "c"], read)
+    assert (len(whole), whole[-1].text) == (3, "c")
+    assert list(whole[:2]) == [Message("user", "a"), Message("user", "b")]
+    assert next(reversed(whole)).text == "c"
+    assert seen == ["c", "a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which database should I migrate to?",
+        "I am stuck. May I delete the table?\n",
+        "\u4f60\u8981\u54ea\u4e00\u4e2a\uff1f",
+        "\u0645\u0627\u0630\u0627\u061f",
+        "\u03a0\u03bf\u03b9\u03bf;",
+        "\u0548\u055e\u0580\u0568",
+        "**Shall I go on?** \U0001f642",
+        '(or "both?")',
+        "Really\u2049\ufe0f",
+        "Shall I go on\u2753",
+        "Shall I go on?" + " " * 1_000_000,
+    ],
+)
+def test_an_answer_that_ends_in_a_question_asks(text):
+    """
+    In any script, whatever emphasis, quotes, brackets or emoji stand behind the question mark.
+    """
+    assert asks(Message("assistant", text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "?!"[1:], "Done.", "Why? Because it was slow.", "x = 1;", ";", " \n", "**", "\u2026"],
+)
+def test_other_answers_do_not_ask(text):
+    """
+    A question that the answer itself has answered is none, nor is a line of code.
+    """
+    assert not asks(Message("assistant", text))
+
+
+@given(st.text())
+def test_any_answer_can_be_judged(text):
+    """
+    Looking for a question never raises.
+    """
+    assert asks(Message("assistant", text)) in {True, False}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "wanted"),
+    [
+        (lambda: Message("bot"), "'bot' (str) is no role; write one of system, user, assistant"),
+        (lambda: Message("assistant", calls="write_todos"), "the names of the called tools"),
+        (lambda: Message("tool", results=(True,)), "give a tuple of results"),
+    ],
+)
+def test_what_is_no_message_is_refused_at_once(wrong, wanted):
+    """
+    One name given for a tuple of names would be read letter by letter, and never found.
+    """
+    with pytest.raises(PlanError, match=re.escape(wanted)):
+        wrong()

@@ -1,7 +1,11 @@
 """When to remind, and when a final answer may stand."""
 
 import json
+import re
+from pathlib import Path
+from typing import get_args
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,10 +15,22 @@ from todoplan.core.decide.decide import Accepted, decide
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings, ignored
+from todoplan.dialogue.guidance.guidance import (
+    REMINDERS,
+    Guidance,
+    Memory,
+    Settings,
+    before_partial,
+    ignored,
+)
+from todoplan.dialogue.guidance.reminders import ReminderKind
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
-from todoplan.errors import CodecError
+from todoplan.errors import CodecError, PlanError
+from todoplan.texts import wording
+
+REMINDER_TEXTS = Path(wording.__file__).parent / "reminders.txt"
 
 ANSWER = Message("assistant", "Here you are.", finish="stop")
 WRITTEN = Message("tool", results=(ToolResult("write_todos"),))
@@ -39,6 +55,7 @@ def plan_with(*statuses):
 
 OPEN = plan_with("in_progress", "pending")
 DONE = plan_with("completed")
+PENDING = plan_with("pending")
 
 
 def kind_of(settings, plan, messages, memory=None):
@@ -286,6 +303,15 @@ def test_one_confirmation_can_always_be_asked():
     assert Guidance(TODOS).after_model(DONE, ANSWER, Memory()).verdict == "accept"
 
 
+def test_an_answer_stands_where_only_its_completeness_was_asked_for():
+    """What was said before the confirmation is kept, unless there was nothing, or work is open."""
+    guidance = Guidance(TODOS, Settings(all_done="always"))
+    silent = Message("assistant", " ")
+    assert guidance.after_model(DONE, ANSWER, Memory()).keeps(ANSWER)
+    assert not guidance.after_model(DONE, silent, Memory()).keeps(silent)
+    assert not guidance.after_model(OPEN, ANSWER, Memory()).keeps(ANSWER)
+
+
 def test_a_new_run_has_its_caps_anew():
     """
     Caps belong to one request of the user, not to the plan or the thread.
@@ -380,3 +406,148 @@ def test_every_cap_is_finite(plan_by_turn, memory):
         sent_back += advice.verdict == "again" and advice.kind == "unfinished"
     most_resolved = max(plan.counts.resolved for plan in plan_by_turn)
     assert sent_back <= ALL_ON.unfinished * (most_resolved + 1)
+
+
+def kinds_unseen(plan, memory, guidance=None, turns=1):
+    """
+    Return the kinds of reminders of so many turns, and the memory behind them.
+    """
+    kinds = []
+    for _ in range(turns):
+        advice = before_partial(guidance or Guidance(TODOS), plan, memory)
+        kinds.append(advice.kind)
+        memory = advice.memory
+    return kinds, memory
+
+
+def test_a_plan_that_was_never_shown_is_shown_once():
+    """The first request shows the plan; those behind it do not, though nothing is visible."""
+    kinds, _ = kinds_unseen(PENDING, Memory(), turns=5)
+    assert kinds == ["plan_lost", "", "", "", ""]
+
+
+def test_a_plan_untouched_for_twenty_turns_is_shown():
+    """The distance to the last change or reminder decides, since nothing can be seen."""
+    kinds, _ = kinds_unseen(PENDING, Memory(), turns=41)
+    assert [turn for turn, kind in enumerate(kinds) if kind] == [0, 20, 40]
+
+
+def test_a_change_of_the_models_own_puts_it_off():
+    """Who has just changed the plan knows it."""
+    _, memory = kinds_unseen(PENDING, Memory(), turns=15)
+    kinds, _ = kinds_unseen(PENDING, memory.saw(PENDING), turns=19)
+    assert not any(kinds)
+
+
+def test_nothing_open_is_nothing_lost():
+    """An empty plan is not told of."""
+    kinds, _ = kinds_unseen(Plan(), Memory(), turns=30)
+    assert not any(kinds)
+
+
+def test_the_switches_hold():
+    """`plan_lost` switches it off, and other reminders are given as ever."""
+    off = Guidance(TODOS, Settings(plan_lost=False))
+    assert not any(kinds_unseen(PENDING, Memory(), off, turns=30)[0])
+    changed = Guidance(TODOS, Settings(changed=True))
+    assert kinds_unseen(PENDING, Memory(turn=1, revision=7), changed)[0] == ["changed"]
+
+
+SECTIONS = re.findall(r"^== (.+) ==$", REMINDER_TEXTS.read_text("utf-8"), re.MULTILINE)
+
+
+def test_every_reminder_has_a_row_a_text_and_a_switch():
+    """A reminder that lacks one of them is named here; so is a setting that switches nothing."""
+    assert set(REMINDERS) == set(get_args(ReminderKind))
+    assert set(SECTIONS) - {"frame", "item", "item_plain", "more"} == set(REMINDERS)
+    switches = {field.name for field in attrs.fields(Settings)} - {"on_ignored"}
+    assert {row.switch for row in REMINDERS.values()} == switches
+
+
+def test_of_several_reminders_the_first_is_given():
+    """One request bears one reminder, in the order of the table."""
+    memory = Memory(turn=9, revision=OPEN.revision + 1)
+    assert kind_of(ALL_ON, OPEN, [], memory) == "plan_lost"
+    assert kind_of(ALL_ON, OPEN, [WRITTEN], memory) == "changed"
+    assert kind_of(ALL_ON, OPEN, [WRITTEN], Memory(turn=9, revision=OPEN.revision)) == "stale"
+
+
+QUESTION = Message("assistant", "Which of the two do you want?")
+
+
+@pytest.mark.parametrize("plan", [OPEN, DONE])
+def test_an_agent_may_always_ask(plan):
+    """A question to the person is let through at once, and costs none of the further turns."""
+    advice = Guidance(TODOS, ALL_ON).after_model(plan, QUESTION, Memory(asked=1))
+    assert (advice.verdict, advice.memory) == ("accept", Memory(asked=1))
+
+
+@given(
+    st.lists(st.sampled_from(Status), min_size=1, max_size=4).map(lambda found: plan_with(*found)),
+    st.lists(st.sampled_from(["completed", "cancelled", "ask"]), min_size=4, max_size=4),
+)
+def test_who_obeys_a_reminder_is_not_reminded_again(plan, choices):
+    """Tasks finished or cancelled, or a question: what the reminder advises, the rule accepts."""
+    guidance = Guidance(TODOS)
+    advice = guidance.after_model(plan, ANSWER, Memory())
+    if advice.verdict == "accept":
+        return
+    answer = ANSWER
+    for task, choice in zip(plan, choices, strict=False):
+        if choice == "ask":
+            answer = QUESTION
+        elif not task.status.resolved:
+            plan = made(plan, UpdateTask(task.id, status=choice))
+    if answer is ANSWER:
+        assert not plan.counts.open
+    assert guidance.after_model(plan, answer, advice.memory).verdict == "accept"
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        ({"on_ignored": "explode"}, "Settings(on_ignored=...) is 'explode' (str); write 'let_go'"),
+        ({"unfinished": -1}, "Settings(unfinished=...) is -1 (int); write a whole number"),
+        ({"unfinished": True}, "write a whole number, 0 for never"),
+        ({"stale": 1.5}, "Settings(stale=...) is 1.5 (float)"),
+        ({"empty": "1"}, "Settings(empty=...)"),
+        ({"plan_lost": 1}, "Settings(plan_lost=...) is 1 (int); write True or False"),
+        ({"changed": None}, "write True or False"),
+        ({"all_done": []}, "write 'off' or 'if_silent' or 'always'"),
+    ],
+)
+def test_a_setting_that_means_nothing_is_refused_at_once(settings, wanted):
+    """With what was seen, and what to write."""
+    with pytest.raises(PlanError, match=re.escape(wanted)):
+        Settings(**settings)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "wanted"),
+    [
+        (lambda: Guidance(Toolbox()), "is no ToolSet; write Guidance(toolbox.toolset)"),
+        (lambda: Guidance(TODOS, 0), "0 (int) is no Settings; write Guidance("),
+        (
+            lambda: Guidance(TODOS).before_model(OPEN, [], {}),
+            "{} (dict) is no Memory; give Memory()",
+        ),
+        (
+            lambda: Guidance(TODOS).before_model([], [], Memory()),
+            "[] (list) is no Plan; give Plan()",
+        ),
+        (lambda: before_partial(Guidance(TODOS), OPEN, None), "None (NoneType) is no Memory"),
+        (lambda: Guidance(TODOS).after_model(OPEN, ANSWER, None), "None (NoneType) is no Memory"),
+    ],
+)
+def test_wrong_guidance_is_the_developers_mistake(wrong, wanted):
+    """An exception at once, with what was seen and what to write."""
+    with pytest.raises(PlanError, match=re.escape(wanted)):
+        wrong()
+
+
+def test_settings_show_what_was_changed():
+    """Their repr is how they are written."""
+    assert repr(Settings()) == "Settings()"
+    assert repr(Settings(unfinished=0, on_ignored="raise")) == (
+        "Settings(unfinished=0, on_ignored='raise')"
+    )

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.core.decide.assembly import faults, plan_of
+from todoplan.core.decide.assembly import plan_of, plan_problems
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.intake.application_lists import repaired_list
 from todoplan.dialogue.replies.error_texts import repairs_text
@@ -21,7 +21,7 @@ def test_a_mended_list_has_no_fault_but_those_with_two_mends(tasks, next_id):
     """What is left to refuse: a cycle, or an id that stands twice and is named by an edge."""
     done, _ = repaired_list(tasks, next_id)
     assert len(done) == len(tasks)
-    assert {fault.code for fault in faults(done)} <= {"cycle", "duplicate_id", "bad_id"} | (
+    assert {fault.code for fault in plan_problems(done)} <= {"cycle", "duplicate_id", "bad_id"} | (
         {"one_sided_edge"} if len({task.id for task in done}) < len(done) else set()
     )
 

@@ -27,7 +27,12 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.replies.phrasing import counts_text, receipt, steps, untold
+from todoplan.dialogue.replies.phrasing import (
+    change_text,
+    counts_text,
+    not_in_reply,
+    whole_list_text,
+)
 
 WORDS = {
     TaskCreated(Task("1", "a")): "#1 created",
@@ -47,7 +52,7 @@ def test_every_event_has_its_words():
     assert set(map(type, WORDS)) == set(typing.get_args(Event))
     for event, words in WORDS.items():
         change = Change(Plan(), Plan(), None, (event,))
-        assert steps(change) == f"0/0: {words}"
+        assert change_text(change) == f"0/0: {words}"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +62,7 @@ def test_every_event_has_its_words():
 def test_every_status_has_its_words(status, words):
     """So does each status that a task can get."""
     event = StatusChanged("1", Status.IN_PROGRESS, Status(status))
-    assert steps(Change(Plan(), Plan(), None, (event,))) == f"0/0: #1 {words}"
+    assert change_text(Change(Plan(), Plan(), None, (event,))) == f"0/0: #1 {words}"
 
 
 @given(full_plans, commands)
@@ -66,10 +71,10 @@ def test_replies_hold_no_repr_and_are_short(plan, command):
     decision = decide(plan, command, Policy())
     if isinstance(decision, Accepted):
         change = Change(plan, decision.plan, command, decision.events)
-        for text in (steps(change), receipt(change), counts_text(decision.plan)):
+        for text in (change_text(change), whole_list_text(change), counts_text(decision.plan)):
             assert text
             assert len(text) < 1_500
-        assert not PYTHON.search(steps(change))
+        assert not PYTHON.search(change_text(change))
 
 
 def test_replies_about_a_large_plan_are_as_short():
@@ -119,13 +124,13 @@ def test_clearing_and_restoring():
     """A cleared plan and a restored one say so."""
     plan = planned("a")
     cleared = decide(plan, ClearPlan())
-    assert steps(Change(plan, cleared.plan, None, cleared.events)) == "0/0: all tasks deleted"
+    assert change_text(Change(plan, cleared.plan, None, cleared.events)) == "0/0: all tasks deleted"
     back = decide(cleared.plan, RestorePlan(tuple(plan)))
-    told = steps(Change(cleared.plan, back.plan, None, back.events))
+    told = change_text(Change(cleared.plan, back.plan, None, back.events))
     assert told == "0/1: earlier plan restored"
 
 
 def test_warnings_that_a_receipt_tells_are_not_told_twice():
     """Dropped items and writes without effect have words of their own."""
     codes = ("dropped_open_items", "no_op_write", "single_in_progress")
-    assert [warning.code for warning in untold(map(Problem, codes))] == ["single_in_progress"]
+    assert [warning.code for warning in not_in_reply(map(Problem, codes))] == ["single_in_progress"]

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import BOXES, TOOLSETS, planned
 
-from todoplan.core.plan.plan import Plan
+from todoplan import DEFAULT, STRICT, Plan, Policy, Rule
+from todoplan.dialogue import LEAN, TASKS, TODOS, WRITE_TODOS, tasks
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.dialogue.tools.toolset import ToolSet, unmet_rules
 from todoplan.errors import PlanError
 
 _SAID = re.compile(r"[A-Za-z_]+")
@@ -102,3 +103,59 @@ def test_read_only_tools_are_marked(toolset):
     """Tools that only read say so: frameworks ask no permission for them."""
     marked = {d.name for d in toolset.definitions() if d.read_only}
     assert marked == {"read_todos", "TaskGet", "TaskList"} & set(toolset.tool_names)
+
+
+FORMS = {"active_form_required": "active_form", "priority_required": "priority"}
+
+
+@pytest.mark.parametrize(
+    ("toolset", "found"), [(LEAN, FORMS), (TASKS, {}), (TODOS, {})], ids=["lean", "tasks", "todos"]
+)
+def test_a_demand_is_unmet_where_no_tool_takes_the_field(toolset, found):
+    """Of rules at error; where they warn or are off nothing is in the way."""
+    assert unmet_rules(toolset, STRICT) == found
+    assert unmet_rules(toolset, DEFAULT) == {}
+
+
+def test_every_tool_set_takes_a_title():
+    """Whatever it is called there."""
+    titled = Policy().adding(Rule("titled", lambda change: (), new_tasks_need="subject"))
+    assert unmet_rules(TODOS, titled) == {}
+
+
+def test_a_tool_set_shows_how_it_is_written():
+    """Its repr is the name of the constant, or the call, that gives it."""
+    assert [repr(toolset) for toolset in TOOLSETS] == ["TODOS", "TASKS", "tasks('snake')", "LEAN"]
+    assert repr(WRITE_TODOS) == "WRITE_TODOS"
+    assert repr(LEAN.renamed(plan="steps")) == "LEAN.renamed(plan='steps')"
+    assert repr(ToolSet("mine", LEAN.tools, "plan")) == "ToolSet('mine')"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "wanted"),
+    [
+        (lambda: tasks("kebab"), "'kebab' (str) is no spelling; write tasks('camel') or tasks("),
+        (lambda: tasks([]), "[] (list) is no spelling"),
+        (
+            lambda: ToolSet("mine", ("plan",), "plan"),
+            "'plan' (str) was given; give a tuple of tools",
+        ),
+        (lambda: ToolSet("mine", LEAN.tools, "write"), "mine has no tool write; it has plan"),
+        (lambda: LEAN.renamed(plan=7), "7 (int) is no name of a tool"),
+        (lambda: LEAN.renamed(plan=""), "'' (str) is no name of a tool"),
+        (lambda: LEAN.system_prompt("long"), "'long' (str) is no length of a prompt; write 'comp"),
+    ],
+)
+def test_a_wrong_tool_set_is_refused_at_once(wrong, wanted):
+    """With what was seen, and what to write."""
+    with pytest.raises(PlanError, match=re.escape(wanted)):
+        wrong()
+
+
+def test_a_set_of_ones_own_needs_no_texts():
+    """It says nothing of itself, and answers a model's mistakes like any other."""
+    mine = ToolSet("mine", LEAN.tools, "plan")
+    assert mine.system_prompt() == ""
+    reply = Toolbox(mine).call(Plan(), "plan", "{")
+    assert reply.is_error
+    assert "example" not in reply.text

@@ -7,7 +7,7 @@ import pytest
 from support.recorded import TODOS, bad_lines, calls, compactions, lines_file
 
 from todoplan.transcripts.calls import CallResult
-from todoplan.transcripts.readers.sidechains import Sidechains
+from todoplan.transcripts.readers.claude_code import Sidechains
 
 AT = "2026-01-28T19:31:07.534Z"
 
@@ -190,6 +190,14 @@ def test_chains_are_followed_with_little_memory(count):
     for number in range(count):
         parent = f"u{number - 1}" if number else None
         fields = {"isSidechain": True, "uuid": f"u{number}", "parentUuid": parent}
-        lane = sidechains.voice(fields).lane
+        lane = sidechains.speaker(fields).lane
     assert lane == "sidechain-u0"
     assert len(sidechains._lanes) <= 4096
+
+
+def test_an_update_without_success_is_refused_though_no_flag_says_so(tmp_path):
+    """Claude Code answers "Task not found" with `success: false` beside it, and no `is_error`."""
+    beside = {"success": False, "taskId": "2", "updatedFields": [], "error": "Task not found"}
+    answer = _line("u2", _result("t1"), kind="user", toolUseResult=beside)
+    (call,) = calls(lines_file(tmp_path, _line("u1", _use("t1")), answer))
+    assert call.result.is_error

@@ -5,7 +5,7 @@ import json
 import pytest
 from support.recorded import bad_lines, calls, document_file, lines_file, text_file
 
-from todoplan.transcripts.readers import markdown
+from todoplan.transcripts.files import markdown
 from todoplan.transcripts.reading import detect
 
 ARGUMENTS = {"todos": [{"description": "A", "status": "in_progress"}]}

@@ -4,8 +4,11 @@ Plans in AgentScope 2: `pip install 'todoplan[agentscope]'`.
 `TaskCreate`, `TaskGet`, `TaskList` and `TaskUpdate` take the places of AgentScope's own, by the
 import line alone. `make_tools` makes the tools of any tool set under any policy; `attach` returns
 what `Agent` takes for tools and guidance together. The plan stands in the agent's state as
-AgentScope's own tasks: `plan_of_state` reads it, `seed_plan` and `edit_plan` set and change it,
-`repair` checks and mends a list that was written by hand.
+AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan` and `edit_plan` set
+and change it, `repair` checks and mends a list that was written by hand.
+
+Read `state` first: where the plan lives, and who writes it when. Then `tools`, and `middleware`
+for guidance; `conversation` is what both read of AgentScope's messages.
 """
 
 from todoplan.errors import MissingExtraError
@@ -15,10 +18,9 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "agentscope") from error
 
-from todoplan.adapters.agentscope.editing import edit_plan, seed_plan
+from todoplan.adapters.agentscope.editing import edit_plan, repair, seed_plan
 from todoplan.adapters.agentscope.middleware import PlanMiddleware, attach
-from todoplan.adapters.agentscope.repair import repair
-from todoplan.adapters.agentscope.state import plan_of_state
+from todoplan.adapters.agentscope.state import history_of, plan_of_state
 from todoplan.adapters.agentscope.tools import (
     PlanTool,
     TaskCreate,
@@ -37,6 +39,7 @@ __all__ = [
     "TaskUpdate",
     "attach",
     "edit_plan",
+    "history_of",
     "make_tools",
     "plan_of_state",
     "repair",

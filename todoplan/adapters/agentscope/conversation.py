@@ -16,7 +16,7 @@ from agentscope.message import (
 
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 
-__all__ = ["as_sent", "last_answer", "neutral", "siblings"]
+__all__ = ["as_sent", "last_answer", "names_in_turn", "neutral"]
 
 
 def neutral(message: Msg) -> Message:
@@ -48,7 +48,7 @@ def last_answer(context: Sequence[Msg]) -> Message:
     return _message("assistant", tuple(tail)[::-1])
 
 
-def siblings(context: Sequence[Msg]) -> tuple[str, ...]:
+def names_in_turn(context: Sequence[Msg]) -> tuple[str, ...]:
     """
     Return the names of the tools that the model called in its last turn; () if all are answered.
     """
@@ -75,6 +75,7 @@ def _calls(context: Sequence[Msg]) -> tuple[list[ToolCallBlock], list[ToolCallBl
     """
     Return the calls of the last turn, and those among them that are not answered.
     """
+    # One message holds all turns of a reply: only its tail, from the last result on, is this turn.
     calls: list[ToolCallBlock] = []
     answered: set[str] = set()
     for block in reversed(context[-1].content if context else ()):

@@ -1,7 +1,14 @@
-"""Guidance as an AgentScope middleware, and `attach`, which puts tools and guidance together."""
+"""
+Guidance as an AgentScope middleware, and `attach`, which puts tools and guidance together.
+
+Reminders are put into one request (`on_model_call`), where AgentScope's own injection is kept with
+the conversation. A reply's end is an event: it is swallowed if the model is to go on, and
+AgentScope asks it again; the premature text has been streamed by then, and stays in the message.
+What guidance remembers stands in the agent's state, and with it what it is about to say.
+"""
 
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,14 +18,16 @@ from agentscope.message import ContentBlock as Block
 from agentscope.message import HintBlock, Msg, UserMsg
 from agentscope.middleware import MiddlewareBase
 from agentscope.state import AgentState
-from agentscope.tool import ToolBase, Toolkit
+from agentscope.tool import Toolkit
 
 from todoplan.adapters.agentscope.conversation import last_answer, neutral
 from todoplan.adapters.agentscope.state import load, seal
 from todoplan.adapters.agentscope.tools import default_toolbox, make_tools
 from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.application import require
+from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.guidance.conversation import Conversation
 from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings, ignored
-from todoplan.dialogue.guidance.reading import Conversation
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import CodecError, PlanError
 
@@ -43,11 +52,13 @@ class PlanMiddleware(MiddlewareBase):
     def __init__(
         self,
         toolbox: Toolbox | None = None,
+        *,
         settings: Settings = Settings(),  # noqa: B008 - a frozen value
         system_prompt: str | None = None,
     ) -> None:
-        toolset = (toolbox or default_toolbox()).toolset
-        self._guidance = Guidance(toolset, settings)
+        chosen = default_toolbox() if toolbox is None else require(toolbox, Toolbox)
+        toolset = chosen.toolset
+        self._guidance = Guidance(toolset, require(settings, Settings))
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
 
     async def on_system_prompt(self, agent: Agent, current_prompt: str) -> str:  # noqa: ARG002 - AgentScope's signature
@@ -63,17 +74,20 @@ class PlanMiddleware(MiddlewareBase):
         Keep the end of a reply back if the model is to go on; caps are those of one reply.
         """
         plan = _plan(agent.state)
+        # An event resumes a reply that waited for a person: its caps go on.
         if plan is not None and not isinstance(input_kwargs["inputs"], EventBase):
             _remember(agent.state, Memory.of(_kept(agent.state)).new_run(plan))
         async for event in next_handler(**input_kwargs):
             if isinstance(event, ReplyEndEvent):
                 if self._goes_on(agent, event):
                     continue
-                _seal(agent.state)
+                with suppress(CodecError, PlanError):
+                    seal(agent.state)
             yield event
 
     def _goes_on(self, agent: Agent, event: ReplyEndEvent) -> bool:
         plan, state = _plan(agent.state), agent.state
+        # The end that the reply's own limit sets must pass: swallowed twice, AgentScope raises.
         if plan is None or event.finished_reason != ReplyFinishedReason.COMPLETED:
             return False
         advice = self._guidance.after_model(
@@ -100,8 +114,8 @@ class PlanMiddleware(MiddlewareBase):
         messages = self._without_native(agent, input_kwargs)
         if plan is None:
             return await next_handler(**{**input_kwargs, "messages": messages})
-        told = Conversation(messages, neutral)
-        advice = self._guidance.before_model(plan, told, Memory.of(_kept(state)))
+        conversation = Conversation(messages, neutral)
+        advice = self._guidance.before_model(plan, conversation, Memory.of(_kept(state)))
         text = _kept(state).get("pending") or advice.text
         if text:
             messages.append(UserMsg(name="user", content=text))
@@ -126,13 +140,10 @@ class PlanMiddleware(MiddlewareBase):
         before = _plan(agent.state) if ours else None
         async for chunk in next_handler(**input_kwargs):
             yield chunk
-        if before is not None:
-            self._saw(agent.state, before)
-
-    def _saw(self, state: AgentState, before: Plan) -> None:
-        after = _plan(state)
-        if after is not None:
-            _remember(state, Memory.of(_kept(state)).saw_own(before.revision, after))
+        after = None if before is None else _plan(agent.state)
+        if before is not None and after is not None:
+            memory = Memory.of(_kept(agent.state)).saw_own(before.revision, after)
+            _remember(agent.state, memory)
 
 
 def _plan(state: AgentState) -> Plan | None:
@@ -140,11 +151,6 @@ def _plan(state: AgentState) -> Plan | None:
         return load(state).plan
     except (CodecError, PlanError):
         return None  # the next planning call says what is wrong
-
-
-def _seal(state: AgentState) -> None:
-    with suppress(CodecError, PlanError):
-        seal(state)
 
 
 def _kept(state: AgentState) -> dict[str, Any]:
@@ -178,36 +184,37 @@ def attach(  # noqa: PLR0913 - keywords, each passed on as it is
     toolbox: Toolbox | None = None,
     *,
     settings: Settings = Settings(),  # noqa: B008 - a frozen value
+    clock: Clock = utc_now,
+    system_prompt: str | None = None,
     toolkit: Toolkit | None = None,
     middlewares: Sequence[MiddlewareBase] = (),
     injection_config: InjectionConfig | None = None,
-    system_prompt: str | None = None,
 ) -> dict[str, Any]:
     """
     Return what `Agent` takes, `Agent(name, prompt, model, **attach())`, for tools and guidance.
 
     The tools are added to `toolkit`; guidance comes behind your `middlewares`, nearest to the
-    model, so that it sees the request as it is sent.
+    model, so that it sees the request as it is sent. `clock` gives the aware time of every change.
 
     Raises:
-        PlanError: the toolkit has tools of these names already.
+        PlanError: the toolkit has tools of these names already; what was given is no toolbox, no
+            settings or no clock.
     """
-    toolbox = toolbox or default_toolbox()
+    toolbox = default_toolbox() if toolbox is None else toolbox
+    planning = PlanMiddleware(toolbox, settings=settings, system_prompt=system_prompt)
     toolkit = toolkit or Toolkit()
-    tools, basic = make_tools(toolbox), toolkit.tool_groups[0].tools
-    _refuse_twins({tool.name for tool in tools}, basic)
+    tools, basic = make_tools(toolbox, clock=clock), toolkit.tool_groups[0].tools
+    names = list(toolbox.toolset.tool_names)
+    doubled = sorted({tool.name for tool in basic} & set(names))
+    if doubled:
+        # Toolkit takes the second silently, and the model is offered both.
+        msg = f"the toolkit has {', '.join(doubled)} already; leave out AgentScope's own task tools"
+        raise PlanError(msg, names=doubled)
     basic.extend(tools)
     config = injection_config or InjectionConfig()
-    names = list(toolbox.toolset.tool_names)
     return {
         "toolkit": toolkit,
-        "middlewares": [*middlewares, PlanMiddleware(toolbox, settings, system_prompt)],
+        "middlewares": [*middlewares, planning],
+        # Without our names it would tell the model to call `TaskList`, which it may not have.
         "injection_config": config.model_copy(update={"task_tool_names": names}),
     }
-
-
-def _refuse_twins(names: set[str], tools: Iterable[ToolBase]) -> None:
-    twins = sorted(names & {tool.name for tool in tools})
-    if twins:
-        msg = f"the toolkit has {', '.join(twins)} already; leave out AgentScope's own task tools"
-        raise PlanError(msg, names=twins)

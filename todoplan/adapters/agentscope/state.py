@@ -1,31 +1,54 @@
 """
 The plan in an agent's state: AgentScope's own tasks, and beside them what those have no field for.
 
-The list may be changed by anyone at any time. Whoever wants the plan gets it read anew whenever the
-tasks are not as they were left; tasks are changed in place, and only where they differ.
+AgentScope's interfaces watch `state.tasks_context`, so that is where the plan lives; next id,
+revision, what was mended and the latest entries of the journal stand in `state.middle_context`.
+Both are saved with the state. The tools write the plan as they answer, `edit_plan` and `seed_plan`
+at any time, also while a reply is under way: every call reads the state anew.
+
+The list may be changed by anyone else at any time, too. Whoever wants the plan gets it read anew
+whenever the tasks are not as they were left; tasks are changed in place, and only where they
+differ. A task whose id is no number gets one, and keeps the old id in its metadata
+(`original_id`): a host goes on finding it, and the model may go on using it.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
+from agentscope.agent import Agent
 from agentscope.state import AgentState
 from agentscope.state import Task as TheirTask
 
 from todoplan.codec import read_agentscope, task_to_agentscope
 from todoplan.codec.mirror import Mirror
+from todoplan.codec.recent import read_recent, with_entry
 from todoplan.core.decide.assembly import plan_of
+from todoplan.core.events.journal import Entry
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.slots import number_of
+from todoplan.dialogue.application import require
 from todoplan.dialogue.intake.application_lists import repaired_list
 from todoplan.dialogue.replies.error_texts import repairs_text
 
-__all__ = ["KEY", "Held", "load", "plan_of_state", "save", "seal"]
+__all__ = [
+    "KEY",
+    "Held",
+    "history_of",
+    "load",
+    "plan_of_state",
+    "save",
+    "seal",
+    "state_of",
+]
 
 KEY = "todoplan"
 _SEAL = "seal"
 _UNTOLD = "untold"
+_JOURNAL = "journal"
+_ORIGINAL = "original_id"
 _HEAD = ("next_id", "revision")
 _NAMES = tuple(TheirTask.model_fields)
 _WRITTEN = tuple(name for name in _NAMES if name != "created_at")
@@ -33,15 +56,18 @@ _WRITTEN = tuple(name for name in _NAMES if name != "created_at")
 
 class Held(dict[str, Any]):
     """
-    What is saved beside the tasks: next id, revision, what was mended and not yet told. In memory
-    it also holds the plan, and how the tasks looked when they were left.
+    What is saved beside the tasks: next id, revision, what was mended and the model was not shown
+    yet, the journal. In memory it also holds the plan, how the tasks looked when they were left,
+    and the `names` that tasks had before they got their ids.
 
     Copied, dumped or pickled it is the plain dict, so that every other state is read anew.
     """
 
-    def __init__(self, plan: Plan, tasks: Sequence[TheirTask], untold: list[str]) -> None:
-        super().__init__({_UNTOLD: untold} if untold else {})
+    def __init__(self, plan: Plan, tasks: Sequence[TheirTask], saved: dict[str, Any]) -> None:
+        super().__init__(saved)
         self.mirror = Mirror(tasks)
+        originals = ((task.metadata.get(_ORIGINAL), task.id) for task in plan)
+        self.names = {name: task_id for name, task_id in originals if isinstance(name, str)}
         self.at(plan)
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
@@ -55,7 +81,13 @@ class Held(dict[str, Any]):
         self.update(next_id=plan.next_id, revision=plan.revision)
         self.pop(_SEAL, None)
 
-    def told(self) -> list[str]:
+    def record(self, entry: Entry) -> None:
+        """
+        Put an entry into the journal.
+        """
+        self[_JOURNAL] = with_entry(self.get(_JOURNAL), entry)
+
+    def repairs(self) -> list[str]:
         """
         Return what was mended, a line each, and forget it.
         """
@@ -63,15 +95,42 @@ class Held(dict[str, Any]):
         return lines
 
 
-def plan_of_state(state: AgentState) -> Plan:
+def state_of(given: object) -> AgentState:
     """
-    Return the plan that the state's tasks are, mended where they need it.
+    Return a state, or that of an agent.
 
     Raises:
-        PlanError: the tasks are no plan and can be mended in more than one way.
+        PlanError: it is neither.
+    """
+    remedy = "an AgentState, or the agent that has it"
+    return given.state if isinstance(given, Agent) else require(given, AgentState, remedy)
+
+
+def plan_of_state(state: AgentState | Agent) -> Plan:
+    """
+    Return the plan that the tasks of a state, or of an agent's, are, mended where they need it.
+
+    Raises:
+        PlanError: the tasks are no plan and can be mended in more than one way, or this is no
+            state.
         CodecError: a task holds what no plan can.
     """
-    return load(state).plan
+    return load(state_of(state)).plan
+
+
+def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
+    """
+    Return what happened to the plan, oldest first: when, by whom (`actor`; `None` for the model)
+    and by which tool or command (`cause`). The state keeps the latest 50 entries, fewer if long.
+
+    What others did to the list itself is no entry: its revision is missing.
+
+    Raises:
+        PlanError: this is no state.
+        CodecError: what stands there is no journal.
+    """
+    held = state_of(state).middle_context.get(KEY)
+    return read_recent(held.get(_JOURNAL)) if isinstance(held, dict) else ()
 
 
 def load(state: AgentState, *, whole: bool = True) -> Held:
@@ -83,6 +142,7 @@ def load(state: AgentState, *, whole: bool = True) -> Held:
     """
     held = state.middle_context.get(KEY)
     tasks = state.tasks_context.tasks
+    # A plain dict was copied or loaded: nobody knows how its tasks looked when they were left.
     if isinstance(held, Held) and held.mirror.is_current(tasks, whole=whole):
         return held
     return _read(state, held if isinstance(held, dict) else {})
@@ -93,16 +153,29 @@ def _read(state: AgentState, held: dict[str, Any]) -> Held:
     head = {name: held[name] for name in _HEAD if name in held}
     read, next_id, revision = read_agentscope({"tasks": list(map(_plain, theirs)), KEY: head})
     tasks, repairs = repaired_list(read, next_id)
+    tasks = tuple(_with_original(new, old.id) for old, new in zip(read, tasks, strict=True))
     before = held.plan if isinstance(held, Held) else read
     changed = tasks != tuple(before) or _was_edited(held, theirs)
     plan = plan_of(tasks, next_id=next_id, revision=revision + changed)
     for their, task in zip(theirs, tasks, strict=True):
-        _write(their, task_to_agentscope(task))
+        data, fields = task_to_agentscope(task), their.__dict__
+        for name in _WRITTEN:
+            if fields[name] != data[name]:
+                setattr(their, name, data[name])
     earlier = held.get(_UNTOLD)
     untold = [str(line) for line in earlier] if isinstance(earlier, list) else []
     untold += [repairs_text((repair,)) for repair in repairs]
-    state.middle_context[KEY] = made = Held(plan, theirs, untold)
+    saved = {_UNTOLD: untold} if untold else {}
+    saved |= {_JOURNAL: held[_JOURNAL]} if _JOURNAL in held else {}
+    state.middle_context[KEY] = made = Held(plan, theirs, saved)
     return made
+
+
+def _with_original(task: Task, old_id: str) -> Task:
+    # An id that stood twice keeps its first task: only what is no number was a name of the host's.
+    if task.id == old_id or number_of(old_id):
+        return task
+    return task.but(metadata={_ORIGINAL: old_id, **task.metadata})
 
 
 def seal(state: AgentState) -> None:
@@ -136,7 +209,11 @@ def save(state: AgentState, held: Held, plan: Plan, ids: Sequence[str] | None) -
         CodecError: a task holds what JSON cannot.
     """
     theirs, mirror = state.tasks_context.tasks, held.mirror
-    changed = _changed(held.plan, plan) if ids is None else map(plan.__getitem__, ids)
+    before = held.plan
+    if ids is None:
+        changed = [task for task in plan if before.get(task.id) is not task]
+    else:
+        changed = [plan[task_id] for task_id in ids]
     for data in [task_to_agentscope(task) for task in changed]:
         created_at, place = data.pop("created_at"), mirror.places.get(data["id"])
         if place is None:
@@ -149,14 +226,3 @@ def save(state: AgentState, held: Held, plan: Plan, ids: Sequence[str] | None) -
         theirs[:] = [by_id[task.id] for task in plan]
         held.mirror = Mirror(theirs)
     held.at(plan)
-
-
-def _changed(before: Plan, after: Plan) -> Iterator[Task]:
-    return (task for task in after if before.get(task.id) is not task)
-
-
-def _write(their: TheirTask, data: dict[str, Any]) -> None:
-    fields = their.__dict__
-    for name in _WRITTEN:
-        if fields[name] != data[name]:
-            setattr(their, name, data[name])

@@ -1,23 +1,36 @@
-"""The planning tools for AgentScope's `Toolkit`, of any tool set and under any policy."""
+"""
+The planning tools for AgentScope's `Toolkit`, of any tool set and under any policy.
 
+They are not safe to run at once, and say so: AgentScope then runs the calls of a turn in order, so
+that each sees what the one before it has done. Only whole-list writes must be looked at together
+(law 13): `on_acting` sees one call at a time, but the context shows all of the turn.
+"""
+
+import json
+from collections.abc import Mapping
 from copy import deepcopy
+from datetime import datetime
 from typing import Any
 
+import attrs
 from agentscope.exception import DeveloperOrientedException
 from agentscope.message import TextBlock, ToolResultState
 from agentscope.permission import PermissionBehavior, PermissionContext, PermissionDecision
 from agentscope.state import AgentState
 from agentscope.tool import ToolBase, ToolChunk, ToolMiddlewareBase
 
-from todoplan.adapters.agentscope.conversation import as_sent, siblings
+from todoplan.adapters.agentscope.conversation import as_sent, names_in_turn
 from todoplan.adapters.agentscope.state import KEY, Held, load, save
 from todoplan.codec import entry_to_data
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.touched import touched
+from todoplan.core.plan.validation import in_utc
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import AGENTSCOPE
+from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.intake.fields import Field, Kind, meant_by
 from todoplan.dialogue.parallel_calls import answered_after
 from todoplan.dialogue.replies.error_texts import error_text
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
@@ -36,6 +49,7 @@ __all__ = [
 ]
 
 _Wrappers = list[ToolMiddlewareBase] | None
+_IDS = frozenset({Kind.ID, Kind.ID_HINT, Kind.IDS, Kind.REFS})
 
 
 class _Shown(dict[str, Any]):
@@ -60,7 +74,7 @@ class PlanTool(ToolBase):
     One planning tool. Always allowed, as AgentScope's own are; calls of one turn run in order.
     """
 
-    is_state_injected = True
+    is_state_injected = True  # AgentScope then passes its state as `_agent_state`
 
     def __init__(
         self,
@@ -76,7 +90,8 @@ class PlanTool(ToolBase):
         self.toolbox = toolbox
         tool = toolbox.toolset.find(definition.name)
         self._is_whole_list = tool is not None and tool.whole_list
-        self._clock = clock
+        self._fields = tool.fields if tool else ()
+        self._clock = require_clock(clock)
 
     async def check_permissions(
         self,
@@ -86,6 +101,7 @@ class PlanTool(ToolBase):
         """
         Allow every call.
         """
+        # Anything else parks the reply until a person says yes to a note in a list.
         message = f"{self.name} is always allowed to be called."
         return PermissionDecision(behavior=PermissionBehavior.ALLOW, message=message)
 
@@ -106,28 +122,60 @@ class PlanTool(ToolBase):
             return _chunk(error_text((Problem("broken_list", seen=str(error)),)), is_error=True)
 
     def _answer(self, state: AgentState, given: dict[str, Any]) -> ToolChunk:
-        turn = siblings(state.context) if self._is_whole_list else ()
+        turn = names_in_turn(state.context) if self._is_whole_list else ()
         call = Call(self.name, as_sent(state.context, self.name, given))
-        held, reply, ids = self._decided(state, call, turn, whole=self.is_read_only)
+        at = self._clock()
+        held, reply, ids = self._decided(state, call, turn, at, whole=self.is_read_only)
+        # A part of a long list was looked at, and what this call rests on is not all in it.
         if not held.mirror.is_sure(state.tasks_context.tasks, held.plan, ids):
-            held, reply, ids = self._decided(state, call, turn)
+            held, reply, ids = self._decided(state, call, turn, at)
+        news: dict[str, Any] = {}
         if reply.events:
             save(state, held, reply.plan, ids)
-        text = "\n".join((reply.text, *held.told()))
-        return _chunk(text, is_error=reply.is_error, metadata=_news(reply))
+            entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)
+            held.record(entry)
+            news = {KEY: entry_to_data(entry)}
+        text = "\n".join((reply.text, *held.repairs()))
+        return _chunk(text, is_error=reply.is_error, metadata=news)
 
     def _decided(
-        self, state: AgentState, call: Call, turn: tuple[str, ...], *, whole: bool = True
+        self,
+        state: AgentState,
+        call: Call,
+        turn: tuple[str, ...],
+        at: datetime,
+        *,
+        whole: bool = True,
     ) -> tuple[Held, Reply, tuple[str, ...] | None]:
         held = load(state, whole=whole)
-        reply = answered_after(self.toolbox, held.plan, call, turn, at=self._clock())
+        if held.names:
+            call = attrs.evolve(call, arguments=_with_ids(call.arguments, self._fields, held.names))
+        reply = answered_after(self.toolbox, held.plan, call, turn, at=at)
         return held, reply, touched(reply.events)
 
 
-def _news(reply: Reply) -> dict[str, Any]:
-    if not reply.events:
-        return {}
-    return {KEY: entry_to_data(Entry(reply.plan.revision, reply.events, cause=reply.name))}
+def _with_ids(value: Any, fields: tuple[Field, ...], names: Mapping[str, str]) -> Any:
+    """
+    Return a call's arguments with the ids of tasks that are called by their earlier names.
+    """
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return value  # intake reads what is no JSON; the names in it are not known here
+    found = dict(value)
+    for key, part in value.items():
+        field = meant_by(key, fields)[0]
+        many = part if isinstance(part, list) else [part]
+        if field is None:
+            continue
+        if field.kind is Kind.ITEMS:
+            new = [_with_ids(one, field.items, names) for one in many if isinstance(one, dict)]
+            found[key] = new if len(new) == len(many) else part
+        elif field.kind in _IDS:
+            new = [names.get(one, one) if isinstance(one, str) else one for one in many]
+            found[key] = new if isinstance(part, list) else new[0]
+    return found
 
 
 def _chunk(text: str, *, is_error: bool, metadata: dict[str, Any] | None = None) -> ToolChunk:
@@ -141,8 +189,11 @@ def make_tools(toolbox: Toolbox | None = None, *, clock: Clock = utc_now) -> lis
     Return the tools of a tool set for `Toolkit(tools=...)`; AgentScope's own four by default.
 
     `clock` gives aware times.
+
+    Raises:
+        PlanError: what was given is no toolbox, or no clock.
     """
-    toolbox = toolbox or default_toolbox()
+    toolbox = default_toolbox() if toolbox is None else require(toolbox, Toolbox)
     definitions = toolbox.toolset.definitions()
     return [PlanTool(toolbox, definition, clock=clock) for definition in definitions]
 
@@ -151,7 +202,7 @@ def default_toolbox(policy: Policy = AGENTSCOPE) -> Toolbox:
     """
     Return the toolbox of AgentScope's four tools: statuses free, edges a signal.
     """
-    return Toolbox(tasks("snake"), policy)
+    return Toolbox(tasks("snake"), require(policy, Policy))
 
 
 class _DropIn(PlanTool):

@@ -1,4 +1,11 @@
-"""What the wire shapes share: reading an object or its dict, and the road from calls to results."""
+"""
+What the wire shapes share: reading an object or its dict, and the road from calls to results.
+
+There is no framework here that could keep a plan: it is a value that the caller hands in and gets
+back, or a `Planner`'s. Nothing that comes from a model or a provider raises; what a developer gives
+wrongly does, before a call is answered: a plan that is none would otherwise be noticed only with
+the first call, and `None` for a response would look like one without calls, for ever.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -8,8 +15,11 @@ import attrs
 
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import short_repr
+from todoplan.dialogue.application import require
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.dialogue.tools.toolset import Definition, ToolSet
+from todoplan.errors import PlanError
 
 __all__ = [
     "Answered",
@@ -56,7 +66,19 @@ class Answered:
 
 
 def _toolset(tools: Tools) -> ToolSet:
-    return tools.toolset if isinstance(tools, Toolbox) else tools
+    if isinstance(tools, Toolbox):
+        return tools.toolset
+    return require(tools, ToolSet, "a toolbox, Toolbox(TASKS, STRICT), or a tool set, TASKS")
+
+
+def _response(given: object) -> object:
+    """
+    Return a response, which may be anything that a provider or its SDK might return.
+    """
+    if given is None:
+        msg = f"{short_repr(given)} was given; give the provider's response, or its message"
+        raise PlanError(msg, seen=given)
+    return given
 
 
 def look(value: object, key: str) -> Any:
@@ -125,9 +147,13 @@ class Wire:
     def calls_in(self, tools: Tools, response: object) -> tuple[Call, ...]:
         """
         Return the planning calls of a response (its first choice), or of a message, in order.
+
+        Raises:
+            PlanError: what was given is no toolbox, or no response.
         """
         toolset = _toolset(tools)
-        return tuple(call for call in self.calls(response) if toolset.find(call.name) is not None)
+        calls = self.calls(_response(response))
+        return tuple(call for call in calls if toolset.find(call.name) is not None)
 
     def results_of(self, turn: Replies) -> list[Shape]:
         """
@@ -145,10 +171,15 @@ class Wire:
         Answer every planning call of a response, in order as one, and hand back the other calls.
 
         `at` is an aware time, or `None`.
+
+        Raises:
+            PlanError: what was given is no toolbox, no plan or no response.
         """
-        turn = toolbox.turn(plan, self.calls_in(toolbox, response), at=at)
-        calls = tuple(self.calls(response))
-        others = tuple(call for call in calls if toolbox.toolset.find(call.name) is None)
+        toolset = require(toolbox, Toolbox).toolset
+        calls = tuple(self.calls(_response(response)))
+        planning = [call for call in calls if toolset.find(call.name) is not None]
+        others = tuple(call for call in calls if toolset.find(call.name) is None)
+        turn = toolbox.turn(require(plan, Plan), planning, at=at)
         return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others)
 
     def with_reminder(self, messages: Sequence[Shape], text: str) -> list[Shape]:

@@ -44,6 +44,7 @@ def _tail(messages: Sequence[Shape], text: str) -> list[Shape]:
     """
     Put the text into the user turn that ends the request, behind its tool results.
     """
+    # Turns alternate in this API, and a result must come first in the turn behind its call.
     last = messages[-1] if messages else None
     if look(last, "role") != "user":
         return [*messages, {"role": "user", "content": [_text(text)]}]

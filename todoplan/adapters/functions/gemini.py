@@ -28,6 +28,7 @@ def _calls(response: object) -> Iterator[Call]:
     candidates = entries(response, "candidates")
     content = look(candidates[0], "content") if candidates else response
     for part in entries(content, "parts"):
+        # The SDK's objects and the REST API's JSON spell it differently.
         call = look(part, "function_call") or look(part, "functionCall")
         if call is not None:
             yield make_call(look(call, "name"), look(call, "args"), look(call, "id"))
@@ -39,6 +40,7 @@ def _results(replies: Sequence[Reply]) -> list[Shape]:
 
 
 def _response(reply: Reply) -> Shape:
+    # There is no flag for errors: the key tells. A call need not have an id.
     said = {"error" if reply.is_error else "output": reply.text}
     named = {"id": reply.call_id} if reply.call_id else {}
     return {**named, "name": reply.name, "response": said}

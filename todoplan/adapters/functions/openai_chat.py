@@ -33,6 +33,7 @@ def _calls(response: object) -> Iterator[Call]:
 
 
 def _results(replies: Sequence[Reply]) -> list[Shape]:
+    # No flag for errors here: the text says so itself.
     return [
         {"role": "tool", "tool_call_id": reply.call_id, "content": reply.text} for reply in replies
     ]

@@ -23,6 +23,7 @@ def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: 
 
 
 def _calls(response: object) -> Iterator[Call]:
+    # Items of a conversation that is kept by the caller are a list, with no response around it.
     items = response if isinstance(response, list | tuple) else entries(response, "output")
     for item in items:
         if look(item, "type") == "function_call":

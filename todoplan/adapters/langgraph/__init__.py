@@ -2,8 +2,12 @@
 Plans in LangChain, LangGraph and DeepAgents: `pip install 'todoplan[langgraph]'`.
 
 `PlanMiddleware` takes the place of `TodoListMiddleware` in `create_agent`; `make_tools` and
-`PlanState` serve a `StateGraph` written by hand; `plan_of_state`, `plan_update`, `edit_plan` and
-`seed_plan` are how an application reads, sets and changes the plan of a thread.
+`PlanState` serve a `StateGraph` written by hand; `plan_of_state`, `history_of`, `seed_plan` and
+`edit_plan` are how an application reads, sets and changes the plan of a thread, `plan_update` and
+`command_update` how a node or a tool of its own does.
+
+Read `state` first: where the plan lives, and who writes it when. Then `tools` and `middleware`,
+which the model's turns go through, and `editing`, which the application uses between them.
 """
 
 from todoplan.errors import MissingExtraError
@@ -14,7 +18,6 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "langgraph") from error
 
-from todoplan.adapters.langgraph.deepagents import deep_planning
 from todoplan.adapters.langgraph.editing import (
     aedit_plan,
     aseed_plan,
@@ -22,19 +25,24 @@ from todoplan.adapters.langgraph.editing import (
     edit_plan,
     seed_plan,
 )
-from todoplan.adapters.langgraph.middleware import Options, PlanMiddleware
-from todoplan.adapters.langgraph.presets import claude_like, deerflow_like, langchain_like
+from todoplan.adapters.langgraph.middleware import PlanMiddleware
+from todoplan.adapters.langgraph.presets import (
+    claude_like,
+    deep_planning,
+    deerflow_like,
+    langchain_like,
+)
 from todoplan.adapters.langgraph.state import (
     PlanState,
+    history_of,
+    merge_plans,
     plan_of_state,
     plan_update,
     todos_of,
 )
 from todoplan.adapters.langgraph.tools import make_tools
-from todoplan.codec.branches import merge_plans
 
 __all__ = [
-    "Options",
     "PlanMiddleware",
     "PlanState",
     "aedit_plan",
@@ -44,6 +52,7 @@ __all__ = [
     "deep_planning",
     "deerflow_like",
     "edit_plan",
+    "history_of",
     "langchain_like",
     "make_tools",
     "merge_plans",

@@ -22,8 +22,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
-from todoplan.adapters.langgraph import Options, PlanMiddleware, plan_of_state
+from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
 from todoplan.dialogue.replies.views import list_text
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.errors import MissingExtraError
 
@@ -96,7 +97,7 @@ class Script(BaseChatModel):
 
 
 def _agent(model: Any, saver: Any) -> Any:
-    planner = PlanMiddleware(toolset=LEAN, options=Options(emit_events=True))
+    planner = PlanMiddleware(Toolbox(LEAN), emit_events=True)
     return create_agent(model, tools=[weather], middleware=[planner], checkpointer=saver)
 
 

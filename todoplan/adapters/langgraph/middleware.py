@@ -1,9 +1,19 @@
-"""`PlanMiddleware` for `create_agent`: LangChain's `TodoListMiddleware`, and more on request."""
+"""
+`PlanMiddleware` for `create_agent`: LangChain's `TodoListMiddleware`, and more on request.
 
-from collections.abc import Awaitable, Callable, Generator, Mapping
+The plan is the state's (see `state`); written by the tools, and read here before each request to
+the model. What guidance remembers is saved in the state with it; a run's mark is not, so that caps
+begin anew with each run. Reminders and answers that are sent back are in one request only: they are
+neither in the state nor in a checkpoint (what was streamed has been seen, though).
+
+LangChain marks no run's end, and its `after_agent` jumps fight other middleware, so a final answer
+is judged where it arrives: in `wrap_model_call`, by asking the model again within the same step.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, cast
 
-import attrs
 from langchain.agents.middleware import (
     AgentMiddleware,
     AgentState,
@@ -12,35 +22,49 @@ from langchain.agents.middleware import (
     ModelResponse,
 )
 from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
-from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 from langgraph.channels import UntrackedValue
 from langgraph.types import Command
 
-from todoplan.adapters.langgraph.conversation import neutral, protected
 from todoplan.adapters.langgraph.state import (
-    is_models_own,
+    TODOS,
+    merge_agent_plans,
     plan_in,
     plan_update,
+    publishing,
+    todos_of,
     value_in,
 )
-from todoplan.adapters.langgraph.todos import TODOS, publishing, todos_of
-from todoplan.adapters.langgraph.tools import make_tools
-from todoplan.codec.branches import merge_plans
+from todoplan.adapters.langgraph.tools import is_models_own, make_tools
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import DEFAULT
+from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.conversation import is_final_answer
+from todoplan.dialogue.guidance.conversation import (
+    Conversation,
+    Message,
+    ToolResult,
+    is_final_answer,
+    text_of,
+)
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, ignored
-from todoplan.dialogue.guidance.reading import Conversation
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import WRITE_TODOS
-from todoplan.dialogue.tools.toolset import ToolSet
 
-__all__ = ["Options", "PlanAgentState", "PlanMiddleware"]
+__all__ = ["PlanAgentState", "PlanMiddleware", "neutral", "protected"]
 
 MEMORY = "todoplan_memory"
 RUN = "todoplan_run"
+logger = logging.getLogger("todoplan")
+
+_SPARED = {"cleared": True, "strategy": "todoplan"}
+_ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool"}
 
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
@@ -61,65 +85,59 @@ class PlanAgentState(AgentState[Any]):
     guidance remembers of the thread. Caps belong to a run, and `todoplan_run` marks its requests.
     """
 
-    todoplan: Annotated[NotRequired[dict[str, Any]], PrivateStateAttr, merge_plans]
-    todos: Annotated[NotRequired[list[dict[str, Any]] | None], OmitFromInput, later]
+    # The reducer must come last: LangGraph does not look for it elsewhere, and says nothing.
+    todoplan: Annotated[NotRequired[dict[str, Any]], OmitFromInput, merge_agent_plans]
+    todos: Annotated[NotRequired[list[dict[str, Any]] | None], later]
     todoplan_memory: Annotated[NotRequired[dict[str, int]], PrivateStateAttr]
     todoplan_run: Annotated[NotRequired[bool], UntrackedValue, PrivateStateAttr]
-
-
-@attrs.frozen
-class Options:
-    """
-    What costs tokens or serves user interfaces.
-
-    `show_list` and `say_done` are those of `Toolbox`. `emit_events` tells each accepted call on the
-    stream mode "custom". `reminder_names` names a kind's messages, so that interfaces can hide
-    them. `clock` gives the aware time of every change.
-    """
-
-    show_list: bool = False
-    say_done: bool = False
-    emit_events: bool = False
-    reminder_names: Mapping[str, str] = attrs.field(factory=dict)
-    clock: Clock = utc_now
 
 
 class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     """
     Planning for an agent; holds no state of its own and may serve any number of agents and threads.
 
-    `system_prompt` is appended to the agent's ("" for none) and `tool_description` is that of the
-    tool that writes; both are the tool set's unless given.
+    `toolbox` is the tools and their policy, LangChain's `write_todos` under `DEFAULT` unless given;
+    `settings` are those of guidance; `clock` gives the aware time of every change. As LangChain's
+    own, it takes a `system_prompt`, which is appended to the agent's ("" for none), and a
+    `tool_description` for the tool that writes. `emit_events` is that of `make_tools`;
+    `reminder_names` names a kind's messages, so that interfaces can hide them.
+
+    Raises:
+        PlanError: what was given is no toolbox, no settings or no clock.
     """
 
     state_schema = PlanAgentState
 
-    def __init__(  # noqa: PLR0913 - two names of LangChain's, four of ours
+    def __init__(  # noqa: PLR0913 - two names of LangChain's, and ours
         self,
+        toolbox: Toolbox | None = None,
         *,
+        settings: Settings | None = None,
+        clock: Clock = utc_now,
         system_prompt: str | None = None,
         tool_description: str | None = None,
-        toolset: ToolSet = WRITE_TODOS,
-        policy: Policy = DEFAULT,
-        settings: Settings | None = None,
-        options: Options | None = None,
+        emit_events: bool = False,
+        reminder_names: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
-        chosen = options or Options()
-        toolbox = Toolbox(toolset, policy, show_list=chosen.show_list, say_done=chosen.say_done)
+        chosen = Toolbox(WRITE_TODOS) if toolbox is None else require(toolbox, Toolbox)
+        toolset, writer = chosen.toolset, chosen.toolset.shown(chosen.toolset.writer)
+        self.guidance = Guidance(toolset, Settings() if settings is None else settings)
+        require(self.guidance.settings, Settings)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
-        self.tools = make_tools(toolbox, clock=chosen.clock, emit_events=chosen.emit_events)
+        self.tools = make_tools(chosen, clock=clock, emit_events=emit_events)
         for tool in self.tools:
-            if tool_description is not None and tool.name == toolset.shown(toolset.writer):
-                tool.description = tool_description
-        self.guidance = Guidance(toolset, settings or Settings())
-        self._names = chosen.reminder_names
+            if tool.name == writer:
+                tool.description = tool_description or tool.description
+                self.tool_description = tool.description
+        self._names = dict(reminder_names or {})
 
     @property
     def name(self) -> str:
         """
         The name by which stacks know the planner: theirs is replaced in place, never doubled.
         """
+        # LangChain and deepagents compare middleware by name; two tools of one name would pass.
         return "TodoListMiddleware"
 
     def wrap_model_call(
@@ -152,23 +170,30 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
                 return _result(stop)
 
     def _steps(self, request: _Request) -> _Steps:
-        plan = plan_in(request.state)
-        memory = _memory(request.state, plan)
-        if self._is_offered(request):
-            response, advice = yield from self._guided(request, plan, memory)
-        else:
-            response, advice = (yield request), Advice(memory)
-        return ExtendedModelResponse(response, Command(update=_update(request.state, plan, advice)))
-
-    def _is_offered(self, request: _Request) -> bool:
+        """
+        Yield the requests that are to be sent, take the responses, and return what comes of them.
+        """
+        state: Any = request.state
+        plan = plan_in(state)
+        memory = Memory.of(state.get(MEMORY))
+        if not state.get(RUN):
+            memory = memory.new_run(plan)
+            _say_what_is_ignored(state, plan)
+        if plan.revision != memory.revision and is_models_own(state, plan):
+            memory = memory.saw(plan)
         names = self.guidance.toolset.tool_names
-        return any(_name(tool) in names for tool in request.tools)
+        if any(_name(tool) in names for tool in request.tools):
+            response, advice = yield from self._guided(request, plan, memory)
+        else:  # a middleware has taken the planning tools out of this request
+            response, advice = (yield request), Advice(memory)
+        return ExtendedModelResponse(response, Command(update=_update(state, plan, advice)))
 
     def _guided(self, request: _Request, plan: Plan, memory: Memory) -> _Guided:
         guidance = self.guidance
         advice = guidance.before_model(plan, Conversation(request.messages, neutral), memory)
         asked, stands = self._prompted(request), list[AnyMessage]()
         response = yield self._reminded(asked, advice)
+        # A structured answer is its own check; sent back, it would be asked for twice.
         structured = request.response_format is not None
         while True:
             answer = cast("AnyMessage", response.result[-1])
@@ -193,6 +218,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         request = request.override(messages=protected(request.messages, names))
         if not self.system_prompt:
             return request
+        # Behind the agent's own and never changed, so that the provider's cache keeps the prefix.
         old = request.system_message
         text = f"\n\n{self.system_prompt}" if old else self.system_prompt
         blocks: list[Any] = [*(old.content_blocks if old else ()), {"type": "text", "text": text}]
@@ -205,12 +231,15 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         return request.override(messages=[*request.messages, reminder])
 
 
-def _memory(state: Any, plan: Plan) -> Memory:
-    memory = Memory.of(state.get(MEMORY))
-    if not state.get(RUN):
-        memory = memory.new_run(plan)
-    changed = plan.revision != memory.revision
-    return memory.saw(plan) if changed and is_models_own(state, plan) else memory
+def _say_what_is_ignored(state: Any, plan: Plan) -> None:
+    # Interfaces and other planners write this list too, and a thread must not end for it; but who
+    # passes `todos` to invoke and is not heard should be able to learn why.
+    todos = state.get(TODOS)
+    if value_in(state) and todos and todos != todos_of(plan):
+        logger.warning(
+            "todos differ from the plan that this thread has, and are written over: change the plan"
+            " by edit_plan(agent, config, command), or set it by seed_plan(agent, config, plan)"
+        )
 
 
 def _update(state: Any, plan: Plan, advice: Advice) -> dict[str, Any]:
@@ -230,3 +259,45 @@ def _name(tool: Any) -> Any:
 def _result(stop: StopIteration) -> ExtendedModelResponse[Any]:
     result: ExtendedModelResponse[Any] = stop.value
     return result
+
+
+def neutral(message: BaseMessage) -> Message:
+    """
+    Return one message of LangChain as guidance reads it.
+    """
+    role = _ROLES.get(message.type, "user")
+    metadata = message.response_metadata
+    if isinstance(message, ToolMessage):
+        # ContextEditingMiddleware leaves the name and puts a placeholder in place of the content.
+        edited = metadata.get("context_editing")
+        was_cleared = edited and edited.get("cleared") and edited != _SPARED
+        ok = message.status != "error" and not was_cleared
+        return Message(role, results=(ToolResult(message.name or "", ok, message.tool_call_id),))
+    if isinstance(message, AIMessage):
+        finish = metadata.get("finish_reason") or metadata.get("stop_reason")
+        return Message(
+            role,
+            text_of(message.content),
+            tuple(call["name"] for call in message.tool_calls),
+            invalid_calls=len(message.invalid_tool_calls),
+            finish=finish if isinstance(finish, str) else "",
+        )
+    return Message(role, text_of(message.content))
+
+
+def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyMessage]:
+    """
+    Return the messages of a request with the latest good planning result marked as already edited.
+
+    A `ContextEditingMiddleware` nearer to the model then leaves it alone: it can take away what
+    this middleware has seen, and cannot be seen from here.
+    """
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if not isinstance(message, ToolMessage) or message.name not in names:
+            continue
+        if neutral(message).results[0].ok:
+            mark = {**message.response_metadata, "context_editing": _SPARED}
+            kept = message.model_copy(update={"response_metadata": mark})
+            return [*messages[:place], kept, *messages[place + 1 :]]
+    return [*messages]

@@ -1,26 +1,31 @@
-"""Three planners in use, as configurations of ours."""
+"""
+Ready-made planners: like three that are in use, and one for each agent of `create_deep_agent`.
+"""
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from todoplan.adapters.langgraph.middleware import Options, PlanMiddleware
+from todoplan.adapters.langgraph.middleware import PlanMiddleware
 from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import CLAUDE, LANGCHAIN
+from todoplan.core.rules.presets import CLAUDE, DEFAULT, LANGCHAIN
 from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import WRITE_TODOS
+from todoplan.errors import MissingExtraError
 
-__all__ = ["claude_like", "deerflow_like", "langchain_like"]
+__all__ = ["claude_like", "deep_planning", "deerflow_like", "langchain_like"]
 
 _OFTEN = 100
 
 
-def langchain_like(**changes: Any) -> PlanMiddleware:
+def langchain_like(*, policy: Policy = LANGCHAIN, **changes: Any) -> PlanMiddleware:
     """
     As LangChain's `TodoListMiddleware`: whatever is written passes, the whole list is in the reply,
-    nobody is reminded.
+    nobody is reminded. `changes` are further arguments of `PlanMiddleware`.
     """
+    toolbox = Toolbox(WRITE_TODOS, policy, show_list=True)
     silent = Settings(plan_lost=False, unfinished=0)
-    wanted = {"policy": LANGCHAIN, "settings": silent, "options": Options(show_list=True)}
-    return PlanMiddleware(**{**wanted, **changes})
+    return PlanMiddleware(**{"toolbox": toolbox, "settings": silent, **changes})
 
 
 def claude_like(
@@ -30,33 +35,77 @@ def claude_like(
     on_ignored: Literal["let_go", "raise"] = "let_go",
     confirm: bool = False,
     show_list: bool = False,
+    **changes: Any,
 ) -> PlanMiddleware:
     """
     As Claude-style TodoWrite with a stop check: one task in progress, a reminder while the list is
     empty, further turns while tasks are open, a note when all is done.
 
     `policy`: `CLAUDE` wants an active form for each item, `CLAUDE_STRICT` a priority as well.
-    `confirm` asks once whether the answer itself was given.
+    `confirm` asks once whether the answer itself was given. `changes` are those of
+    `langchain_like`.
     """
+    toolset = WRITE_TODOS.renamed(write_todos=tool)
+    toolbox = Toolbox(toolset, policy, show_list=show_list, say_done=True)
     asks = Settings(
         empty=_OFTEN,
         unfinished=3,
         on_ignored=on_ignored,
         all_done="always" if confirm else "off",
     )
-    return PlanMiddleware(
-        toolset=WRITE_TODOS.renamed(write_todos=tool),
-        policy=policy,
-        settings=asks,
-        options=Options(show_list=show_list, say_done=True),
-    )
+    return PlanMiddleware(**{"toolbox": toolbox, "settings": asks, **changes})
 
 
-def deerflow_like(**changes: Any) -> PlanMiddleware:
+def deerflow_like(*, policy: Policy = DEFAULT, **changes: Any) -> PlanMiddleware:
     """
     As DeerFlow's `TodoMiddleware`: reminded of a lost plan and, twice, of open tasks, by messages
-    whose names an interface can hide.
+    whose names an interface can hide. `changes` are those of `langchain_like`.
     """
     names = {"plan_lost": "todo_reminder", "unfinished": "todo_completion_reminder"}
-    wanted = {"settings": Settings(unfinished=2), "options": Options(reminder_names=names)}
-    return PlanMiddleware(**{**wanted, **changes})
+    wanted = {"settings": Settings(unfinished=2), "reminder_names": names}
+    return PlanMiddleware(**{"toolbox": Toolbox(WRITE_TODOS, policy), **wanted, **changes})
+
+
+def deep_planning(
+    *,
+    subagents: Sequence[Mapping[str, Any]] = (),
+    middleware: Sequence[Any] = (),
+    make: Callable[[], PlanMiddleware] = PlanMiddleware,
+    general_purpose: bool | Mapping[str, Any] = True,
+) -> dict[str, Any]:
+    """
+    Return the arguments `middleware` and `subagents` of `create_deep_agent`: planning for the main
+    agent and for each subagent, each its own.
+
+        create_deep_agent(model=model, **deep_planning(subagents=[...]))
+
+    Subagents that are compiled or remote stay as they are. A `TodoListMiddleware` that a profile
+    brings is replaced in place.
+
+    The general-purpose subagent is declared, if it is not among yours, since deepagents gives its
+    own none of the agent's middleware. A declared one is not given the agent's `skills`, nor what a
+    profile says of it: a mapping as `general_purpose` adds to it or changes it, such as
+    `{"skills": [...]}`. `False` leaves it to deepagents, without a planner, unless a profile brings
+    one.
+
+    Raises:
+        MissingExtraError: deepagents is not installed.
+    """
+    named = [*subagents]
+    if general_purpose is not False and not any(s["name"] == "general-purpose" for s in named):
+        try:
+            from deepagents.middleware.subagents import (  # noqa: PLC0415 - it may be missing
+                GENERAL_PURPOSE_SUBAGENT,
+            )
+        except ModuleNotFoundError as error:
+            msg = "deepagents is not installed; run: pip install 'todoplan[langgraph]' deepagents"
+            raise MissingExtraError(msg, missing="deepagents") from error
+        changes = general_purpose if isinstance(general_purpose, Mapping) else {}
+        named.insert(0, {**GENERAL_PURPOSE_SUBAGENT, **changes})
+    chosen = []
+    for spec in map(dict, named):
+        if "runnable" not in spec and "graph_id" not in spec:
+            # deepagents gives no middleware of the main agent to those that are declared.
+            spec["middleware"] = [*spec.get("middleware", ()), make()]
+        chosen.append(spec)
+    return {"middleware": [*middleware, make()], "subagents": chosen}

@@ -1,36 +1,129 @@
 """
-The plan in a graph's state: one private key with plain JSON in it, and the list that others read.
+The plan in a graph's state: where it lives, who writes it when, and how it is read from outside.
 
-`todoplan.codec.branches` says what stands there. Where there is no plan yet, the list is the plan.
+One key, `todoplan`, holds plain JSON: the plan's document, which write was the last (`head`), and
+the latest entries of its journal (`journal`, see `todoplan.codec.recent`). The tools write it, in
+the update that carries their answer; so do `edit_plan` and `seed_plan`, between runs. Calls of one
+turn all see the state before the turn and write at once: LangGraph has `merge_plans` make one plan
+of their writes. A second key, `todos`, is what interfaces of LangChain's planner read. It is
+published with each write; only where there is no plan yet it is the plan.
+
+Checkpointers save both keys; what guidance remembers is in keys of the middleware's own. Reminders
+are in no key: they are put into one request and forgotten.
+
+An agent that runs inside another graph has a plan of its own. What it hands back must not become
+its caller's plan: its values say that they come from within (`inner`), and `merge_plans` passes
+them by. The key cannot be private instead, as it once was: then nothing that `invoke` and `stream`
+return has the plan, and a list of texts would have to be taken for it.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+import attrs
+from langgraph.config import get_config
 from langgraph.graph import MessagesState
+from langgraph.types import StateSnapshot
 
-from todoplan.adapters.langgraph.todos import TODOS, plan_of_todos, publishing, todos_of
-from todoplan.codec.branches import Step, head_of, merge_plans, plan_in_value, whole
+from todoplan.codec import branches, entry_from_data, to_langchain
+from todoplan.codec.branches import Step, plan_in_value, whole
+from todoplan.codec.recent import entry_line, read_recent, with_lines
+from todoplan.core.commands import WriteTodos
+from todoplan.core.decide.decide import decide_with_change
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.model import Task, Todo
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import short_repr
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.application import require, whole_entry
+from todoplan.dialogue.clock import utc_now
+from todoplan.dialogue.intake.cleaning import clean
+from todoplan.dialogue.intake.read import read
+from todoplan.dialogue.tools.todos import write_tool
+from todoplan.errors import PlanError
 
 __all__ = [
     "PLAN",
+    "TODOS",
     "PlanState",
-    "answered_calls",
-    "is_models_own",
-    "messages_in",
+    "history_of",
+    "merge_agent_plans",
+    "merge_plans",
     "own_name",
     "plan_in",
     "plan_of_state",
+    "plan_of_todos",
     "plan_update",
+    "publishing",
+    "run_config",
     "step_update",
     "todos_of",
     "value_in",
 ]
 
 PLAN = "todoplan"
+TODOS = "todos"
+_JOURNAL = "journal"
+_LINE = "line"
+_INNER = "inner"
+_FIELDS = write_tool(TODOS).fields
+
+
+def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
+    """
+    Reduce two writes of the plan to one: for a key of your own, `Annotated[dict, merge_plans]`.
+
+    A step that follows from what is there is taken as it is. One decided upon another version, by a
+    branch of the same superstep, is applied to what is there now; its new tasks get new ids where
+    theirs are taken. A whole value, from a subgraph, is joined the same way, unless it replaces
+    what there is, or is that of an agent, whose plan is its own.
+    """
+    # A step or a whole plan that was written here has its line; what a graph returns has none.
+    if update.get(_INNER) and _LINE not in update:
+        return current
+    merged = branches.merge_plans(current, update)
+    if merged is current:
+        return current
+    kept, lines = current.get(_JOURNAL), update.get(_JOURNAL, ())
+    if _LINE in update:
+        lines = [_as_merged(update, merged)]
+    journal = with_lines(kept, lines)
+    return {**merged, _JOURNAL: journal} if journal else merged
+
+
+def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
+    """
+    Reduce as `merge_plans`, and keep in mind that a write came from an agent within a graph.
+    """
+    merged = merge_plans(current, update)
+    is_inner = merged is not current and (update.get(_INNER) or current.get(_INNER))
+    return {**merged, _INNER: True} if is_inner else merged
+
+
+def _as_merged(update: Mapping[str, Any], merged: Mapping[str, Any]) -> str:
+    """
+    Return the journal's line of a step as it was carried out: tasks may have got other ids.
+    """
+    line: str = update[_LINE]
+    ids = merged.get("moved", {}).get(update.get("turn"))
+    if ids is None:  # it followed from what was there, and no id was taken
+        return line
+    entry, events = entry_from_data(json.loads(line)), []
+    for event in entry.events:
+        changes: dict[str, Any] = {}
+        for name in {field.name for field in attrs.fields(type(event))}:
+            value = getattr(event, name)
+            if name in {"task_id", "blocker", "blocked"}:
+                changes[name] = ids.get(value, value)
+            elif name == "task_ids":
+                changes[name] = tuple(ids.get(one, one) for one in value)
+            elif name == "task":
+                changes[name] = value.but(id=ids.get(value.id, value.id))
+        events.append(attrs.evolve(event, **changes))
+    revision = plan_in_value(merged).revision
+    return entry_line(attrs.evolve(entry, revision=revision, events=tuple(events)))
 
 
 class PlanState(MessagesState):
@@ -56,61 +149,65 @@ def plan_in(state: Any) -> Plan:
         CodecError: what stands there is no plan.
     """
     value, todos = value_in(state), value_in(state, TODOS)
+    # A channel with a reducer begins as an empty dict: not None, and not absent.
     if not value and isinstance(todos, list | tuple):
         return plan_of_todos(todos)
     return plan_in_value(value)
 
 
-def messages_in(state: Any) -> Sequence[BaseMessage]:
-    """
-    Return the messages of a state: a mapping, an object with attributes, or the list itself.
-    """
-    return state if isinstance(state, list) else value_in(state, "messages") or ()
-
-
-def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
-    """
-    Return the model's last message, and which calls have their answer behind it, by id.
-    """
-    answered: set[str] = set()
-    for message in reversed(messages):
-        if isinstance(message, AIMessage):
-            return message, answered
-        if isinstance(message, ToolMessage):
-            answered.add(message.tool_call_id)
-    return None, answered
-
-
-def is_models_own(state: Any, plan: Plan) -> bool:
-    """
-    Say whether a plan's last write is a call that the model's last message made.
-    """
-    revision, _, name = head_of(value_in(state)).partition(":")
-    if revision != str(plan.revision):
-        return False
-    call_ids = {name, name.partition(":")[2]}
-    return not call_ids.isdisjoint(answered_calls(messages_in(state))[1])
-
-
 def plan_of_state(state: Any) -> Plan:
     """
-    Return the plan of a state, or of what `get_state(config)` returned.
+    Return the plan of what `invoke`, `get_state` or `stream` (stream_mode="values") returned, or of
+    the state that a node is handed.
 
     While there is no plan yet, the list under `todos` is it; later that is only published.
 
     Raises:
         CodecError: what stands there is no plan.
+        PlanError: this is no state, or that of a graph which keeps no plan.
     """
-    return plan_in(state if isinstance(state, Mapping) else getattr(state, "values", state))
+    return plan_in(_values(state))
 
 
-def plan_update(plan: Plan) -> dict[str, Any]:
+def history_of(state: Any) -> tuple[Entry, ...]:
+    """
+    Return what happened to the plan, oldest first: when, by whom (`actor`; `None` for the model)
+    and by which tool or command (`cause`). The state keeps the latest 50 entries, fewer if long.
+
+    Raises:
+        CodecError, PlanError: as of `plan_of_state`.
+    """
+    value = value_in(_values(state))
+    return read_recent(value.get(_JOURNAL)) if value else ()
+
+
+def _values(state: Any) -> Any:
+    values = state.values if isinstance(state, StateSnapshot) else state
+    # A new thread has no values at all; any other state of a planning graph has one of the keys.
+    if isinstance(state, StateSnapshot) and not values:
+        return values
+    if value_in(values) is None and not isinstance(value_in(values, TODOS), list | tuple):
+        msg = (
+            f"{short_repr(state)} holds no plan: give what invoke returned, or"
+            " agent.get_state(config), of an agent with PlanMiddleware or a graph over PlanState;"
+            ' of stream, a chunk of stream_mode="values"'
+        )
+        raise PlanError(msg, seen=state)
+    return values
+
+
+def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
     """
     Return the state update that makes this the plan, whatever was there: for a node, a `Command`.
 
     Steps that tools take beside it, in the same superstep, are applied to it and not lost.
+
+    Raises:
+        PlanError: this is no plan.
     """
-    return {PLAN: whole(plan, own_name()), **publishing(plan)}
+    entry = whole_entry(require(plan, Plan), "plan_update", at=utc_now(), actor=actor)
+    value = {**whole(plan, own_name()), _LINE: entry_line(entry), _INNER: _is_inner()}
+    return {PLAN: value, **publishing(plan)}
 
 
 def own_name() -> str:
@@ -120,9 +217,61 @@ def own_name() -> str:
     return uuid4().hex
 
 
-def step_update(step: Step, state: Any) -> dict[str, Any]:
+def step_update(step: Step, state: Any, entry: Entry) -> dict[str, Any]:
     """
-    Return the update of the state upon which a step was decided.
+    Return the update of the state upon which a step was decided, with its entry of the journal.
     """
     value = step.value(value_in(state))
+    line = entry_line(entry, value["entry"]["events"])
+    value |= {_LINE: line, _INNER: _is_inner()}
     return {PLAN: value, **publishing(value["plan"].order)}
+
+
+def run_config() -> Mapping[str, Any]:
+    """
+    Return the `configurable` of the run that this code is part of; empty outside of one.
+    """
+    try:
+        config: Mapping[str, Any] = get_config().get("configurable", {})
+    except RuntimeError:
+        return {}
+    return config
+
+
+def _is_inner() -> bool:
+    # "node:id" in a graph of its own, "node:id|node:id" in one that runs inside another.
+    return "|" in run_config().get("checkpoint_ns", "")
+
+
+def todos_of(plan: Plan) -> list[dict[str, str]]:
+    """
+    Return the plan as user interfaces read it: `content` and `status`, cancelled tasks left out.
+    """
+    return to_langchain(require(plan, Plan))
+
+
+def publishing(tasks: Iterable[Task]) -> dict[str, Any]:
+    """
+    Return the update that publishes these tasks.
+    """
+    return {TODOS: to_langchain(tasks)}
+
+
+def plan_of_todos(todos: Sequence[Any]) -> Plan:
+    """
+    Return the plan that a list is which others wrote, judged by no rule.
+
+    An entry that cannot be read becomes a task whose text is the entry, as JSON; empty ones are
+    left out.
+    """
+    return decide_with_change(Plan(), WriteTodos(tuple(_todos(todos))), Policy(), None)[1].after
+
+
+def _todos(todos: Sequence[Any]) -> Iterator[Todo]:
+    for entry in todos:
+        intake = read({TODOS: [entry]}, _FIELDS)
+        if not intake.problems:
+            yield from (attrs.evolve(todo, id=None) for todo in intake.values[TODOS])
+        elif entry:
+            text = json.dumps(entry, default=str, skipkeys=True, ensure_ascii=False)
+            yield Todo(clean(text, TODOS)[0])

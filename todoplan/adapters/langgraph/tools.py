@@ -1,4 +1,10 @@
-"""The planning tools for `ToolNode`, with or without `create_agent`."""
+"""
+The planning tools for `ToolNode`, with or without `create_agent`.
+
+All calls of a turn run at once, on the state before the turn. Law 13: each is answered as if the
+calls before it had been carried out, by carrying them out again, here and for itself. Calls that
+are answered already, refused by a guard or a person, are left out of that: they never happened.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -6,7 +12,7 @@ from zlib import crc32
 
 import attrs
 from langchain_core.callbacks import BaseCallbackManager, CallbackManager
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.prebuilt import ToolRuntime
@@ -14,28 +20,62 @@ from langgraph.types import Command
 
 from todoplan.adapters.langgraph.state import (
     PLAN,
-    answered_calls,
-    messages_in,
     plan_in,
     step_update,
     value_in,
 )
 from todoplan.codec.branches import Step, head_of
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import in_utc
+from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.parallel_calls import answered_beside
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.tools.toolset import Definition
-from todoplan.errors import PlanError
 
-__all__ = ["PlanTool", "make_tools"]
+__all__ = ["PlanTool", "answered_calls", "is_models_own", "make_tools", "messages_in"]
 
 _EDITS = "hitl_edited_tool_calls"
 
 
+def messages_in(state: Any) -> Sequence[BaseMessage]:
+    """
+    Return the messages of a state: a mapping, an object with attributes, or the list itself.
+    """
+    return state if isinstance(state, list) else value_in(state, "messages") or ()
+
+
+def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
+    """
+    Return the model's last message, and which calls have their answer behind it, by id.
+    """
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            return message, answered
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+    return None, answered
+
+
+def is_models_own(state: Any, plan: Plan) -> bool:
+    """
+    Say whether a plan's last write is a call that the model's last message made.
+    """
+    revision, _, name = head_of(value_in(state)).partition(":")
+    if revision != str(plan.revision):
+        return False
+    call_ids = {name, name.partition(":")[2]}
+    return not call_ids.isdisjoint(answered_calls(messages_in(state))[1])
+
+
 class PlanTool(StructuredTool):
     """
-    A planning tool. Where nobody listens it is called straight away.
+    A planning tool of a `toolbox`. Where nobody listens it is called straight away.
     """
+
+    toolbox: Any = None
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
         """
@@ -55,23 +95,25 @@ class PlanTool(StructuredTool):
 
     # Telling nobody is most of a call: 77 us without, 242 with (`ToolNode`: 1.74 and 2.02 ms).
     def _straight(self, call: Any) -> Any:
-        (runtime, arguments), _ = self._to_args_and_kwargs(call["args"], call["id"])
-        return cast("Callable[..., Any]", self.func)(runtime, arguments)
+        arguments, _ = self._to_args_and_kwargs(call["args"], call["id"])
+        return cast("Callable[..., Any]", self.func)(*arguments)
 
     def _to_args_and_kwargs(
-        self,
-        tool_input: str | dict[str, Any],
-        tool_call_id: str | None,  # noqa: ARG002 - theirs
+        self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """
         Hand on the model's arguments as one, so that no name among them can be taken for ours.
+
+        Outside a graph there is no runtime, and the plan is empty: LangChain's own tests call
+        `write_todos.invoke(tool_call)` that way.
         """
         given = dict(tool_input) if isinstance(tool_input, dict) else {}
-        runtime = given.pop("runtime", None)
-        if not isinstance(runtime, ToolRuntime):
-            msg = f"{self.name} needs the state of a graph: call it through a ToolNode"
-            raise PlanError(msg, tool=self.name)
-        return (runtime, given), {}
+        runtime = given.get("runtime")
+        if isinstance(runtime, ToolRuntime):
+            del given["runtime"]
+        else:
+            runtime = None
+        return (runtime, given, tool_call_id or ""), {}
 
     def _unheard(self, given: Any, config: RunnableConfig | None, kwargs: dict[str, Any]) -> bool:
         injected = isinstance(given, Mapping) and "runtime" in given.get("args", ())
@@ -92,14 +134,19 @@ def make_tools(
     `emit_events`: each accepted call is told on the stream mode "custom" as {"todoplan": ...}, with
     the entry of the journal, the tool's name and the call's id. Calls of one turn run at once and
     tell in any order; `revision` is the right one.
+
+    Raises:
+        PlanError: what was given is no toolbox, or no clock.
     """
-    answering = _Answering(toolbox or Toolbox(), clock, emit_events)
-    return [_tool(answering, definition) for definition in answering.toolbox.toolset.definitions()]
+    chosen = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+    answering = _Answering(chosen, require_clock(clock), emit_events)
+    return [_tool(answering, definition) for definition in chosen.toolset.definitions()]
 
 
 def _tool(answering: "_Answering", definition: Definition) -> BaseTool:
-    def answer(runtime: ToolRuntime, arguments: dict[str, Any]) -> Command[Any]:
-        return answering.answer(runtime, definition.name, arguments)
+    # ToolNode finds by its annotation which parameter wants the runtime.
+    def answer(runtime: ToolRuntime, arguments: dict[str, Any], call_id: str) -> Command[Any]:
+        return answering.answer(runtime, Call(definition.name, arguments, call_id))
 
     return PlanTool.from_function(
         answer,
@@ -107,6 +154,7 @@ def _tool(answering: "_Answering", definition: Definition) -> BaseTool:
         description=definition.description,
         args_schema=definition.schema,
         infer_schema=False,
+        toolbox=answering.toolbox,
     )
 
 
@@ -125,46 +173,47 @@ class _Answering:
     clock: Clock
     emit_events: bool
 
-    def answer(self, runtime: ToolRuntime, name: str, arguments: dict[str, Any]) -> Command[Any]:
+    def answer(self, runtime: ToolRuntime | None, own: Call) -> Command[Any]:
         """
-        Answer one call of a turn as if its earlier siblings had been answered: they all see the
+        Answer one call of a turn as if the calls before it had been answered: they all see the
         state before the turn.
         """
-        state, own = runtime.state, Call(name, arguments, runtime.tool_call_id or "")
+        state: Any = runtime.state if runtime else {}
+        own = attrs.evolve(own, call_id=runtime.tool_call_id or "") if runtime else own
         turn, calls = self._turn(state, own)
         place, plan, at = calls.index(own), plan_in(state), self.clock()
         *earlier, reply = answered_beside(self.toolbox, plan, calls, place, at=at)
-        message = _message(reply, own.call_id)
+        status = "error" if reply.is_error else "success"
+        message = ToolMessage(reply.text, name=reply.name, tool_call_id=own.call_id, status=status)
         if not reply.events:
             return _Fresh(update={"messages": [message]})
         name = _name(own) if len(calls) > 1 else own.call_id
         parent = _head(earlier, calls) or head_of(value_in(state))
         step = Step(reply.plan, reply.events, name, parent, turn)
-        if self.emit_events:
-            told = {**step.entry(), "tool": reply.name, "call_id": own.call_id}
-            runtime.stream_writer({PLAN: told})
-        return _Fresh(update={**step_update(step, state), "messages": [message]})
+        if self.emit_events and runtime:
+            news = {**step.entry(), "tool": reply.name, "call_id": own.call_id}
+            runtime.stream_writer({PLAN: news})
+        entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)
+        return _Fresh(update={**step_update(step, state, entry), "messages": [message]})
 
     def _turn(self, state: Any, own: Call) -> tuple[str, list[Call]]:
+        """
+        Return the name of the turn that a call is part of, and the turn's open planning calls.
+        """
         message, answered = answered_calls(messages_in(state))
+        if message is None:
+            return own.call_id, [own]
+        # Where a person has edited a call, the message still holds what the model sent.
         edits = value_in(state, _EDITS) or {}
-        made = [
-            _call(edits.get(call["id"], call), call["id"])
-            for call in (message.tool_calls if message else ())
-            if call["id"] not in answered
-        ]
-        calls = [call for call in made if self.toolbox.toolset.find(call.name)]
+        calls = []
+        for call in message.tool_calls:
+            action = edits.get(call["id"], call)
+            if call["id"] not in answered and self.toolbox.toolset.find(action["name"]):
+                calls.append(Call(action["name"], action["args"], call["id"] or ""))
         if own not in calls:
             calls = [own if call.call_id == own.call_id else call for call in calls]
-        return _turn_name(message) if message else own.call_id, calls if own in calls else [own]
-
-
-def _call(action: Mapping[str, Any], call_id: str | None) -> Call:
-    return Call(action["name"], action["args"], call_id or "")
-
-
-def _turn_name(message: AIMessage) -> str:
-    return message.id or " ".join(call["id"] or "" for call in message.tool_calls)
+        turn = message.id or " ".join(call["id"] or "" for call in message.tool_calls)
+        return turn, calls if own in calls else [own]
 
 
 def _head(earlier: Sequence[Reply], calls: Sequence[Call]) -> str:
@@ -174,11 +223,6 @@ def _head(earlier: Sequence[Reply], calls: Sequence[Call]) -> str:
 
 def _name(call: Call) -> str:
     """
-    Name a call by what is carried out: a sibling that saw it otherwise does not follow from it.
+    Name a call by what is carried out: one beside it that saw it otherwise does not follow from it.
     """
     return f"{crc32(repr((call.name, call.arguments)).encode()):x}:{call.call_id}"
-
-
-def _message(reply: Reply, call_id: str) -> ToolMessage:
-    status = "error" if reply.is_error else "success"
-    return ToolMessage(reply.text, name=reply.name, tool_call_id=call_id, status=status)

@@ -1,19 +1,85 @@
-"""Items of the Responses API as guidance reads them; only what a decision needs."""
+"""
+What the SDK hands to a model and takes from it, as guidance reads it, and as the SDK can carry it.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+Items of the Responses API mark no errors, so an answer is known by its words. Some arguments that a
+model sends would end the SDK's run (0.24): half a character (a lone surrogate), or lists in lists
+without end. What the model has sent is what intake reads; what the SDK and the conversation hold is
+`portable`.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
-from agents.items import TResponseInputItem
+import attrs
+from agents import Tool
+from agents.items import TResponseInputItem, TResponseOutputItem
+from openai.types.responses import ResponseFunctionToolCall
 
-from todoplan.adapters.openai_agents.request import Input
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.guidance.partial import is_error_text
+from todoplan.dialogue.replies.error_texts import is_error_text
 from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.tools.toolset import ToolSet
 
-__all__ = ["answers_in", "as_list", "calls_in", "conversation", "neutral", "with_reminder"]
+__all__ = [
+    "Input",
+    "Request",
+    "answers_in",
+    "as_list",
+    "calls_in",
+    "carried",
+    "conversation",
+    "neutral",
+    "portable",
+    "with_reminder",
+]
 
+Input = str | list[TResponseInputItem]
 _TRIMMED = "[Trimmed"
 _REFUSAL = "refusal"
+_DEEPEST = 100
+_BRACKET = re.compile(r"[\[\]{}]")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+
+
+@attrs.frozen
+class Request:
+    """
+    The arguments of a model, by the names and in the order of `agents.Model`.
+    """
+
+    system_instructions: str | None
+    input: Input
+    model_settings: Any
+    tools: list[Tool]
+    output_schema: Any
+    handoffs: list[Any]
+    tracing: Any
+    previous_response_id: str | None = attrs.field(kw_only=True)
+    conversation_id: str | None = attrs.field(kw_only=True)
+    prompt: Any = attrs.field(kw_only=True)
+
+    def arguments(self) -> dict[str, Any]:
+        """
+        Return them by name.
+        """
+        return attrs.asdict(self, recurse=False)
+
+    @property
+    def is_partial(self) -> bool:
+        """
+        Say whether the provider keeps the conversation, and the input is only what is new.
+        """
+        return bool(self.previous_response_id or self.conversation_id)
+
+    @property
+    def is_structured(self) -> bool:
+        """
+        Say whether the answer is to be of a given shape.
+        """
+        return self.output_schema is not None and not self.output_schema.is_plain_text()
 
 
 def _look(item: object, key: str) -> Any:
@@ -32,22 +98,19 @@ def conversation(given: Input) -> list[Message]:
     """
     items = _items(given)
     names = {_look(i, "call_id"): _look(i, "name") for i in items if _is(i, "function_call")}
-    return [
-        Message("tool", results=(_result(item, names.get(_look(item, "call_id"), "")),))
-        for item in items
-        if _is(item, "function_call_output")
-    ]
+    messages = []
+    for item in items:
+        if _is(item, "function_call_output"):
+            call_id, output = _look(item, "call_id"), _look(item, "output")
+            text = output if isinstance(output, str) else ""
+            failed = is_error_text(text) or text.startswith(_TRIMMED)
+            result = ToolResult(names.get(call_id, ""), not failed, call_id)
+            messages.append(Message("tool", results=(result,)))
+    return messages
 
 
 def _is(item: object, kind: str) -> bool:
     return bool(_look(item, "type") == kind)
-
-
-def _result(item: object, name: str) -> ToolResult:
-    output = _look(item, "output")
-    told = output if isinstance(output, str) else ""
-    failed = is_error_text(told) or told.startswith(_TRIMMED)
-    return ToolResult(name, not failed, _look(item, "call_id"))
 
 
 def answers_in(given: Input) -> list[str]:
@@ -64,32 +127,28 @@ def neutral(output: Iterable[object]) -> Message:
     the provider has carried out itself, such as a web search, does not.
     """
     items = [*output]
-    parts = [*_parts(item for item in items if _is(item, "message"))]
+    messages = (item for item in items if _is(item, "message"))
+    parts = [part for message in messages for part in _look(message, "content") or ()]
     text = "".join(_look(part, "text") or "" for part in parts)
-    calls = tuple(str(_look(item, "type")) for item in items if _is_open(item))
+    calls = tuple(
+        str(_look(item, "type"))
+        for item in items
+        if _look(item, "call_id") or _is(item, "mcp_approval_request")
+    )
     finish = _REFUSAL if any(_is(part, _REFUSAL) for part in parts) else ""
     return Message("assistant", text, calls, finish=finish)
-
-
-def _parts(messages: Iterable[object]) -> Iterator[object]:
-    for message in messages:
-        yield from _look(message, "content") or ()
-
-
-def _is_open(item: object) -> bool:
-    return bool(_look(item, "call_id")) or _is(item, "mcp_approval_request")
 
 
 def calls_in(output: Iterable[object]) -> list[Call]:
     """
     Return the calls of a model's response that the SDK is to answer, in order.
     """
-    return [_call(item) for item in output if _look(item, "call_id")]
-
-
-def _call(item: object) -> Call:
-    arguments = _look(item, "arguments") if _is(item, "function_call") else ""
-    return Call(_look(item, "name") or "", arguments, _look(item, "call_id"))
+    calls = []
+    for item in output:
+        if _look(item, "call_id"):
+            arguments = _look(item, "arguments") if _is(item, "function_call") else ""
+            calls.append(Call(_look(item, "name") or "", arguments, _look(item, "call_id")))
+    return calls
 
 
 def with_reminder(given: Input, text: str) -> Input:
@@ -107,3 +166,39 @@ def as_list(given: Input) -> list[TResponseInputItem]:
     Return the input of a request as a list of items.
     """
     return [{"role": "user", "content": given}] if isinstance(given, str) else given
+
+
+def portable(arguments: str) -> str:
+    """
+    Return the arguments with a question mark for each lone surrogate; as a JSON text of themselves
+    if they are nested too deeply; others as they are.
+    """
+    if _depth(arguments) > _DEEPEST:
+        return json.dumps(arguments)
+    if not _SURROGATE.search(arguments):
+        return arguments
+    try:
+        text = json.dumps(json.loads(arguments), ensure_ascii=False)
+    except ValueError:
+        text = arguments
+    mended = text.encode("utf-8", "replace").decode()
+    return arguments if mended == text else mended
+
+
+def _depth(arguments: str) -> int:
+    if arguments.count("[") + arguments.count("{") <= _DEEPEST:
+        return 0
+    steps = (1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(arguments))
+    return max(accumulate(steps))
+
+
+def carried(item: TResponseOutputItem, toolset: ToolSet) -> TResponseOutputItem:
+    """
+    Return an item of a model's answer as it is handed to the SDK: only planning calls are touched.
+    """
+    if not isinstance(item, ResponseFunctionToolCall) or toolset.find(item.name) is None:
+        return item
+    arguments = portable(item.arguments)
+    if arguments is item.arguments:
+        return item
+    return item.model_copy(update={"arguments": arguments})

@@ -1,59 +1,98 @@
-"""`Planning`: the plan of one session, and what guidance remembers of it."""
+"""
+`Planning`: the plan of one session, what guidance remembers of it, and how both are saved.
+
+The SDK keeps messages in its sessions and a run in `RunState`, neither of them a plan. So the plan
+lives in this object, or in a store that it is given, and `to_data` returns what is to be saved
+beside the SDK's own. Its tools write it, and so do `edit_plan` and `seed_plan`, at any time, also
+while a run goes on: both go through one planner, so that nothing that was accepted is lost.
+
+Nothing of guidance is saved by the SDK: reminders, and answers that were sent back, are part of a
+model's request alone.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from todoplan.adapters.openai_agents.turns import Turns
+from todoplan.adapters.openai_agents.pending_calls import PendingCalls
 from todoplan.codec import plan_from_data, plan_to_data
+from todoplan.codec.recent import entry_line, read_recent, with_lines
+from todoplan.core.commands import Command
+from todoplan.core.decide.decide import Decision
+from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import short_repr
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.guidance import Memory
+from todoplan.dialogue.guidance.guidance import Memory, Settings
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
-from todoplan.planner import AsyncPlanner, Subscriber
+from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
 from todoplan.planner.holding import holding
 
-__all__ = ["Planning", "plan_of_state"]
+__all__ = [
+    "Planning",
+    "edit_plan",
+    "history_of",
+    "plan_of_state",
+    "seed_plan",
+]
 
 _KEY = "todoplan"
 _PLAN = "plan"
+_JOURNAL = "journal"
+_HELD = "held"
 
 
 class Planning:
     """
     The plan of one session. Make one for each, and give it to every agent that shares the plan.
 
-    The SDK's sessions keep messages, and `RunState.to_json` keeps the run, neither of them the
-    plan: save `to_data()` beside them, and go on with `Planning(saved=...)`. A `planner` that is
-    given keeps the plan where its store does, and has a toolbox and a clock of its own; `to_data`
-    then holds only what guidance remembers.
+    `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
+    aware time of every change. Without a `store`, save `to_data()` beside the SDK's session, and go
+    on with `Planning(saved=...)`. With one, the plan is kept there under `plan_id`, and `to_data`
+    holds only what guidance remembers.
 
     Raises:
         CodecError: what was saved is damaged.
-        PlanError: the plan would have two owners, or none; or the planner awaits nothing.
+        PlanError: the plan would have two owners, or none; what was given is no toolbox, no
+            settings or no clock.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - four settings of every adapter, and what was saved
         self,
         toolbox: Toolbox | None = None,
         *,
-        planner: AsyncPlanner | None = None,
-        saved: Mapping[str, Any] | None = None,
+        settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        store: AnyStore | None = None,
         clock: Clock = utc_now,
+        plan_id: str | None = None,
+        saved: Mapping[str, Any] | None = None,
     ) -> None:
         kept = saved or {}
-        if planner:
-            _check(planner, is_sole=not toolbox and _PLAN not in kept)
-        plan = Plan() if planner or not kept else plan_of_state(kept)
-        self._own = None if planner else holding(_KEY, plan)
-        self.planner = planner or AsyncPlanner(self._own, _KEY, toolbox=toolbox, clock=clock)
+        if store is not None and _PLAN in kept:
+            msg = "a plan was saved here, and a store is given: leave store= out, or the saved plan"
+            raise PlanError(msg)
+        if store is None and plan_id is not None:
+            msg = f"plan_id={plan_id!r} names a plan in a store: give store= too, or leave it out"
+            raise PlanError(msg, plan_id=plan_id)
+        self.settings = require(settings, Settings)
+        plan = plan_of_state(kept) if kept and store is None else Plan()
+        self._own = holding(_KEY, plan) if store is None else None
+        self._earlier = read_recent(kept.get(_JOURNAL))
+        self.planner = AsyncPlanner(
+            store if self._own is None else self._own,
+            plan_id if self._own is None else _KEY,
+            toolbox=toolbox,
+            clock=require_clock(clock),
+        )
         self.memory = Memory.of(kept.get("memory"))
-        self.turns = Turns(self.toolbox, kept.get("calls", ()))
+        self.pending = PendingCalls(self.toolbox, kept.get("calls", ()))
 
     @property
     def toolbox(self) -> Toolbox:
         """
-        The planner's toolbox: tool set and policy.
+        The tool set and the policy.
         """
         return self.planner.toolbox
 
@@ -62,6 +101,18 @@ class Planning:
         Return the plan as it stands.
         """
         return await self.planner.plan()
+
+    async def history(self) -> tuple[Entry, ...]:
+        """
+        Return what happened to the plan, oldest first: when, by whom (`actor`; `None` for the
+        model) and by which tool or command (`cause`). A store has all of it; what was saved has
+        the latest 50 entries, fewer if long.
+        """
+        return await self.planner.history() if self._own is None else self._entries(self._own)
+
+    def _entries(self, own: Any) -> tuple[Entry, ...]:
+        # The first entry may be the plan as it was handed over, which is nobody's doing.
+        return (*self._earlier, *(entry for entry in own.entries(_KEY) if entry.cause != _HELD))
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -74,14 +125,17 @@ class Planning:
         """
         Return what is to be saved, as plain JSON values.
         """
-        kept = {"memory": self.memory.to_data(), "calls": self.turns.to_data()}
-        return {_PLAN: plan_to_data(self._own.load(_KEY)), **kept} if self._own else kept
+        kept: dict[str, Any] = {"memory": self.memory.to_data(), "calls": self.pending.to_data()}
+        if self._own is None:
+            return kept
+        journal = with_lines(None, map(entry_line, self._entries(self._own)))
+        return {_PLAN: plan_to_data(self._own.load(_KEY)), _JOURNAL: journal, **kept}
 
     async def answer(self, call: Call) -> Reply:
         """
         Answer a call, with those of its turn that it belongs together with.
         """
-        group = self.turns.group(call)
+        group = self.pending.group(call)
         async with group.lock:
             group.replies = group.replies or await self._replies(group.calls)
         return group.replies[call.call_id]
@@ -93,24 +147,65 @@ class Planning:
         return {reply.call_id: reply for reply in turn.replies}
 
 
-def _check(planner: object, *, is_sole: bool) -> None:
-    if not isinstance(planner, AsyncPlanner):
-        msg = "a Planner awaits nothing, subscribers neither: give AsyncPlanner(store, plan_id)"
-        raise PlanError(msg)
-    if not is_sole:
-        msg = "a planner has its own toolbox and plan: leave toolbox= and a saved plan out"
-        raise PlanError(msg)
-
-
 def plan_of_state(saved: Mapping[str, Any]) -> Plan:
     """
-    Return the plan in what `Planning.to_data` saved.
+    Return the plan in what `Planning.to_data` saved. That of a `Planning` is
+    `await planning.plan()`.
 
     Raises:
         CodecError: what stands there is no plan.
-        PlanError: there is none: a store keeps it.
+        PlanError: there is none: a store keeps it, or `to_data` did not save this.
     """
-    if _PLAN not in saved:
-        msg = "no plan was saved here: a store keeps it; go on with planner="
-        raise PlanError(msg)
-    return plan_from_data(saved[_PLAN])
+    return plan_from_data(_saved(saved)[_PLAN])
+
+
+def history_of(saved: Mapping[str, Any]) -> tuple[Entry, ...]:
+    """
+    Return the journal in what `Planning.to_data` saved: the latest 50 entries, fewer if long. That
+    of a `Planning` is `await planning.history()`.
+
+    Raises:
+        CodecError, PlanError: as of `plan_of_state`.
+    """
+    return read_recent(_saved(saved).get(_JOURNAL))
+
+
+def _saved(given: object) -> Mapping[str, Any]:
+    if isinstance(given, Mapping) and _PLAN in given:
+        return given
+    msg = (
+        f"{short_repr(given)} holds no plan: give what planning.to_data() returned, or ask"
+        " `await planning.plan()`; if a store keeps the plan, go on with store="
+    )
+    raise PlanError(msg, seen=given)
+
+
+async def seed_plan(planning: Planning, plan: Plan, *, actor: str | None = None) -> None:
+    """
+    Make the tasks of a session those of a plan, whatever was there. Ids in use go on.
+
+    Raises:
+        PlanError: this is no `Planning`, or no plan.
+    """
+    await require(planning, Planning).planner.restore(require(plan, Plan), actor=actor)
+
+
+async def edit_plan(
+    planning: Planning,
+    command: Command,
+    *,
+    actor: str | None = None,
+    policy: Policy | None = None,
+) -> Decision:
+    """
+    Carry out a command on the plan of a session, or say why not; `ClearPlan()` clears it.
+
+    It is judged by the policy of the session's toolbox unless another is given. `actor` is who does
+    it, for the journal.
+
+    Raises:
+        PlanError: this is no `Planning`, or no policy.
+    """
+    planner = require(planning, Planning).planner
+    chosen = planner.toolbox.policy if policy is None else require(policy, Policy)
+    return await planner.apply(command, actor=actor, policy=chosen)

@@ -1,4 +1,11 @@
-"""`Planning`, the capability: tools, prompt and guidance of an agent in one."""
+"""
+`Planning`, the capability: tools, prompt and guidance of an agent in one; and the application's own
+hand on the plan.
+
+Guidance works within one request to the model (`prepare_model_request`), so that neither a reminder
+nor an answer that is sent back is kept. What was streamed has been seen: there both stay. A run has
+a copy of the capability, since an instance is shared by all runs of an agent.
+"""
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,15 +24,28 @@ from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.tools import RunContext
 
 from todoplan.adapters.pydantic_ai.conversation import conversation, neutral, with_reminder
-from todoplan.adapters.pydantic_ai.history import remembering
-from todoplan.adapters.pydantic_ai.tools import Desk, PlanToolset
+from todoplan.adapters.pydantic_ai.history import (
+    State,
+    messages_of,
+    plan_of_state,
+    refuse_stored,
+    remembering,
+    with_plan,
+)
+from todoplan.adapters.pydantic_ai.tools import PlanToolset, RunPlan
+from todoplan.core.commands import Command
+from todoplan.core.decide.decide import Decision, Rejected
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import in_utc
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.application import edited, require, require_clock, whole_entry
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Message, is_final_answer
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, ignored
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.planner import AnyStore
 
-__all__ = ["Planning"]
+__all__ = ["Planning", "edit_plan", "seed_plan"]
 
 _Context = RunContext[Any]
 _GAP = TextPart("\n\n")
@@ -44,12 +64,17 @@ class Planning(AbstractCapability[Any]):
     toolbox: Toolbox = field(default_factory=Toolbox)
     settings: Settings = field(default_factory=Settings)
     store: AnyStore | None = None
-    system_prompt: str | None = None
     clock: Clock = utc_now
-    _run_desk: Desk | None = field(default=None, init=False, repr=False)
+    system_prompt: str | None = None
+    _run_plan: RunPlan | None = field(default=None, init=False, repr=False)
     _heard: Memory = field(default_factory=Memory, init=False, repr=False)
     _sent_back: tuple[ModelMessage, ...] = field(default=(), init=False, repr=False)
     _stands: tuple[ModelResponsePart, ...] = field(default=(), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        require(self.toolbox, Toolbox)
+        require(self.settings, Settings)
+        require_clock(self.clock)
 
     async def for_run(self, ctx: _Context) -> "Planning":
         """
@@ -60,8 +85,8 @@ class Planning(AbstractCapability[Any]):
             PlanError: a store is given, and the conversation has no id; or none is, and a store
                 keeps the plan.
         """
-        own = replace(self)
-        own._run_desk = await Desk.of(ctx, self.toolbox, self.store, self.clock)  # noqa: SLF001 - its own kind
+        own = replace(self)  # the agent's is shared by all runs, and so by all users
+        own._run_plan = await RunPlan.of(ctx, self.toolbox, self.store, self.clock)  # noqa: SLF001 - its own kind
         return own
 
     def get_instructions(self) -> str | None:
@@ -75,8 +100,11 @@ class Planning(AbstractCapability[Any]):
         """
         Return the tools, with the plan of the run if this is a run's.
         """
-        return PlanToolset(self.toolbox, store=self.store, clock=self.clock, desk=self._run_desk)
+        return PlanToolset(
+            self.toolbox, store=self.store, clock=self.clock, run_plan=self._run_plan
+        )
 
+    # Not `before_model_request`: what that adds was kept in the history up to Pydantic AI 2.50.
     async def prepare_model_request(
         self,
         ctx: _Context,  # noqa: ARG002 - Pydantic AI's signature
@@ -94,9 +122,9 @@ class Planning(AbstractCapability[Any]):
 
     async def _due(self, messages: list[ModelMessage]) -> Advice:
         if isinstance(messages[-1], ModelResponse):  # the provider paused: it just goes on
-            return Advice(self._desk.memory)
-        plan, told = await self._desk.planner.plan(), conversation(messages)
-        return self._guidance.before_model(plan, told, self._desk.memory)
+            return Advice(self._own.memory)
+        plan, seen = await self._own.planner.plan(), conversation(messages)
+        return self._guidance.before_model(plan, seen, self._own.memory)
 
     async def after_model_request(
         self, ctx: _Context, *, request_context: ModelRequestContext, response: ModelResponse
@@ -110,17 +138,17 @@ class Planning(AbstractCapability[Any]):
         Raises:
             PlanError: the model goes on answering over open tasks, and the settings say to raise.
         """
-        desk, said = self._desk, neutral(response)
-        plan = await desk.planner.plan()
+        own, said = self._own, neutral(response)
+        plan = await own.planner.plan()
         structured = _is_structured(request_context.model_request_parameters)
         advice = self._guidance.after_model(plan, said, self._heard, structured=structured)
-        desk.memory = self._heard = advice.memory
+        own.memory = self._heard = advice.memory
         if advice.verdict == "raise":
             raise ignored(plan)
         if advice.verdict == "again":
             self._ask_again(ctx, request_context, response, advice)
         response = self._completed(response, said)
-        return remembering(response, advice.memory, plan if desk.in_history else None, ctx.messages)
+        return remembering(response, advice.memory, plan if own.in_history else None, ctx.messages)
 
     def _ask_again(
         self, ctx: _Context, request: ModelRequestContext, answer: ModelResponse, advice: Advice
@@ -147,9 +175,66 @@ class Planning(AbstractCapability[Any]):
         return Guidance(self.toolbox.toolset, self.settings)
 
     @property
-    def _desk(self) -> Desk:
-        return cast("Desk", self._run_desk)
+    def _own(self) -> RunPlan:
+        return cast("RunPlan", self._run_plan)
 
 
 def _is_structured(asked: ModelRequestParameters) -> bool:
     return asked.output_object is not None or not asked.allow_text_output
+
+
+def seed_plan(
+    planning: Planning | PlanToolset, state: State, plan: Plan, *, actor: str | None = None
+) -> list[ModelMessage]:
+    """
+    Return the message history with this plan in it, whatever was there: give it as
+    `message_history=` to the next run of the agent that has this planning. `actor` is who does it,
+    for the journal.
+
+    A conversation that begins with one is no new one to Pydantic AI, which then leaves
+    `Agent(system_prompt=...)` out: use `instructions=`, or the capability `ReinjectSystemPrompt`.
+
+    Raises:
+        PlanError: a store keeps the plan of this conversation; what was given is no `Planning`, no
+            history or no plan.
+    """
+    own, messages = _settings_of(planning), messages_of(state)
+    refuse_stored(messages, stored=own.store is not None)
+    at = in_utc(own.clock())
+    entry = whole_entry(require(plan, Plan), "seed_plan", at=at, actor=actor)
+    return with_plan(messages, plan, entry)
+
+
+def edit_plan(
+    planning: Planning | PlanToolset,
+    state: State,
+    command: Command,
+    *,
+    actor: str | None = None,
+    policy: Policy | None = None,
+) -> tuple[Decision, list[ModelMessage]]:
+    """
+    Carry out a command on the plan of a message history, or say why not; `ClearPlan()` clears it.
+
+    It is judged by the policy of the planning unless another is given. `actor` is who does it, for
+    the journal.
+
+    Returns what was decided, and the history to go on with; the one that was given is as it was.
+
+    Raises:
+        CodecError: what stands there is no plan.
+        PlanError: as of `seed_plan`; what was given is no policy.
+    """
+    own, messages = _settings_of(planning), messages_of(state)
+    refuse_stored(messages, stored=own.store is not None)
+    plan, at = plan_of_state(messages), in_utc(own.clock())
+    chosen = own.toolbox.policy if policy is None else policy
+    decision, entry = edited(plan, command, chosen, at=at, actor=actor)
+    if entry is None or isinstance(decision, Rejected):
+        return decision, [*messages]
+    return decision, with_plan(messages, decision.plan, entry)
+
+
+def _settings_of(given: object) -> Planning | PlanToolset:
+    remedy = "the agent's Planning (or what make_tools returned), and then its messages"
+    return given if isinstance(given, PlanToolset) else require(given, Planning, remedy)

@@ -14,7 +14,7 @@ from pydantic_ai.messages import (
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.toolbox import Call
 
-__all__ = ["conversation", "neutral", "siblings", "with_reminder"]
+__all__ = ["calls_of_turn", "conversation", "neutral", "with_reminder"]
 
 _FINISHES = {"tool_call": "tool_calls"}
 _UNDER_WAY = "pause_turn"
@@ -49,7 +49,7 @@ def _result(part: ToolReturnPart) -> ToolResult:
     return ToolResult(part.tool_name, part.outcome == "success", part.tool_call_id)
 
 
-def siblings(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[Call, ...]:
+def calls_of_turn(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[Call, ...]:
     """
     Return the calls of the response that made this one, itself included; () if there is none.
     """

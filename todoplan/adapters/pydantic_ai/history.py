@@ -1,44 +1,53 @@
 """
 The plan in a message history, as metadata: no model sees it, and it goes where the messages go.
 
-A `ToolReturnPart` holds the plan after its call, whole, so that one message is enough, whichever
-others are summarised away; a `ModelResponse` holds what guidance remembers, and the plan too if the
-history has lost it. Where a store keeps the plan, a mark says so instead.
+Pydantic AI keeps no state but the messages, and its capabilities are shared by all runs. So the
+plan lives in the messages: a `ToolReturnPart` holds it as it was after its call, whole, so that one
+message is enough, whichever others are summarised away, and the call's entry of the journal; a
+`ModelResponse` holds what guidance remembers, and the plan too if the history has lost it. Those
+two are written by a run; between runs `edit_plan` and `seed_plan` write to the last message, of a
+copy: whoever edits a history goes on with what is returned.
+
+Where a store keeps the plan, a mark says so instead. Reminders are in no message that is kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
 
-from todoplan.codec import entry_to_data, plan_from_data, plan_to_data
-from todoplan.core.commands import Command
-from todoplan.core.decide.decide import Accepted, Decision, decide
+from todoplan.codec import entry_from_data, entry_to_data, plan_from_data, plan_to_data
+from todoplan.codec.recent import read_recent, with_entry
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.clock import utc_now
+from todoplan.core.plan.validation import in_utc, short_repr
 from todoplan.dialogue.guidance.guidance import Memory
 from todoplan.dialogue.toolbox import Reply
-from todoplan.errors import PlanError
+from todoplan.errors import CodecError, PlanError
 
 __all__ = [
     "KEY",
     "Result",
-    "edit_plan",
+    "State",
+    "history_of",
     "memory_of",
+    "messages_of",
     "news",
+    "noting",
     "plan_of_state",
+    "refuse_stored",
     "remembering",
-    "seed_plan",
+    "with_plan",
 ]
 
 KEY = "todoplan"
 _PLAN = "plan"
 _MEMORY = "memory"
 _STORED = "stored"
+_ENTRY = "entry"
+_EDITS = "edits"
 _M = TypeVar("_M", bound=ModelRequest | ModelResponse)
 
 
@@ -63,15 +72,64 @@ def plan_of_state(state: State) -> Plan:
 
     Raises:
         CodecError: what stands there is no plan.
-        PlanError: a store keeps the plan of this conversation.
+        PlanError: a store keeps the plan of this conversation, or this is none.
     """
-    messages = state if isinstance(state, Sequence) else state.all_messages()
-    _refuse_stored(messages)
+    messages = messages_of(state)
+    refuse_stored(messages)
     return next((plan_from_data(document) for document in _found(messages, _PLAN)), Plan())
 
 
-def _refuse_stored(messages: Sequence[ModelMessage]) -> None:
-    if any(mark is True for mark in _found(messages, _STORED)):
+def history_of(state: State) -> tuple[Entry, ...]:
+    """
+    Return what happened to the plan, oldest first: when, by whom (`actor`; `None` for the model)
+    and by which tool or command (`cause`). It goes as far back as the messages do; of the edits
+    that follow each other, the latest 50, fewer if long.
+
+    Raises:
+        CodecError, PlanError: as of `plan_of_state`.
+    """
+    messages = messages_of(state)
+    refuse_stored(messages)
+    entries: list[Entry] = []
+    for message in messages:
+        for metadata in reversed([*_metadata(message)]):
+            note = metadata.get(KEY, {}) if isinstance(metadata, Mapping) else {}
+            if not isinstance(note, Mapping):
+                msg = f"what stands under {KEY!r} in a message is damaged: {note!r:.60}"
+                raise CodecError(msg)
+            if _ENTRY in note:
+                entries.append(entry_from_data(note[_ENTRY]))
+            entries.extend(read_recent(note.get(_EDITS)))
+    return tuple(entries)
+
+
+def messages_of(state: object) -> Sequence[ModelMessage]:
+    """
+    Return the messages of a history, or of a run's result.
+
+    Raises:
+        PlanError: it is neither.
+    """
+    result: Any = state
+    found = result.all_messages() if hasattr(state, "all_messages") else state
+    kinds = ModelRequest | ModelResponse
+    if isinstance(found, list | tuple) and all(isinstance(one, kinds) for one in found):
+        return found
+    msg = (
+        f"{short_repr(state)} was given; give a run's result, or its messages:"
+        " result.all_messages(), or what ModelMessagesTypeAdapter has read"
+    )
+    raise PlanError(msg, seen=state)
+
+
+def refuse_stored(messages: Sequence[ModelMessage], *, stored: bool = False) -> None:
+    """
+    Raise if a store keeps the plan of these messages, as a mark in them or the caller says.
+
+    Raises:
+        PlanError: it does.
+    """
+    if stored or any(mark is True for mark in _found(messages, _STORED)):
         msg = (
             "a store keeps the plan of this conversation, not its messages: use "
             "AsyncPlanner(store, conversation_id), and give store= to every agent that goes on"
@@ -91,6 +149,7 @@ def _found(messages: Sequence[ModelMessage], key: str) -> Iterator[Any]:
     """
     Yield what stands under a key, the latest first; a note of ours that is damaged, as it is.
     """
+    # The latest first: a conversation of a thousand messages has its plan in one of the last.
     for message in reversed(messages):
         for metadata in _metadata(message):
             note = metadata.get(KEY, {}) if isinstance(metadata, Mapping) else {}
@@ -105,16 +164,16 @@ def _metadata(message: ModelMessage) -> Iterator[Any]:
             yield part.metadata
 
 
-def news(reply: Reply, *, whole: bool) -> dict[str, Any] | None:
+def news(reply: Reply, *, at: datetime, whole: bool) -> dict[str, Any] | None:
     """
     Return the metadata of a reply: what it did, for user interfaces, and the `whole` plan, unless
     a store keeps that.
     """
     if not reply.events:
         return None
-    entry = entry_to_data(Entry(reply.plan.revision, reply.events, cause=reply.name))
+    entry = entry_to_data(Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name))
     plan = {_PLAN: plan_to_data(reply.plan)} if whole else {_STORED: True}
-    return {KEY: {"entry": entry, **plan}}
+    return {KEY: {_ENTRY: entry, **plan}}
 
 
 def remembering(
@@ -127,49 +186,24 @@ def remembering(
     note: dict[str, Any] = {_MEMORY: memory.to_data()}
     if plan is None:
         note[_STORED] = True
-    elif not _is_kept(plan, messages):
+    elif next(_found(messages, _PLAN), {"revision": 0})["revision"] != plan.revision:
         note[_PLAN] = plan_to_data(plan)
-    return _noting(response, note)
+    return noting(response, note)
 
 
-def _is_kept(plan: Plan, messages: Sequence[ModelMessage]) -> bool:
-    kept = next(_found(messages, _PLAN), {"revision": 0})
-    return bool(kept["revision"] == plan.revision)
-
-
-def _noting(message: _M, note: dict[str, Any]) -> _M:
+def noting(message: _M, note: dict[str, Any]) -> _M:
+    """
+    Return a message with a note beside what else is kept of it.
+    """
     metadata = message.metadata or {}
     return replace(message, metadata={**metadata, KEY: {**metadata.get(KEY, {}), **note}})
 
 
-def seed_plan(messages: Sequence[ModelMessage], plan: Plan) -> list[ModelMessage]:
+def with_plan(messages: Sequence[ModelMessage], plan: Plan, entry: Entry) -> list[ModelMessage]:
     """
-    Return the message history with this plan in it, whatever was there: give it as
-    `message_history=` to the next run.
-
-    A conversation that begins with one is no new one to Pydantic AI, which then leaves
-    `Agent(system_prompt=...)` out: use `instructions=`, or the capability `ReinjectSystemPrompt`.
-
-    Raises:
-        PlanError: a store keeps the plan of this conversation.
+    Return the messages with a plan in the last one, and the entry that tells how it came about.
     """
-    _refuse_stored(messages)
     *earlier, last = messages or [ModelRequest(parts=[])]
-    return [*earlier, _noting(last, {_PLAN: plan_to_data(plan)})]
-
-
-def edit_plan(
-    messages: Sequence[ModelMessage], command: Command, policy: Policy = DEFAULT
-) -> tuple[Decision, list[ModelMessage]]:
-    """
-    Carry out a command on the plan of a message history, or say why not; `ClearPlan()` clears it.
-
-    Returns what was decided, and the history to go on with.
-
-    Raises:
-        CodecError, PlanError: as of `plan_of_state`.
-    """
-    decision = decide(plan_of_state(messages), command, policy, at=utc_now())
-    if not isinstance(decision, Accepted) or not decision.events:
-        return decision, [*messages]
-    return decision, seed_plan(messages, decision.plan)
+    kept = (last.metadata or {}).get(KEY, {}).get(_EDITS)
+    note = {_PLAN: plan_to_data(plan), _EDITS: with_entry(kept, entry)}
+    return [*earlier, noting(last, note)]

@@ -1,6 +1,14 @@
-"""The planning tools as a toolset, of any tool set and under any policy."""
+"""
+The planning tools as a toolset, of any tool set and under any policy.
+
+A run works on a copy of the toolset with a plan of its own (`RunPlan`): read from the messages when
+the run begins, and written back with each answer. Every tool is a barrier (`sequential`), so that
+the calls of a turn are carried out in order. What a model has sent badly must not reach Pydantic
+AI's validators: they would count it as a retry, and end the run at the second.
+"""
 
 import json
+from datetime import datetime
 from typing import Any
 
 import attrs
@@ -9,52 +17,60 @@ from pydantic_ai.messages import ToolReturn
 from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
-from todoplan.adapters.pydantic_ai.conversation import siblings
+from todoplan.adapters.pydantic_ai.conversation import calls_of_turn
 from todoplan.adapters.pydantic_ai.history import KEY, memory_of, news, plan_of_state
+from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.guidance import Memory
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.dialogue.tools.toolset import Definition
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner
 from todoplan.planner.holding import holding
 
-__all__ = ["Desk", "PlanToolset", "make_tools"]
+__all__ = ["PlanToolset", "RunPlan", "make_tools"]
 
 _Context = RunContext[Any]
 _AS_SENT = "the arguments as sent"
 
 
 @attrs.define
-class Desk:
+class RunPlan:
     """
     What one run works on: the plan and what guidance remembers. `in_history` says that the message
     history is where the plan is kept; otherwise it is in a store, under the conversation's id.
+    `times` has the time of the latest change.
     """
 
     planner: AsyncPlanner
     memory: Memory
     in_history: bool
+    times: list[datetime]
 
     @classmethod
     async def of(
         cls, ctx: _Context, toolbox: Toolbox, store: AnyStore | None, clock: Clock
-    ) -> "Desk":
+    ) -> "RunPlan":
         """
-        Return the desk of a run, from the messages that the run goes on from.
+        Return the plan of a run, from the messages that the run goes on from.
 
         Raises:
             CodecError: what stands in the messages is no plan.
             PlanError: a store is given, and the conversation has no id; or none is, and a store
                 keeps the plan.
         """
+        times: list[datetime] = []
+
+        def noted() -> datetime:
+            times[:] = [clock()]
+            return times[0]
+
         if store is None:
             held = holding(KEY, plan_of_state(ctx.messages))
-            planner = AsyncPlanner(held, KEY, toolbox=toolbox, clock=clock)
+            planner = AsyncPlanner(held, KEY, toolbox=toolbox, clock=noted)
         else:
-            planner = AsyncPlanner(store, ctx.conversation_id, toolbox=toolbox, clock=clock)
+            planner = AsyncPlanner(store, ctx.conversation_id, toolbox=toolbox, clock=noted)
         memory = memory_of(ctx.messages).new_run(await planner.plan())
-        return cls(planner, memory, in_history=store is None)
+        return cls(planner, memory, store is None, times)
 
     async def answer(self, calls: tuple[Call, ...]) -> Reply:
         """
@@ -66,6 +82,7 @@ class Desk:
         return reply
 
 
+# Arguments that Pydantic AI refuses count as a retry, of which a tool has one by default.
 class _Lenient:
     """
     A validator that lets every argument pass: ours are read by intake, which says what is wrong.
@@ -110,12 +127,12 @@ class PlanToolset(AbstractToolset[Any]):
         *,
         store: AnyStore | None = None,
         clock: Clock = utc_now,
-        desk: Desk | None = None,
+        run_plan: RunPlan | None = None,
     ) -> None:
-        self.toolbox = toolbox or Toolbox()
-        self._store = store
-        self._clock = clock
-        self._desk = desk
+        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+        self.store = store
+        self.clock = require_clock(clock)
+        self._run_plan = run_plan
 
     @property
     def id(self) -> str:
@@ -128,28 +145,27 @@ class PlanToolset(AbstractToolset[Any]):
         """
         Return the toolset for one run, with the plan of its conversation.
         """
-        if self._desk:
+        if self._run_plan:  # the capability's, which has read the plan already
             return self
-        desk = await Desk.of(ctx, self.toolbox, self._store, self._clock)
-        return PlanToolset(self.toolbox, store=self._store, clock=self._clock, desk=desk)
+        own = await RunPlan.of(ctx, self.toolbox, self.store, self.clock)
+        return PlanToolset(self.toolbox, store=self.store, clock=self.clock, run_plan=own)
 
     async def get_tools(self, ctx: _Context) -> dict[str, ToolsetTool[Any]]:
         """
         Return the tools; each is a barrier, so that calls of one turn are carried out in order.
         """
-        definitions = self.toolbox.toolset.definitions()
-        return {definition.name: self._tool(definition, ctx) for definition in definitions}
-
-    def _tool(self, definition: Definition, ctx: _Context) -> ToolsetTool[Any]:
-        told = ToolDefinition(
-            name=definition.name,
-            description=definition.description,
-            parameters_json_schema=definition.schema,
-            sequential=True,
-        )
-        return ToolsetTool(
-            toolset=self, tool_def=told, max_retries=ctx.max_retries, args_validator=_LENIENT
-        )
+        tools: dict[str, ToolsetTool[Any]] = {}
+        for definition in self.toolbox.toolset.definitions():
+            shown = ToolDefinition(
+                name=definition.name,
+                description=definition.description,
+                parameters_json_schema=definition.schema,
+                sequential=True,
+            )
+            tools[definition.name] = ToolsetTool(
+                toolset=self, tool_def=shown, max_retries=ctx.max_retries, args_validator=_LENIENT
+            )
+        return tools
 
     async def call_tool(
         self,
@@ -165,25 +181,24 @@ class PlanToolset(AbstractToolset[Any]):
             ToolFailed: the reply is an error: told to the model, and no retry is counted.
             PlanError: it is called outside a run.
         """
-        if self._desk is None:
+        own = self._run_plan
+        if own is None:
             msg = f"{name} needs the plan of a run: give the toolset to an agent"
             raise PlanError(msg, tool=name)
-        calls = {call.call_id: call for call in siblings(ctx.messages, ctx.tool_call_id)}
+        turn = {call.call_id: call for call in calls_of_turn(ctx.messages, ctx.tool_call_id)}
         call_id = ctx.tool_call_id or ""
-        sent = calls[call_id].arguments if call_id in calls else None
-        own = Call(name, _as_sent(tool_args, sent), call_id)
-        reply = await self._desk.answer(self._clash(call_id, tuple(calls.values())) or (own,))
+        sent = turn[call_id].arguments if call_id in turn else None
+        calls: tuple[Call, ...] = (Call(name, _as_sent(tool_args, sent), call_id),)
+        # Law 13: whole-list writes that contradict each other are refused together.
+        made = tuple(turn.values())
+        clash = [made[at] for at in sorted(self.toolbox.clashing([call.name for call in made]))]
+        if any(call.call_id == call_id for call in clash):
+            calls = tuple(clash)
+        reply = await own.answer(calls)
         if reply.is_error:
-            raise ToolFailed(reply.text)
-        return ToolReturn(reply.text, metadata=news(reply, whole=self._desk.in_history))
-
-    def _clash(self, call_id: str, calls: tuple[Call, ...]) -> tuple[Call, ...]:
-        """
-        Return the calls of the turn that cannot all be carried out, if this is one of them.
-        """
-        places = self.toolbox.clashing([call.name for call in calls])
-        clash = tuple(calls[place] for place in sorted(places))
-        return clash if any(call.call_id == call_id for call in clash) else ()
+            raise ToolFailed(reply.text)  # an answer; ModelRetry would count against the run
+        metadata = news(reply, at=own.times[-1], whole=own.in_history)
+        return ToolReturn(reply.text, metadata=metadata)
 
 
 def make_tools(
@@ -194,5 +209,8 @@ def make_tools(
 
     With a store, the plan is kept there under `conversation_id`, and not in the message history.
     `clock` gives aware times.
+
+    Raises:
+        PlanError: what was given is no toolbox, or no clock.
     """
     return PlanToolset(toolbox, store=store, clock=clock)

@@ -7,12 +7,11 @@ from todoplan.core.plan.graph import topological_order
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import LARGEST_GIVEN, number_of
-from todoplan.core.problems import Problem
+from todoplan.core.plan.validation import as_whole_number, tuple_of
+from todoplan.core.problems import MOST_NAMED, Problem
 from todoplan.errors import PlanError
 
-__all__ = ["faults", "plan_of"]
-
-_TOLD = 20
+__all__ = ["plan_of", "plan_problems"]
 
 
 def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Plan:
@@ -22,15 +21,19 @@ def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Pl
     `next_id` is raised above every id in use; none is over 10**15.
 
     Raises:
-        PlanError: the tasks are no plan; `data["problems"]` holds every fault.
+        PlanError: the tasks are no plan; `data["problems"]` holds every problem.
     """
-    kept = tuple(tasks)
-    problems = tuple(faults(kept, next_id))
+    kept = tuple_of(tasks, Task, "tasks, such as [Task('1', 'Write it')]")
+    next_id, revision = as_whole_number(next_id), as_whole_number(revision, 0)
+    problems = tuple(plan_problems(kept, next_id))
     if problems:
-        told = [f"{p.code} {', '.join(p.task_ids[:_TOLD])} ({p.seen})" for p in problems[:_TOLD]]
-        more = f" and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
-        listed = "; ".join(told) + more
-        msg = f"these tasks are no plan: {listed}. Mend them, or create them by commands"
+        named = [
+            f"{p.code} {', '.join(p.task_ids[:MOST_NAMED])} ({p.seen})"
+            for p in problems[:MOST_NAMED]
+        ]
+        more = f" and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
+        listed = "; ".join(named) + more
+        msg = f"these tasks are no plan: {listed}. Repair them, or create them by commands"
         raise PlanError(msg, problems=problems)
     draft = Draft(Plan())
     draft.next_id, draft.revision = next_id, revision
@@ -38,16 +41,12 @@ def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Pl
     return draft.freeze()
 
 
-def faults(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem]:
+def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem]:
     """
     Yield what keeps the tasks and the next id from being a plan: ids, texts, edges, cycles.
     """
     if next_id > LARGEST_GIVEN:
         yield Problem("bad_id", seen=f"the next id is over {LARGEST_GIVEN}")
-    yield from _task_faults(tasks)
-
-
-def _task_faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
     known: dict[str, Task] = {}
     for task in tasks:
         if not 0 < number_of(task.id) <= LARGEST_GIVEN:
@@ -59,19 +58,22 @@ def _task_faults(tasks: tuple[Task, ...]) -> Iterator[Problem]:
         known[task.id] = task
     blocking = {(task.id, end) for task in tasks for end in task.blocks}
     waiting = {(end, task.id) for task in tasks for end in task.blocked_by}
-    if blocking == waiting and _are_plain(blocking, tasks):
+    # Most documents hold mirrored edges that lead from a task to a later one: no walk is needed.
+    if blocking == waiting and _lead_onwards(blocking, tasks):
         return
-    broken = [fault for task in tasks for fault in _edge_faults(task, known)]
+    broken = [problem for task in tasks for problem in _edge_problems(task, known)]
     broken += _one_sided(blocking - waiting, known, "blocked_by")
-    broken += _one_sided(
-        {(blocked, blocker) for blocker, blocked in waiting - blocking}, known, "blocks"
-    )
+    turned = {(blocked, blocker) for blocker, blocked in waiting - blocking}
+    broken += _one_sided(turned, known, "blocks")
     yield from broken
     if not broken:
-        yield from _cycle(known)
+        in_order = set(topological_order(known.values()))
+        rest = tuple(task_id for task_id in known if task_id not in in_order)
+        if rest:
+            yield Problem("cycle", rest, seen="these tasks wait for each other")
 
 
-def _are_plain(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
+def _lead_onwards(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
     """
     Say whether the edges, all mirrored, are known to be right without a walk: each stands once and
     leads from a task to a later one.
@@ -82,7 +84,7 @@ def _are_plain(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
     ) and all(place[start] < place.get(end, -1) for start, end in edges)
 
 
-def _edge_faults(task: Task, known: dict[str, Task]) -> Iterator[Problem]:
+def _edge_problems(task: Task, known: dict[str, Task]) -> Iterator[Problem]:
     for name, ends in (("blocks", task.blocks), ("blocked_by", task.blocked_by)):
         if len(set(ends)) != len(ends):
             yield Problem("duplicate_edge", (task.id,), seen=f"an id stands twice in {name}")
@@ -99,10 +101,3 @@ def _one_sided(
     for task_id, end in sorted(edges):
         if end in known and end != task_id:
             yield Problem("one_sided_edge", (task_id, end), seen=f"{mirror} does not mirror it")
-
-
-def _cycle(known: dict[str, Task]) -> Iterator[Problem]:
-    sorted_ids = set(topological_order(known.values()))
-    rest = tuple(task_id for task_id in known if task_id not in sorted_ids)
-    if rest:
-        yield Problem("cycle", rest, seen="these tasks wait for each other")

@@ -1,6 +1,12 @@
 """
 From a command to events, or to problems. Pure: no clock, no I/O; ids come from the plan's counter.
 
+Theory. A command is run through in a transaction: each step happens at once, on a draft, so that
+the next one sees it, and every mistake is noted and the run goes on. Some inputs can never form a
+valid plan (a cycle, an unknown id, an empty text); every policy refuses them. Only what could form
+one is shown to the policy, as one change from the plan before to the plan after: a batch is judged
+by what comes of it, not by its steps.
+
 Law: an accepted command's events replay to its plan, and the plan satisfies the policy; a rejected
 command changes nothing, and names every problem found, not the first.
 """
@@ -22,7 +28,7 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.assembly import faults
+from todoplan.core.decide.assembly import plan_problems
 from todoplan.core.decide.tasks import create, delete, start_next, update
 from todoplan.core.decide.transaction import Transaction
 from todoplan.core.decide.whole_list import clear, write
@@ -30,12 +36,11 @@ from todoplan.core.events.types import Event, PlanRestored
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.fast_constructor import fast_constructor
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.times import in_utc
-from todoplan.core.plan.validation import short_repr
-from todoplan.core.problems import Problem
+from todoplan.core.plan.validation import in_utc, short_repr
+from todoplan.core.problems import Problem, explain_all
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy, judge
-from todoplan.core.rules.presets import DEFAULT
+from todoplan.core.rules.presets import DEFAULT, PRESETS
 from todoplan.errors import PlanError
 
 __all__ = ["Accepted", "Decision", "Rejected", "decide", "decide_with_change"]
@@ -51,6 +56,12 @@ class Accepted:
     events: tuple[Event, ...]
     warnings: tuple[Problem, ...] = ()
 
+    def unwrap(self) -> Plan:
+        """
+        Return the plan.
+        """
+        return self.plan
+
 
 @attrs.frozen
 class Rejected:
@@ -59,6 +70,22 @@ class Rejected:
     """
 
     problems: tuple[Problem, ...]
+
+    @property
+    def text(self) -> str:
+        """
+        All problems in words, for people: what was seen, and what to do.
+        """
+        return " ".join(explain_all(self.problems))
+
+    def unwrap(self) -> NoReturn:
+        """
+        Raise the problems, for programs whose commands cannot be wrong.
+
+        Raises:
+            PlanError: always; `data["problems"]` holds the problems.
+        """
+        raise PlanError(self.text, problems=self.problems)
 
 
 Decision = Accepted | Rejected
@@ -74,7 +101,7 @@ def decide(
     Times are kept in UTC, whatever the zone of `at`.
 
     Raises:
-        PlanError: `at` has no time zone, or what is given is no command.
+        PlanError: `at` has no time zone, or what is given is no plan, no command or no policy.
     """
     return decide_with_change(plan, command, policy, at)[0]
 
@@ -83,15 +110,19 @@ def decide_with_change(
     plan: Plan, command: Command, policy: Policy, at: datetime | None
 ) -> tuple[Decision, Change]:
     """
-    Decide, and return the change that was weighed as well: for whoever tells of it.
+    Decide, and return the change that was judged as well: for whoever describes it.
 
     Raises:
         PlanError: as of `decide`.
     """
+    if type(plan) is not Plan or type(policy) is not Policy:
+        _check_arguments(plan, policy)
     if at is not None and at.tzinfo is not UTC:
         at = in_utc(at)
     transaction = Transaction(Draft(plan), at)
     _run(transaction, command)
+    if transaction.unchecked:
+        transaction.check_edges()
     if transaction.problems:
         return Rejected(tuple(transaction.problems)), Change(plan, plan, command, ())
     events = tuple(transaction.events)
@@ -104,7 +135,20 @@ def decide_with_change(
     return _accepted(change.after, events, warnings), change
 
 
+def _check_arguments(plan: object, policy: object) -> None:
+    if not isinstance(plan, Plan):
+        msg = f"{short_repr(plan)} was given as the plan; write decide(plan, command, policy)"
+        raise PlanError(msg, seen=plan)
+    if not isinstance(policy, Policy):
+        name = policy.lower().replace("_", "-") if isinstance(policy, str) else ""
+        preset = repr(PRESETS.get(name, DEFAULT))
+        msg = f"{short_repr(policy)} is no policy; give one, such as todoplan.{preset}"
+        raise PlanError(msg, seen=policy)
+
+
 def _run(transaction: Transaction, command: Command) -> None:  # noqa: C901 - one branch a command
+    # The most frequent command stands first; the last branch is for what is no command at all, and
+    # a type checker holds that no command falls through to it.
     match command:
         case UpdateTask():
             update(transaction, command)
@@ -120,8 +164,11 @@ def _run(transaction: Transaction, command: Command) -> None:  # noqa: C901 - on
             start_next(transaction)
         case ClearPlan():
             clear(transaction)
-        case RestorePlan():
-            _restore(transaction, command)
+        case RestorePlan(tasks, next_id):
+            found = tuple(plan_problems(tasks, next_id))
+            transaction.problems.extend(found)
+            if not found:
+                transaction.emit(PlanRestored(tasks, next_id, transaction.at))
         case Batch(commands):
             for part in commands:
                 _run(transaction, part)
@@ -132,9 +179,3 @@ def _run(transaction: Transaction, command: Command) -> None:  # noqa: C901 - on
 def _refuse(command: Never) -> NoReturn:
     msg = f"{short_repr(command)} is no command; give one, such as commands.CreateTask('a')"
     raise PlanError(msg, seen=command)
-
-
-def _restore(transaction: Transaction, command: RestorePlan) -> None:
-    transaction.problems.extend(faults(command.tasks, command.next_id))
-    if not transaction.problems:
-        transaction.emit(PlanRestored(command.tasks, command.next_id, transaction.at))

@@ -5,34 +5,27 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
+import attrs
+
 from todoplan.core.commands import UNSET, CreateTask, UpdateTask
 from todoplan.core.decide.transaction import Transaction
-from todoplan.core.events.types import (
-    EdgeAdded,
-    EdgeRemoved,
-    StatusChanged,
-    TaskCreated,
-    TaskDeleted,
-    TaskEdited,
-)
-from todoplan.core.plan.fast_constructor import fast_constructor
+from todoplan.core.events.types import StatusChanged, TaskCreated, TaskDeleted, TaskEdited
+from todoplan.core.plan.fast_constructor import fast_constructor, mutable_variant
 from todoplan.core.plan.frozen import EMPTY, LEVELS, FrozenDict, freeze
-from todoplan.core.plan.graph import path_between
 from todoplan.core.plan.lifecycle import ACTION_TO, TABLE, Kind
-from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Status, Task, Todo
 from todoplan.errors import PlanError
 
-__all__ = ["create", "delete", "edit", "move", "new_task", "start_next", "task_of", "update"]
+__all__ = ["create", "delete", "edit", "move", "new_tasks", "start_next", "update"]
 
-_Times = tuple[datetime | None, datetime | None, datetime | None, datetime | None]
-_NO_TIMES: _Times = (None, None, None, None)
-_PENDING, _IN_PROGRESS, _COMPLETED = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED
-_TEXTS = ("subject", "description", "active_form", "priority", "owner", "estimate")
-_fields = attrgetter(*_TEXTS, "metadata")
-_NO_FIELDS = (*(UNSET for _ in _TEXTS), EMPTY)
-_ends = attrgetter("add_blocks", "add_blocked_by", "remove_blocks", "remove_blocked_by")
-_NO_ENDS = ((), (), (), ())
-_task = fast_constructor(Task)
+# Metadata is merged, and so has a way of its own; every other editable field is set as it is given.
+_SETTABLE = tuple(name for name in TASK_FIELDS if name in EDITABLE - {"metadata"})
+_EDGES = ("remove_blocks", "remove_blocked_by", "add_blocks", "add_blocked_by")
+_beside_status = attrgetter(*_SETTABLE, "metadata", *_EDGES)
+_NOTHING = (*(UNSET for _ in _SETTABLE), EMPTY, *(() for _ in _EDGES))
+# Beside its id a task begins with the fields that a creation gives, in the same order.
+_given_by = attrgetter(*(name for name in TASK_FIELDS if name in attrs.fields_dict(CreateTask)))
+_Task = mutable_variant(Task)  # given the class Task when it is filled: see `fast_constructor`
 _moved = fast_constructor(StatusChanged)
 _created = fast_constructor(TaskCreated)
 
@@ -41,137 +34,120 @@ def create(transaction: Transaction, items: Sequence[CreateTask], *, single: boo
     """
     Add the tasks, then their edges: "#0" means the first of them.
     """
-    ids: dict[str, str] = {}
+    tasks: list[Task] = []
     for index, item in enumerate(items):
         if not item.subject.strip():
-            transaction.fault("empty_text", path="subject" if single else f"tasks[{index}].subject")
-        task_id = ids[f"#{index}"] = str(transaction.draft.next_id)
-        task = new_task(transaction, item, task_id, "" if single else f"tasks[{index}].")
-        transaction.emit(_created(task))
-    for index, item in enumerate(items):
-        where, mine = "" if single else f"tasks[{index}].", ids[f"#{index}"]
-        for end in _resolved(transaction, item.blocked_by, ids, f"{where}blocked_by"):
-            _link(transaction, end, mine, f"{where}blocked_by")
-        for end in _resolved(transaction, item.blocks, ids, f"{where}blocks"):
-            _link(transaction, mine, end, f"{where}blocks")
+            path = "subject" if single else f"tasks[{index}].subject"
+            transaction.refuse("empty_text", path=path)
+        made = _Task(str(transaction.draft.next_id), *_given_by(item))
+        if item.blocks or item.blocked_by:
+            made.blocks = made.blocked_by = ()
+        if item.metadata is not EMPTY:
+            path = "metadata" if single else f"tasks[{index}].metadata"
+            made.metadata = _frozen(transaction, item.metadata, path)
+        if transaction.at is not None:
+            _set_times(made, transaction.at)
+        made.__class__ = Task
+        tasks.append(made)
+        transaction.emit(_created(made))
+    # Edges come last, so that an item may name a later one of the same command.
+    ids = {f"#{index}": task.id for index, task in enumerate(tasks)}
+    for index, (item, task) in enumerate(zip(items, tasks, strict=True)):
+        if item.blocks or item.blocked_by:
+            _link_new(transaction, item, task.id, ids, "" if single else f"tasks[{index}].")
 
 
-def new_task(transaction: Transaction, item: CreateTask, task_id: str, where: str = "") -> Task:
+def _link_new(
+    transaction: Transaction, item: CreateTask, task_id: str, ids: Mapping[str, str], where: str
+) -> None:
+    for name, ends in (("blocked_by", item.blocked_by), ("blocks", item.blocks)):
+        path = where + name
+        for end in dict.fromkeys(ends):
+            other = ids.get(end) if end.startswith("#") else end
+            if other is None:
+                legal = f"#0 to #{len(ids) - 1}"
+                transaction.refuse("unknown_reference", seen=end, legal=legal, path=path)
+            elif name == "blocks":
+                transaction.link(task_id, other, path)
+            else:
+                transaction.link(other, task_id, path)
+
+
+def new_tasks(todos: Iterable[tuple[str, Todo]], at: datetime | None) -> list[Task]:
     """
-    Return the task that a creation makes, with the times that its status implies.
-
-    `where` is where the creation stands in the command, such as "tasks[0].".
+    Return the tasks that new lines of a whole-list write make, each given with its id.
     """
-    return _task(
-        task_id,
-        item.subject,
-        item.description,
-        item.status,
-        item.active_form,
-        item.priority,
-        item.owner,
-        (),
-        (),
-        item.estimate,
-        _frozen(transaction, item.metadata, where),
-        *_times_of(item.status, transaction.at),
-    )
+    tasks: list[Task] = []
+    for task_id, todo in todos:
+        made = _Task(
+            id=task_id,
+            subject=todo.content,
+            status=todo.status or Status.PENDING,
+            active_form=todo.active_form,
+            priority=todo.priority,
+        )
+        if at is not None:
+            _set_times(made, at)
+        made.__class__ = Task
+        tasks.append(made)
+    return tasks
 
 
-def _frozen(transaction: Transaction, metadata: Mapping[str, Any], where: str = "") -> FrozenDict:
+def _set_times(made: Any, at: datetime) -> None:
+    """
+    Set the times that creating a task with its status implies.
+    """
+    made.created_at = made.updated_at = at
+    if made.status is Status.IN_PROGRESS:
+        made.started_at = at
+    elif made.status is Status.COMPLETED:
+        made.completed_at = at
+
+
+def _frozen(transaction: Transaction, metadata: Mapping[str, Any], path: str) -> FrozenDict:
     try:
         frozen: FrozenDict = freeze(metadata)
     except PlanError:
-        seen, path = f"over {LEVELS} levels", f"{where}metadata"
-        transaction.fault("too_deep", seen=seen, legal=str(LEVELS), path=path)
+        seen = f"over {LEVELS} levels"
+        transaction.refuse("too_deep", seen=seen, legal=str(LEVELS), path=path)
         return EMPTY
     return frozen
-
-
-def task_of(todo: Todo, task_id: str, at: datetime | None) -> Task:
-    """
-    Return the task that a new line makes.
-    """
-    status = todo.status or _PENDING
-    form, priority = todo.active_form, todo.priority
-    return _task(
-        task_id, todo.content, "", status, form, priority, None, (), (), None, EMPTY,
-        *_times_of(status, at),
-    )  # fmt: skip
-
-
-def _times_of(status: Status, at: datetime | None) -> _Times:
-    """
-    Return when a task that is created with a status was created, updated, started, completed.
-    """
-    if at is None:
-        return _NO_TIMES
-    started, completed = status is _IN_PROGRESS, status is _COMPLETED
-    return at, at, at if started else None, at if completed else None
-
-
-def _resolved(
-    transaction: Transaction, ends: Iterable[str], ids: dict[str, str], path: str
-) -> Iterable[str]:
-    for end in dict.fromkeys(ends):
-        if not end.startswith("#"):
-            yield end
-        elif end in ids:
-            yield ids[end]
-        else:
-            transaction.fault(
-                "unknown_reference", seen=end, legal=f"#0 to #{len(ids) - 1}", path=path
-            )
-
-
-def _link(transaction: Transaction, blocker: str, blocked: str, path: str) -> None:
-    if blocker == blocked:
-        transaction.fault("self_edge", blocker, seen=blocker, path=path)
-        return
-    end = transaction.find(blocker, path), transaction.find(blocked, path)
-    if end[0] is None or end[1] is None or blocked in end[0].blocks:
-        return
-    way = path_between(transaction.draft, blocked, blocker)
-    if way:
-        transaction.fault("cycle", *way, blocked, seen=" -> ".join((*way, blocked)), path=path)
-        return
-    transaction.emit(EdgeAdded(blocker, blocked, transaction.at))
-
-
-def _unlink(transaction: Transaction, blocker: str, blocked: str, path: str) -> None:
-    ends = transaction.find(blocker, path), transaction.find(blocked, path)
-    if ends[0] is not None and ends[1] is not None and blocked in ends[0].blocks:
-        transaction.emit(EdgeRemoved(blocker, blocked, transaction.at))
 
 
 def update(transaction: Transaction, command: UpdateTask) -> None:
     """
     Change one task: its fields, then edges taken away, edges added, and its status.
     """
-    task = transaction.find(command.task_id, "task_id")
+    task_id = command.task_id
+    task = transaction.find(task_id, "task_id")
     if task is None:
         return
-    if _fields(command) != _NO_FIELDS:
-        _rewrite(transaction, task, command)
-    if _ends(command) != _NO_ENDS:
-        _edges(transaction, command)
+    # Most commands set a status and nothing else: one look at the rest tells.
+    if _beside_status(command) != _NOTHING:
+        edit(transaction, task, _changes(transaction, task, command))
+        # What goes, goes first: so one command can turn an edge round.
+        for end in command.remove_blocks:
+            transaction.unlink(task_id, end, "remove_blocks")
+        for end in command.remove_blocked_by:
+            transaction.unlink(end, task_id, "remove_blocked_by")
+        for end in command.add_blocks:
+            transaction.link(task_id, end, "add_blocks")
+        for end in command.add_blocked_by:
+            transaction.link(end, task_id, "add_blocked_by")
     if command.status is not UNSET:
         move(transaction, task, command.status)
 
 
-def _rewrite(transaction: Transaction, task: Task, command: UpdateTask) -> None:
-    if command.subject is not UNSET and not command.subject.strip():
-        transaction.fault("empty_text", task.id, path="subject")
-    edit(transaction, task, _changes(transaction, task, command))
-
-
 def _changes(transaction: Transaction, task: Task, command: UpdateTask) -> dict[str, Any]:
-    given = zip(_TEXTS, _fields(command), strict=False)
+    if command.subject is not UNSET and not command.subject.strip():
+        transaction.refuse("empty_text", task.id, path="subject")
+    given = zip(_SETTABLE, _beside_status(command), strict=False)
     changes = {
         name: value for name, value in given if value is not UNSET and value != getattr(task, name)
     }
     if command.metadata:
-        merged = {**task.metadata, **_frozen(transaction, command.metadata)}
+        # `None` deletes the key that it names; one that stood in the task before stays.
+        merged = {**task.metadata, **_frozen(transaction, command.metadata, "metadata")}
         gone = {key for key, value in command.metadata.items() if value is None}
         kept = FrozenDict({key: value for key, value in merged.items() if key not in gone})
         if kept != task.metadata:
@@ -185,18 +161,6 @@ def edit(transaction: Transaction, task: Task, changes: dict[str, Any]) -> None:
     """
     if changes:
         transaction.emit(TaskEdited(task.id, FrozenDict(changes), transaction.at))
-
-
-def _edges(transaction: Transaction, command: UpdateTask) -> None:
-    task_id = command.task_id
-    for end in command.remove_blocks:
-        _unlink(transaction, task_id, end, "remove_blocks")
-    for end in command.remove_blocked_by:
-        _unlink(transaction, end, task_id, "remove_blocked_by")
-    for end in command.add_blocks:
-        _link(transaction, task_id, end, "add_blocks")
-    for end in command.add_blocked_by:
-        _link(transaction, end, task_id, "add_blocked_by")
 
 
 def move(transaction: Transaction, task: Task, status: Status) -> None:
@@ -222,4 +186,4 @@ def start_next(transaction: Transaction) -> None:
     """
     task = transaction.draft.first_ready()
     if task is not None and not transaction.draft.counts.in_progress:
-        move(transaction, task, _IN_PROGRESS)
+        move(transaction, task, Status.IN_PROGRESS)

@@ -1,9 +1,18 @@
 """
 Events into plans: total, and without a rule. Yesterday's journal replays under any policy.
+
+Theory. `decide` asks once whether something is allowed, when it is wanted. What was decided is a
+fact, and is carried out here whenever a plan is built from its history. So nothing is refused here:
+an event that makes no sense for the plan at hand (its task is gone, its edge is there) does
+nothing, in every version alike. A check here would make plans unreadable that were fine when saved.
+
+Law: replaying what `decide` returned gives the plan that it returned; replay(a + b) is replay(b)
+upon replay(a). Each event counts one revision, also one that does nothing: the revision names a
+place in the history.
 """
 
 from collections.abc import Iterable
-from typing import assert_never
+from typing import Never, NoReturn
 
 from todoplan.core.events.types import (
     EdgeAdded,
@@ -20,6 +29,8 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.model import EDITABLE
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import short_repr
+from todoplan.errors import PlanError
 
 __all__ = ["apply", "fold", "replay"]
 
@@ -27,6 +38,9 @@ __all__ = ["apply", "fold", "replay"]
 def apply(plan: Plan, event: Event) -> Plan:
     """
     Return what one event makes of a plan.
+
+    Raises:
+        PlanError: what is given is no plan, or no event.
     """
     return replay(plan, (event,))
 
@@ -34,7 +48,12 @@ def apply(plan: Plan, event: Event) -> Plan:
 def replay(plan: Plan, events: Iterable[Event]) -> Plan:
     """
     Return the plan after these events. Replaying a + b is replaying b upon what a gave.
+
+    Raises:
+        PlanError: what is given is no plan, or among the events is what is none.
     """
+    if type(plan) is not Plan or not hasattr(events, "__iter__"):
+        _check_arguments(plan, events)
     draft = Draft(plan)
     for event in events:
         fold(draft, event)
@@ -67,11 +86,29 @@ def fold(draft: Draft, event: Event) -> None:
             draft.next_id = max(draft.next_id, next_id)
             draft.replace(tasks)
         case _ as unreachable:
-            assert_never(unreachable)
+            _refuse(unreachable)
+
+
+def _refuse(event: Never) -> NoReturn:
+    msg = (
+        f"{short_repr(event)} is no event; give events, such as those of a decision:"
+        " replay(plan, accepted.events)"
+    )
+    raise PlanError(msg, seen=event)
+
+
+def _check_arguments(plan: object, events: object) -> None:
+    if not isinstance(plan, Plan):
+        msg = f"{short_repr(plan)} was given as the plan; write replay(plan, events)"
+        raise PlanError(msg, seen=plan)
+    if not isinstance(events, Iterable):
+        msg = f"{short_repr(events)} are no events; write replay(plan, accepted.events)"
+        raise PlanError(msg, seen=events)
 
 
 def _edit(draft: Draft, event: TaskEdited) -> None:
     task = draft.get(event.task_id)
     if task is not None:
+        # Another field would break what the draft keeps: a status has counts, an edge two ends.
         changes = {name: new for name, new in event.changes.items() if name in EDITABLE}
         draft.put(task.but(updated_at=event.at or task.updated_at, **changes))

@@ -1,12 +1,18 @@
 """
 Two histories of one plan into one: for frameworks whose branches write in the same step.
 
-Law: no task that either side made is lost, no id is used twice, and what comes out is a plan: edges
-that would close a cycle are left out. Changes to the same task: the later one wins.
+Theory. Events name tasks by id, and both branches count their new ids from the same number: the
+"3" of one and the "3" of the other are two tasks. So the events of one branch are carried out upon
+the plan of the other (a rebase), translated: a created task whose id is taken by now gets the next
+free one, and every later event of that branch that names it follows. Where the events are not known
+but only two plans are, `joined` reads from the plans what must have happened, and rebases that.
+
+Law: no task that either side made is lost, no id is used twice, and what comes out is a plan: an
+edge that would close a cycle is left out. Of two changes to the same task the later one stands.
+What a branch did to the whole list concerns the tasks that it knew, no others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from typing import assert_never
 
 import attrs
@@ -37,32 +43,40 @@ _Ids = dict[str, str]
 
 
 def rebased(
-    plan: Plan, events: Iterable[Event], moved: Mapping[str, str] | None = None
+    plan: Plan, events: Iterable[Event], renumbered: Mapping[str, str] | None = None
 ) -> tuple[Plan, _Ids]:
     """
-    Return the plan after events that were decided upon another version of it, and the ids moved.
+    Return the plan after events that were decided upon another version of it, and the new ids, by
+    the old ones, of tasks whose ids were taken.
 
-    A task whose id is used here gets a new one. `moved` is what an earlier call returned for events
-    of the same origin.
+    `renumbered` is what an earlier call returned for events of the same origin.
     """
-    draft, ids = Draft(plan), dict(moved or {})
+    draft, ids = Draft(plan), dict(renumbered or {})
     for event in events:
-        for placed in _placed(event, draft, ids):
-            fold(draft, placed)
+        for translated in _translated(event, draft, ids):
+            fold(draft, translated)
     return draft.freeze(), ids
 
 
-def _placed(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
+def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
+    """
+    Yield what an event of another version means for the draft. A task that gets a new id is
+    entered in `ids`.
+    """
     match event:
         case TaskCreated(task):
-            yield TaskCreated(task.but(id=_free(task.id, draft, ids)))
+            if number_of(task.id) < draft.next_id:
+                ids[task.id] = str(draft.next_id)
+            yield TaskCreated(task.but(id=ids.get(task.id, task.id)))
         case StatusChanged() | TaskEdited() | TaskDeleted():
             yield attrs.evolve(event, task_id=ids.get(event.task_id, event.task_id))
         case EdgeAdded() | EdgeRemoved():
             blocker, blocked = (ids.get(end, end) for end in (event.blocker, event.blocked))
+            # Each branch kept its own edges free of cycles; together they may close one.
             if isinstance(event, EdgeRemoved) or not path_between(draft, blocked, blocker):
                 yield attrs.evolve(event, blocker=blocker, blocked=blocked)
         case TasksReordered(task_ids):
+            # Tasks that the writer did not know are not named, and follow behind (Draft.reorder).
             yield attrs.evolve(event, task_ids=tuple(ids.get(end, end) for end in task_ids))
         case PlanCleared(task_ids, at):
             yield from (TaskDeleted(ids.get(end, end), at) for end in task_ids)
@@ -70,12 +84,6 @@ def _placed(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
             yield event
         case _ as unreachable:
             assert_never(unreachable)
-
-
-def _free(task_id: str, draft: Draft, ids: _Ids) -> str:
-    if number_of(task_id) < draft.next_id:
-        ids[task_id] = str(draft.next_id)
-    return ids.get(task_id, task_id)
 
 
 def joined(mine: Plan, other: Plan) -> Plan:
@@ -86,48 +94,54 @@ def joined(mine: Plan, other: Plan) -> Plan:
     only `mine` made follow under new ids. A task that one side deleted and the other still has may
     come back: nothing is lost in silence.
     """
-    plan, _ = rebased(other, _news(mine, other))
+    plan, _ = rebased(other, _only_in(mine, other))
     if plan is other or plan == other:
         return other
+    # Above both: whoever has seen either revision must see that there is something new.
     return attrs.evolve(plan, revision=max(plan.revision, mine.revision + 1))
 
 
-def _news(mine: Plan, other: Plan) -> Iterator[Event]:
-    made = {task.id for task in mine if _only_here(task, other)}
+def _only_in(mine: Plan, other: Plan) -> Iterator[Event]:
+    """
+    Yield, as events upon `other`, what `mine` has and `other` has not: new tasks, later changes.
+    """
+    made = {task.id for task in mine if _is_new(task, other)}
     for task in mine:
         if task.id in made:
             yield TaskCreated(task)
-        elif task.id in other and _later(task, other[task.id]):
+        elif task.id in other and _is_later(task, other[task.id]):
             yield from _differences(task, other[task.id])
+    # Edges last, when both of their ends are there.
     for task in mine:
         for blocker in task.blocked_by:
             if task.id in made or blocker in made:
                 yield EdgeAdded(blocker, task.id, task.updated_at)
 
 
-def _only_here(task: Task, other: Plan) -> bool:
+def _is_new(task: Task, other: Plan) -> bool:
     theirs = other.get(task.id)
     if theirs is None:
+        # An id below their next one was theirs as well: they have deleted the task since.
         return number_of(task.id) >= other.next_id
+    # The same id in both: one task or two? They began at the same moment, or are two.
     if task.created_at is None and theirs.created_at is None:
         return task.subject != theirs.subject
     return task.created_at != theirs.created_at
 
 
-def _later(task: Task, theirs: Task) -> bool:
+def _is_later(task: Task, theirs: Task) -> bool:
     if task.updated_at is None or theirs.updated_at is None:
         return False
     return task.updated_at > theirs.updated_at
 
 
 def _differences(task: Task, theirs: Task) -> Iterator[Event]:
-    at: datetime | None = task.updated_at
     changes = {
         name: value
         for name in sorted(EDITABLE)
         if (value := getattr(task, name)) != getattr(theirs, name)
     }
     if changes:
-        yield TaskEdited(task.id, FrozenDict(changes), at)
+        yield TaskEdited(task.id, FrozenDict(changes), task.updated_at)
     if task.status is not theirs.status:
-        yield StatusChanged(task.id, theirs.status, task.status, at)
+        yield StatusChanged(task.id, theirs.status, task.status, task.updated_at)

@@ -47,7 +47,7 @@ def touched(events: Iterable[Event]) -> tuple[str, ...] | None:
 
     `None`: the tasks are others, or in another order; look at the whole plan.
     """
-    ids: dict[str, None] = {}
+    ids: dict[str, None] = {}  # a set that keeps its order
     for event in events:
         if isinstance(event, _OF_THE_PLAN):
             return None

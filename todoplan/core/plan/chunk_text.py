@@ -1,8 +1,13 @@
 """
 A vector as text: each chunk is written once, and in a changed one only the items that changed.
 
-Law: what is kept is the text of the very items that stand there. It lies beside the chunks and is
-shared between the versions of a vector; whoever looks compares by identity, so none is ever stale.
+A plan is written anew after every call, as a document and as a view for the model, while a call
+changes one task of a thousand. So the text of every chunk is kept, beside the chunks.
+
+Law: what is kept is the text of the very items that stand there. A chunk is never changed in place
+(see `todoplan.core.plan.vector`), and items are immutable: the same object means the same text, so
+that comparing identities is enough and no kept text is ever stale. It is shared by the versions of
+a vector, each chunk's last reader wins, and it goes when the last version goes.
 """
 
 from collections.abc import Callable, Sequence
@@ -52,14 +57,15 @@ class ChunkWriter(Generic[T]):
         for number, chunk in enumerate(vector.chunks()):
             part = kept.get(number)
             if part is None or part.items is not chunk:
-                pieces = self._mended(chunk, part) if part else self._pieces(chunk)
+                pieces = self._brought_up(chunk, part) if part else self._pieces(chunk)
                 part = kept[number] = ChunkText(
                     chunk, pieces, self._joint.join(filter(None, pieces))
                 )
             parts.append(part)
         return parts
 
-    def _mended(self, chunk: Sequence[T | None], last: ChunkText[T]) -> list[str]:
+    def _brought_up(self, chunk: Sequence[T | None], last: ChunkText[T]) -> list[str]:
+        # By identity: comparing 128 tasks field by field would cost more than writing them.
         pieces = last.pieces[: len(chunk)]
         for place in compress(count(), map(is_not, chunk, last.items)):
             item = chunk[place]

@@ -1,8 +1,12 @@
 """
 Frozen attrs values at a third of their price.
 
-A frozen attrs class sets each field through `object.__setattr__`. A mutable twin with the same
-slots assigns plainly, and takes the frozen class when it is done; equal slots make that legal.
+A frozen attrs class sets each field through `object.__setattr__`, and a task has fifteen. A mutable
+class with the same slots assigns plainly, and an instance of it takes the frozen class when it is
+done; equal slots make that legal.
+
+No converter runs: a fast constructor is for values that were validated before, such as those that
+come out of another value. Public constructors are for what anybody gives.
 """
 
 from collections.abc import Callable
@@ -39,10 +43,10 @@ def fast_keyword_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
     """
     Return a quick constructor that takes the fields by name, as they are, unconverted.
     """
-    twin = mutable_variant(frozen)
+    mutable = mutable_variant(frozen)
 
     def make(**values: Any) -> _Frozen:
-        made = twin(**values)
+        made = mutable(**values)
         made.__class__ = frozen
         return made  # type: ignore[no-any-return]  # it is one now
 
@@ -53,10 +57,10 @@ def fast_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
     """
     Return a quick constructor: fields in their order, taken as they are, unconverted.
     """
-    twin = mutable_variant(frozen)
+    mutable = mutable_variant(frozen)
 
     def make(*values: Any) -> _Frozen:
-        made = twin(*values)
+        made = mutable(*values)
         made.__class__ = frozen
         return made  # type: ignore[no-any-return]  # it is one now
 

@@ -10,6 +10,7 @@ __all__ = ["EMPTY", "LEVELS", "FrozenDict", "freeze", "thaw"]
 LEVELS = 64
 """So many objects and arrays may lie in each other: what documents may hold as well."""
 
+# Values of exactly these classes cannot change; one of a subclass might have attributes that do.
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
@@ -36,6 +37,11 @@ class FrozenDict(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is FrozenDict:  # what Mapping does, without two copies as dicts
+            return self._items == other._items
+        return super().__eq__(other)
 
     def __hash__(self) -> int:
         return hash(frozenset(self._items.items()))
@@ -81,7 +87,7 @@ def _frozen_object(value: Mapping[str, Any], levels: int) -> FrozenDict:
     items = {key: _frozen(item, levels) for key, item in value.items()}
     if isinstance(value, FrozenDict):
         return value
-    made = FrozenDict()
+    made = FrozenDict()  # its items are frozen already: its constructor would do it once more
     object.__setattr__(made, "_items", items)
     return made
 

@@ -1,11 +1,14 @@
 """
-Walks over the edges of a plan: cycles, order, the critical path. Iterative, so that a chain of any
-length neither recurses nor takes quadratic time.
+Walks over the edges of a plan: cycles, order, the critical path.
+
+Law: a chain of 100,000 tasks neither recurses (Python stops at 1,000 frames) nor takes quadratic
+time. A cycle is found before it is there: an edge closes one where a path leads back already.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from heapq import heappop, heappush
+from operator import attrgetter
 from typing import Protocol
 
 from todoplan.core.plan.model import Task
@@ -25,51 +28,36 @@ class Tasks(Protocol):
 
 
 _Trail = dict[str, str | None]
+"""From where each task was reached; `None` at the start."""
+
+_blocks, _blocked_by = attrgetter("blocks"), attrgetter("blocked_by")
 
 
 def path_between(tasks: Tasks, start: str, goal: str) -> tuple[str, ...]:
     """
     Return the ids from `start` to `goal` along `blocks`, both included; () when there is no way.
 
-    Both ends are walked in turn, so that the cost is that of the smaller side: a new task at the
-    end of a long chain costs one step.
+    Breadth first, from both ends in turn, so that the cost is that of the smaller side: a new task
+    at the end of a long chain costs one step.
     """
     if start == goal:
         return (start,)
     down: _Trail = {start: None}
     up: _Trail = {goal: None}
     ahead, behind = deque([start]), deque([goal])
+    sides = (ahead, down, up, _blocks), (behind, up, down, _blocked_by)
     while ahead and behind:
-        met = _step(tasks, ahead, down, up, _blocks) or _step(tasks, behind, up, down, _blocked_by)
-        if met:
-            return (*reversed(_trail(down, met)), *_trail(up, met)[1:])
+        for queue, seen, other, ends in sides:
+            here = queue.popleft()
+            task = tasks.get(here)
+            for near in ends(task) if task else ():
+                if near in seen:
+                    continue
+                seen[near] = here
+                if near in other:
+                    return (*reversed(_trail(down, near)), *_trail(up, near)[1:])
+                queue.append(near)
     return ()
-
-
-def _blocks(task: Task) -> tuple[str, ...]:
-    return task.blocks
-
-
-def _blocked_by(task: Task) -> tuple[str, ...]:
-    return task.blocked_by
-
-
-def _step(
-    tasks: Tasks,
-    queue: deque[str],
-    seen: _Trail,
-    other: _Trail,
-    neighbours: Callable[[Task], tuple[str, ...]],
-) -> str | None:
-    here = queue.popleft()
-    task = tasks.get(here)
-    for near in neighbours(task) if task else ():
-        if near not in seen:
-            seen[near] = here
-            if near in other:
-                return near
-            queue.append(near)
-    return None
 
 
 def _trail(seen: _Trail, end: str) -> list[str]:
@@ -88,6 +76,8 @@ def topological_order(tasks: Iterable[Task]) -> tuple[str, ...]:
     Tasks on a cycle, and those behind it, are left out: the result is shorter than the input.
     Edges to tasks that are not given do not count.
     """
+    # Kahn's algorithm. The heap holds places, not ids, so that of all tasks that may come next the
+    # first of the plan does: the result is the plan's own order wherever edges leave a choice.
     given = {task.id: (place, task) for place, task in enumerate(tasks)}
     by_place = [task for _, task in given.values()]
     waits = [sum(blocker in given for blocker in task.blocked_by) for task in by_place]
@@ -111,6 +101,7 @@ def critical_path(tasks: Iterable[Task]) -> tuple[tuple[str, ...], float]:
     wins. No tasks: `((), 0)`.
     """
     given = {task.id: task for task in tasks}
+    # Blockers come first in this order: each task's longest way is known when it is asked for.
     best: dict[str, tuple[float, int]] = {}
     before: dict[str, str | None] = {}
     for task_id in topological_order(given.values()):

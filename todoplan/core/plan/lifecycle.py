@@ -48,6 +48,7 @@ class Move:
     kind: Kind
 
 
+# Short names, so that the table reads as one: status and action, then what follows.
 _P, _I, _C, _X = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED
 
 TABLE: dict[tuple[Status, Action], Move] = {

@@ -15,7 +15,17 @@ import attrs
 
 from todoplan.core.plan.fast_constructor import mutable_variant
 from todoplan.core.plan.frozen import EMPTY, FrozenDict
-from todoplan.core.plan.validation import as_id, as_ids, as_metadata, as_text, as_text_or_none
+from todoplan.core.plan.validation import (
+    as_id,
+    as_ids,
+    as_member,
+    as_metadata,
+    as_number_or_none,
+    as_text,
+    as_text_or_none,
+    as_time_or_none,
+    short_repr,
+)
 
 __all__ = [
     "EDITABLE",
@@ -53,6 +63,7 @@ class Status(StrEnum):
         return self in RESOLVED
 
 
+# Spelled out, since a new status must be put on one side or the other; a test holds that it is.
 RESOLVED = frozenset({Status.COMPLETED, Status.CANCELLED})
 OPEN = frozenset({Status.PENDING, Status.IN_PROGRESS})
 
@@ -69,16 +80,16 @@ class Priority(StrEnum):
 
 def as_status(word: str) -> Status:
     """
-    Return the status that a word names; an unknown word is a ValueError.
+    Return the status that a word names; an unknown word is a PlanError.
     """
-    return word if type(word) is Status else Status(word)
+    return word if type(word) is Status else as_member(word, Status)
 
 
 def as_priority(word: str | None) -> Priority | None:
     """
-    Return the priority that a word names; an unknown word is a ValueError.
+    Return the priority that a word names; an unknown word is a PlanError.
     """
-    return word if word is None or type(word) is Priority else Priority(word)
+    return word if word is None or type(word) is Priority else as_member(word, Priority)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -131,36 +142,44 @@ def _is(kind: FieldKind, *, editable: bool = False) -> dict[str, Any]:
     return {"kind": kind, "editable": editable}
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(weakref_slot=False, repr=False)
 class Task:
     """
     One entry of the plan: identity, text, status, owner, edges, metadata, times.
 
     `id` is a numeric string without leading zeros. `estimate` is in minutes. Times are aware.
     `blocks` and `blocked_by` hold ids and mirror each other across the plan.
+
+    A task's repr shows the fields that differ from their default, long ones cut.
     """
 
     id: str = attrs.field(metadata=_is(FieldKind.ID), converter=as_id)
     subject: str = attrs.field(metadata=_is(FieldKind.TEXT, editable=True), converter=as_text)
-    description: str = attrs.field(metadata=_is(FieldKind.TEXT, editable=True), default="")
+    description: str = attrs.field(
+        metadata=_is(FieldKind.TEXT, editable=True), default="", converter=as_text
+    )
     status: Status = attrs.field(
         metadata=_is(FieldKind.STATUS), default=Status.PENDING, converter=as_status
     )
     active_form: str | None = attrs.field(
-        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True), default=None
+        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True),
+        default=None,
+        converter=as_text_or_none,
     )
     priority: Priority | None = attrs.field(
         metadata=_is(FieldKind.PRIORITY, editable=True), default=None, converter=as_priority
     )
     owner: str | None = attrs.field(
-        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True), default=None
+        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True),
+        default=None,
+        converter=as_text_or_none,
     )
     blocks: tuple[str, ...] = attrs.field(metadata=_is(FieldKind.IDS), default=(), converter=as_ids)
     blocked_by: tuple[str, ...] = attrs.field(
         metadata=_is(FieldKind.IDS), default=(), converter=as_ids
     )
     estimate: float | None = attrs.field(
-        metadata=_is(FieldKind.NUMBER, editable=True), default=None
+        metadata=_is(FieldKind.NUMBER, editable=True), default=None, converter=as_number_or_none
     )
     metadata: FrozenDict = attrs.field(
         metadata=_is(FieldKind.METADATA, editable=True),
@@ -168,16 +187,24 @@ class Task:
         converter=as_metadata,
         hash=False,
     )
-    created_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
-    updated_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
-    started_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
-    completed_at: datetime | None = attrs.field(metadata=_is(FieldKind.TIME), default=None)
+    created_at: datetime | None = attrs.field(
+        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
+    )
+    updated_at: datetime | None = attrs.field(
+        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
+    )
+    started_at: datetime | None = attrs.field(
+        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
+    )
+    completed_at: datetime | None = attrs.field(
+        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
+    )
 
     def but(self, **changes: Any) -> "Task":
         """
         Return a copy with the named fields changed: `attrs.evolve` at a fraction of its cost.
         """
-        copy = _Twin(*_values(self))
+        copy = _MutableTask(*_values(self))
         for name, value in changes.items():
             setattr(copy, name, value)
         copy.__class__ = Task
@@ -187,8 +214,9 @@ class Task:
         """
         Return a copy with another status, and the times that the move implies.
         """
-        copy: Any = _Twin(*_values(self))
+        copy: Any = _MutableTask(*_values(self))
         copy.status = status
+        # A task that is reopened is not complete, whenever it once was; its first start stays.
         copy.completed_at = at if status is _COMPLETED else None
         if status is _IN_PROGRESS and copy.started_at is None:
             copy.started_at = at
@@ -198,9 +226,17 @@ class Task:
         task: Task = copy
         return task
 
+    def __repr__(self) -> str:
+        shown = [short_repr(self.id, kind=False), short_repr(self.subject, kind=False)]
+        for field in list(TASK_FIELDS.values())[2:]:
+            value = getattr(self, field.name)
+            if value != field.default:
+                shown.append(f"{field.name}={short_repr(value, kind=False)}")
+        return f"Task({', '.join(shown)})"
+
 
 _IN_PROGRESS, _COMPLETED = Status.IN_PROGRESS, Status.COMPLETED
-_Twin = mutable_variant(Task)
+_MutableTask = mutable_variant(Task)  # a change of status makes a copy: it is the hot path
 _values = attrgetter(*(field.name for field in attrs.fields(Task)))
 
 TASK_FIELDS: dict[str, TaskField] = {

@@ -1,10 +1,15 @@
 """
 The plan: an immutable value that holds the tasks in order, the next id and the revision.
 
-Law: old versions stay readable, and one change costs near the same from 10 to 100,000 tasks. The
-tasks stand in a persistent vector; counts, the tasks in progress and the ready frontier are kept
-beside it and brought up to date with every change (see `todoplan.core.plan.draft`), never
-recomputed.
+Theory. A plan is a value: a change gives a new one, and whoever holds the old one (a loop that may
+have to retry, a subscriber, an undo) reads it as before. That is affordable since versions share
+all that did not change: the tasks stand in a persistent vector, and counts, the tasks in progress
+and the ready ones stand beside it and are brought up to date with every change, never worked out
+anew (how: `todoplan.core.plan.draft`, the only module that makes a plan out of another).
+
+Law: old versions stay readable, and one change costs near the same from 10 to 100,000 tasks. Plans
+do not know rules; what can be asked of them beyond what stands here is in
+`todoplan.core.plan.questions`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,11 +19,11 @@ from typing import NamedTuple
 import attrs
 
 from todoplan.core.plan.chunk_text import ChunkText, ChunkWriter
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.slots import Layout, positions
 from todoplan.core.plan.vector import Vector
 
-__all__ = ["Counts", "Plan"]
+__all__ = ["COLUMN", "Counts", "Plan"]
 
 
 class Counts(NamedTuple):
@@ -51,6 +56,10 @@ class Counts(NamedTuple):
         Completed and cancelled.
         """
         return self.completed + self.cancelled
+
+
+COLUMN = {status: column for column, status in enumerate(Status)}
+"""Where in the counts each status stands."""
 
 
 @attrs.frozen(eq=False, repr=False, weakref_slot=False, kw_only=True)
@@ -111,11 +120,11 @@ class Plan:
         """
         return self._waiting[self._layout.slot(task_id)]
 
-    def written(self, script: ChunkWriter[Task]) -> list[ChunkText[Task]]:
+    def written(self, writer: ChunkWriter[Task]) -> list[ChunkText[Task]]:
         """
-        Return the tasks in order as this script writes them, chunk by chunk.
+        Return the tasks in order as this writer writes them, chunk by chunk.
         """
-        return script.parts(self._tasks)
+        return writer.parts(self._tasks)
 
     def waits(self) -> Sequence[Sequence[int]]:
         """
@@ -124,6 +133,7 @@ class Plan:
         """
         return self._waiting.chunks()
 
+    # A gap's bit is never set: the sets name tasks only. The check is for the type checker.
     def _at(self, slots: int) -> Iterator[Task]:
         return (task for slot in positions(slots) if (task := self._tasks[slot]) is not None)
 
@@ -132,15 +142,17 @@ class Plan:
             return NotImplemented
         if self is other:
             return True
-        mine, theirs = (self.revision, self.next_id, self.counts), _head(other)
-        return mine == theirs and all(a == b for a, b in zip(self, other, strict=True))
+        return _head(self) == _head(other) and all(a == b for a, b in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
+        # A few tasks tell plans apart well enough; hashing 100,000 of them would cost a second.
         return hash((*_head(self), *islice(self, 8)))
 
     def __repr__(self) -> str:
         done, total = self.counts.resolved, self.counts.total
-        return f"<Plan revision={self.revision} tasks={total} resolved={done}>"
+        return (
+            f"<Plan tasks={total} resolved={done} revision={self.revision} next_id={self.next_id}>"
+        )
 
 
 def _head(plan: Plan) -> tuple[int, int, Counts]:

@@ -1,9 +1,14 @@
 """
 A persistent vector: chunks of a fixed size, copied on write, old versions stay readable.
 
-Law: a frozen chunk is never changed. A vector shares its chunks with the versions before and after
-it; while it is open it copies a chunk the first time it writes to it. One write to n items costs
-one chunk and n / CHUNK pointers.
+Theory. Items lie in lists of `CHUNK` each, and a vector is a list of these. Versions share the
+chunks in which they do not differ. One write copies one chunk and the list of chunks: n / CHUNK
+pointers, which at 100,000 items is less than one more level of a tree would cost. A builder knows
+which chunks it has copied already (`_owned`), so that a batch of writes copies each only once.
+
+Law: a chunk that was ever part of a frozen vector is never changed in place. Hence the same chunk
+means the same items, and whoever kept something about a chunk (`todoplan.core.plan.chunk_text`)
+needs only compare identities; nobody has to be told of changes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +19,7 @@ __all__ = ["CHUNK", "Vector"]
 
 T = TypeVar("T")
 
-_BITS = 7
+_BITS = 7  # chunks of 128: smaller ones make the list of chunks long, larger ones each copy
 CHUNK = 1 << _BITS
 _MASK = CHUNK - 1
 
@@ -55,6 +60,7 @@ class Vector(Generic[T]):
         return chain.from_iterable(self._chunks)
 
     def __reduce__(self) -> tuple[type["Vector[T]"], tuple[T, list[list[T]], int]]:
+        # Without the notes: what others made of the chunks is theirs to make again.
         return Vector, (self.fill, self._chunks, self.size)
 
     def chunks(self) -> Sequence[Sequence[T]]:
@@ -104,7 +110,8 @@ class Vector(Generic[T]):
         if first < len(self._chunks):
             chunk = self._own(first)
             chunk.extend([self.fill] * (min(size - (first << _BITS), CHUNK) - len(chunk)))
-        blank = [self.fill] * CHUNK  # one for all that lie between, until they are written to
+        # One blank chunk for all that lie between: whoever writes to it copies it first.
+        blank = [self.fill] * CHUNK
         while len(self._chunks) < last:
             self._chunks.append(blank)
         if len(self._chunks) == last:

@@ -1,17 +1,15 @@
 """
-The rules that a policy can switch: each looks at a change and yields what is wrong with it.
+The rules about what is done: moves of a status, lists that are written, tasks that go.
 
-A rule about the plan yields only what a change breaks anew: a fault that the plan had before is not
-held against a command that does not add to it, so that a stricter policy never locks a plan up.
+What each rule tells a model stands under its name in `todoplan/texts/problems.txt`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from types import NoneType
 
 from todoplan.core.commands import Batch, CreateTasks, WriteTodos
 from todoplan.core.events.types import (
     EdgeAdded,
-    Event,
     PlanCleared,
     PlanRestored,
     StatusChanged,
@@ -21,11 +19,10 @@ from todoplan.core.events.types import (
 )
 from todoplan.core.plan.lifecycle import ACTION_TO, TABLE, Kind
 from todoplan.core.plan.model import Status
-from todoplan.core.plan.plan import Plan
-from todoplan.core.problems import Problem
+from todoplan.core.problems import MOST_NAMED, Problem
 from todoplan.core.rules.builtin_tasks import TASK_RULES
 from todoplan.core.rules.change import Change
-from todoplan.core.rules.rule import MOST_NAMED, Rule, Trigger, first_ids, moves, registering
+from todoplan.core.rules.rule import Rule, Trigger, first_ids, moves, registering
 
 __all__ = ["RULES", "Rule"]
 
@@ -39,8 +36,15 @@ _JUMPED: set[Trigger] = {
 }
 
 
-@_rule(*_STARTED, TaskCreated, PlanRestored, about_plan=True)
+@_rule(
+    *_STARTED,
+    TaskCreated,
+    PlanRestored,
+    about_plan=True,
+    presets={"default": "warn", "claude": "error"},
+)
 def _single_in_progress(change: Change) -> Iterable[Problem]:
+    # Several at once that were there before are nobody's fault now: only one more is.
     now = change.after.counts.in_progress
     if now <= 1 or now <= change.before.counts.in_progress:
         return ()
@@ -68,7 +72,7 @@ def _first_in_progress(change: Change) -> Iterable[Problem]:
     return (Problem("first_in_progress", first_ids(change.after.ready()), seen="0", legal="1"),)
 
 
-@_rule(*_REOPENED, TaskEdited, TaskDeleted, PlanCleared)
+@_rule(*_REOPENED, TaskEdited, TaskDeleted, PlanCleared, presets={"default": "warn"})
 def _completed_is_final(change: Change) -> Iterator[Problem]:
     for move in change.moves():
         if move.old is Status.COMPLETED:
@@ -76,6 +80,7 @@ def _completed_is_final(change: Change) -> Iterator[Problem]:
     for was, task in change.edited():
         if was.status is Status.COMPLETED and was.subject != task.subject:
             yield Problem("completed_is_final", (task.id,), seen="reworded")
+    # A list that is all done may go as a whole: the next one begins.
     if change.before.counts.open:
         for task in change.removed():
             if task.status is Status.COMPLETED:
@@ -89,42 +94,39 @@ def _linear_status(change: Change) -> Iterator[Problem]:
             yield Problem("linear_status", (move.task_id,), seen=f"{move.old} to {move.new}")
 
 
-def _blocked_moves(change: Change, to: Status) -> Iterable[Problem]:
-    late = list(filter(change.after.waits_for, _arrived(change.events, to)))
-    return _blocked(change.after, dict.fromkeys(late), to) if late else ()
-
-
-def _blocked(plan: Plan, task_ids: Iterable[str], to: Status) -> Iterator[Problem]:
-    for task in filter(None, map(plan.get, task_ids)):
-        if task.status is to:
-            waiting = [b for b in task.blocked_by if not plan[b].status.resolved]
-            yield Problem(f"blocked_{_VERB[to]}", (task.id,), seen=", ".join(waiting[:MOST_NAMED]))
-
-
-def _arrived(events: Sequence[Event], to: Status) -> list[str]:
-    arrived = []
-    for event in events:
+def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
+    """
+    Return the tasks that came to a status, and stand there now, while they wait for others.
+    """
+    arrived: list[str] = []
+    for event in change.events:
         if type(event) is StatusChanged and event.new is to:
             arrived.append(event.task_id)
         elif type(event) is TaskCreated:
             arrived.append(event.task.id)
-    return arrived
+    after = change.after
+    late = [task_id for task_id in arrived if after.waits_for(task_id)]
+    if not late:
+        return ()
+    found: list[Problem] = []
+    for task in map(after.__getitem__, dict.fromkeys(late)):
+        if task.status is to:
+            waiting = [b for b in task.blocked_by if not after[b].status.resolved]
+            found.append(Problem(code, (task.id,), seen=", ".join(waiting[:MOST_NAMED])))
+    return tuple(found)
 
 
-_VERB = {Status.IN_PROGRESS: "start", Status.COMPLETED: "complete"}
-
-
-@_rule(*_STARTED, EdgeAdded)
+@_rule(*_STARTED, EdgeAdded, presets={"agentscope": "warn"})
 def _blocked_start(change: Change) -> Iterable[Problem]:
-    return _blocked_moves(change, Status.IN_PROGRESS)
+    return _blocked(change, Status.IN_PROGRESS, "blocked_start")
 
 
-@_rule(*_COMPLETED, EdgeAdded)
+@_rule(*_COMPLETED, EdgeAdded, presets={"agentscope": "warn"})
 def _blocked_complete(change: Change) -> Iterable[Problem]:
-    return _blocked_moves(change, Status.COMPLETED)
+    return _blocked(change, Status.COMPLETED, "blocked_complete")
 
 
-@_rule(TaskDeleted, PlanCleared)
+@_rule(TaskDeleted, PlanCleared, presets={"default": "warn"})
 def _dropped_open_items(change: Change) -> Iterable[Problem]:
     if all(write.clear for write in change.writes()):
         return ()
@@ -132,7 +134,8 @@ def _dropped_open_items(change: Change) -> Iterable[Problem]:
     return (Problem("dropped_open_items", dropped, seen=str(len(dropped))),) if dropped else ()
 
 
-@_rule(PlanCleared)
+# OpenHands' planner took a call without a list for an empty one, and wiped the plan.
+@_rule(PlanCleared, presets={"default": "error"})
 def _empty_write(change: Change) -> Iterable[Problem]:
     still_open = change.before.counts.open
     if not still_open or all(write.todos or write.clear for write in change.writes()):
@@ -146,7 +149,7 @@ def _batch_completion(change: Change) -> Iterable[Problem]:
     return (Problem("batch_completion", done, seen=str(len(done))),) if len(done) > 1 else ()
 
 
-@_rule(NoneType)
+@_rule(NoneType, presets={"default": "warn"})
 def _no_op_write(change: Change) -> Iterable[Problem]:
     if change.events or not any(change.writes()):
         return ()

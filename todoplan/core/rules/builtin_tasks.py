@@ -1,18 +1,23 @@
 """
-The rules about what tasks hold: their texts, fields, owners and edges, and how many there are.
+The rules about what tasks hold: their texts, fields, owners and edges, and how much there may be.
 
-Each yields only what a change breaks anew (see `todoplan.core.rules.builtin`).
+Each yields only what a change breaks anew (see `todoplan.core.rules.rule`), and measures only what
+the change touched.
 """
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
+from typing import Any
 
-from todoplan.core.events.types import EdgeAdded, Event, PlanRestored, TaskCreated, TaskEdited
+from todoplan.core.events.types import EdgeAdded, PlanRestored, TaskCreated, TaskEdited
+from todoplan.core.plan.frozen import EMPTY
 from todoplan.core.plan.matching import normalised
 from todoplan.core.plan.model import OPEN, RESOLVED, Task
-from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
+from todoplan.core.rules.limits import TEXTS
 from todoplan.core.rules.rule import Rule, first_ids, moves, registering
 
 __all__ = ["TASK_RULES"]
@@ -20,6 +25,7 @@ __all__ = ["TASK_RULES"]
 TASK_RULES: dict[str, Rule] = {}
 _rule = registering(TASK_RULES)
 _FILLED = TaskCreated, TaskEdited, PlanRestored
+_other_texts = attrgetter(*(name for name in TEXTS if name != "subject"))
 
 
 def _anew(change: Change, field: str) -> Iterator[Task]:
@@ -46,17 +52,24 @@ def _missing(change: Change, field: str, code: str) -> Iterable[Problem]:
     return (Problem(code, lacking, seen=field),) if lacking else ()
 
 
-@_rule(*_FILLED, about_plan=True, demands="active_form")
+@_rule(*_FILLED, about_plan=True, new_tasks_need="active_form", presets={"claude": "error"})
 def _active_form_required(change: Change) -> Iterable[Problem]:
     return _missing(change, "active_form", "active_form_required")
 
 
-@_rule(*_FILLED, about_plan=True, demands="priority")
+@_rule(*_FILLED, about_plan=True, new_tasks_need="priority", presets={"claude-strict": "error"})
 def _priority_required(change: Change) -> Iterable[Problem]:
     return _missing(change, "priority", "priority_required")
 
 
-@_rule(*moves(OPEN, of=RESOLVED), TaskCreated, PlanRestored, about_plan=True)
+@_rule(
+    *moves(OPEN, of=RESOLVED),
+    TaskCreated,
+    PlanRestored,
+    about_plan=True,
+    limit="items",
+    presets={"langchain": "error"},
+)
 def _max_items(change: Change) -> Iterator[Problem]:
     before, after, limits = change.before.counts, change.after.counts, change.limits
     if limits.items < after.total > before.total:
@@ -65,52 +78,126 @@ def _max_items(change: Change) -> Iterator[Problem]:
         yield Problem("max_items", seen=f"{after.open} open", legal=str(limits.open_items))
 
 
-@_rule(*_FILLED, about_plan=True)
-def _max_text(change: Change) -> Iterator[Problem]:
-    most = change.limits.subject, change.limits.text
-    if not any(_long(event, *most) for event in change.events):
-        return
-    for field, limit in zip(("subject", "description"), most, strict=True):
-        for task in _anew(change, field):
-            length = len(getattr(task, field))
-            if length > limit:
-                seen = f"{field} of {length} characters"
-                yield Problem("max_text", (task.id,), seen=seen, legal=str(limit))
+@_rule(*_FILLED, about_plan=True, presets={"langchain": "error"})
+def _max_text(change: Change) -> Iterable[Problem]:
+    if not _may_be_large(change):
+        return ()
+    found: list[Problem] = []
+    limits = change.limits.texts
+    for task in change.written():
+        was = change.before.get(task.id)
+        for field, limit in limits.items():
+            text = getattr(task, field)
+            if text and len(text) > limit and (was is None or text != getattr(was, field)):
+                seen = f"{field} of {len(text)} characters"
+                found.append(Problem("max_text", (task.id,), seen=seen, legal=str(limit)))
+    return tuple(found)
 
 
-def _long(event: Event, subject: int, text: int) -> bool:
-    if type(event) is TaskCreated:
-        return len(event.task.subject) > subject or len(event.task.description) > text
-    return type(event) is TaskEdited or type(event) is PlanRestored
+def _may_be_large(change: Change) -> bool:
+    """
+    Say whether a text may be too long. A list of thousands of lines, which have titles and no more,
+    is asked for the lengths of these alone.
+    """
+    shortest = change.limits.shortest
+    for event in change.events:
+        if type(event) is TaskCreated:
+            task = event.task
+            if len(task.subject) > shortest or any(_other_texts(task)):
+                return True
+        elif type(event) is TaskEdited or type(event) is PlanRestored:
+            return True
+    return False
 
 
-@_rule(EdgeAdded, PlanRestored, about_plan=True)
+@_rule(*_FILLED, about_plan=True, limit="metadata", presets={"langchain": "error"})
+def _max_metadata(change: Change) -> Iterable[Problem]:
+    for event in change.events:
+        if type(event) is TaskCreated:
+            if event.task.metadata is not EMPTY:
+                return tuple(_large_metadata(change))
+        elif type(event) is PlanRestored or (
+            type(event) is TaskEdited and "metadata" in event.changes
+        ):
+            return tuple(_large_metadata(change))
+    return ()
+
+
+def _large_metadata(change: Change) -> Iterator[Problem]:
+    limits = change.limits
+    for task in _anew(change, "metadata"):
+        text = _JSON.encode(task.metadata)
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        # The signs in the text bound keys and levels from above: most metadata needs no walk.
+        few = text.count(":") <= limits.metadata_keys
+        flat = text.count("{") + text.count("[") <= limits.metadata_levels
+        keys, levels = (0, 0) if few and flat else _keys_and_levels(task.metadata)
+        measured = (
+            (size, limits.metadata, "bytes as JSON"),
+            (keys, limits.metadata_keys, "keys"),
+            (levels, limits.metadata_levels, "levels"),
+        )
+        for number, limit, unit in measured:
+            if number > limit:
+                seen = f"{number} {unit}"
+                yield Problem("max_metadata", (task.id,), seen=seen, legal=str(limit))
+
+
+def _jsonable(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+_JSON = json.JSONEncoder(default=_jsonable, skipkeys=True, ensure_ascii=False)
+
+
+def _keys_and_levels(value: Any) -> tuple[int, int]:
+    """
+    Return how many keys a value has in all, and how deep objects and arrays lie in each other.
+    """
+    keys = levels = 0
+    layer = [value]
+    while layer := [each for each in layer if isinstance(each, Mapping | tuple)]:
+        levels += 1
+        keys += sum(len(each) for each in layer if isinstance(each, Mapping))
+        layer = [
+            item
+            for each in layer
+            for item in (each.values() if isinstance(each, Mapping) else each)
+        ]
+    return keys, levels
+
+
+@_rule(EdgeAdded, PlanRestored, about_plan=True, limit="edges", presets={"langchain": "error"})
 def _max_edges(change: Change) -> Iterator[Problem]:
-    most = change.limits.edges
-    for task_id in dict.fromkeys(_linked_ids(change)):
-        task = change.after.get(task_id)
-        if task is not None and len(task.blocked_by) > most:
-            yield Problem("max_edges", (task.id,), seen=str(len(task.blocked_by)), legal=str(most))
-
-
-def _linked_ids(change: Change) -> Iterator[str]:
+    linked: dict[str, None] = {}
     for event in change.events:
         if type(event) is EdgeAdded:
-            yield event.blocked
+            linked[event.blocked] = None
         elif type(event) is TaskCreated:
-            yield event.task.id
+            linked[event.task.id] = None
         elif type(event) is PlanRestored:
-            yield from _newly_linked(change.before, event.tasks)
+            for task in event.tasks:
+                was = change.before.get(task.id)
+                if was is None or not set(task.blocked_by) <= set(was.blocked_by):
+                    linked[task.id] = None
+    most = change.limits.edges
+    for now in filter(None, map(change.after.get, linked)):
+        if len(now.blocked_by) > most:
+            yield Problem("max_edges", (now.id,), seen=str(len(now.blocked_by)), legal=str(most))
 
 
-def _newly_linked(before: Plan, tasks: Iterable[Task]) -> Iterator[str]:
-    for task in tasks:
-        was = before.get(task.id)
-        if was is None or not set(task.blocked_by) <= set(was.blocked_by):
-            yield task.id
+# The one rule that does stop every further change: a runaway model fills the disk with a journal
+# that is read again at each start, and no single step of it looks wrong.
+@_rule(about_plan=True, limit="history", presets={"langchain": "error"})
+def _max_history(change: Change) -> Iterable[Problem]:
+    number, most = change.after.revision, change.limits.history
+    if number <= most or number <= change.before.revision:
+        return ()
+    return (Problem("max_history", seen=str(number), legal=str(most)),)
 
 
-@_rule(TaskEdited)
+# AgentScope's tasks change hands without a word, and two agents do the same work.
+@_rule(TaskEdited, presets={"agentscope": "warn"})
 def _owner_taken(change: Change) -> Iterator[Problem]:
     for was, task in change.edited():
         if was.owner and task.owner and was.owner != task.owner:

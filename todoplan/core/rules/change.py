@@ -1,6 +1,6 @@
 """What a rule looks at: the plan before and after a command, and what happened in between."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 
 import attrs
@@ -22,11 +22,22 @@ from todoplan.core.rules.limits import Limits
 __all__ = ["Change"]
 
 
-@attrs.frozen(slots=False)
+@attrs.frozen(slots=False)  # has a __dict__, for what several rules ask to be worked out once
 class Change:
     """
-    One command's effect, not yet accepted. `command` is `None` when a whole plan is inspected.
-    """  # has a __dict__, for what several rules ask to be worked out once
+    One command's effect, not yet accepted: all that a rule may go by.
+
+    `before` and `after` are whole plans, with `counts`, `ready()`, `active()` and `get(id)`;
+    `events` is what happened in between, in order. `command` is `None` when a plan is inspected as
+    it stands: then every task counts as created. `limits` are the policy's. A check that looks at
+    every task makes every change as slow as the plan is large: begin with what the change touched,
+    by `written`, `moves`, `edited`, `removed`:
+
+        def titled(change):
+            for task in change.written():
+                if len(task.subject) < 5:
+                    yield Problem(code, (task.id,), note="Say more than that.")
+    """
 
     before: Plan
     after: Plan
@@ -56,7 +67,14 @@ class Change:
 
     @cached_property
     def _written(self) -> tuple[Task, ...]:
-        ids = dict.fromkeys(_written_ids(self.events))
+        ids: dict[str, None] = {}
+        for event in self.events:
+            if type(event) is TaskCreated:
+                ids[event.task.id] = None
+            elif type(event) is TaskEdited:
+                ids[event.task_id] = None
+            elif type(event) is PlanRestored:
+                ids.update(dict.fromkeys(task.id for task in event.tasks))
         return tuple(task for task in map(self.after.get, ids) if task is not None)
 
     def edited(self) -> Iterator[tuple[Task, Task]]:
@@ -77,8 +95,12 @@ class Change:
 
     @cached_property
     def _removed(self) -> tuple[Task, ...]:
-        gone = (event for event in self.events if isinstance(event, TaskDeleted | PlanCleared))
-        ids = (task_id for event in gone for task_id in _removed_ids(event))
+        ids: list[str] = []
+        for event in self.events:
+            if type(event) is TaskDeleted:
+                ids.append(event.task_id)
+            elif type(event) is PlanCleared:
+                ids.extend(event.task_ids)
         tasks = filter(None, map(self.before.get, ids))
         return tuple(task for task in tasks if task.id not in self.after)
 
@@ -89,17 +111,3 @@ def _writes(command: Command | None) -> Iterator[WriteTodos]:
     elif isinstance(command, Batch):
         for part in command.commands:
             yield from _writes(part)
-
-
-def _written_ids(events: Iterable[Event]) -> Iterator[str]:
-    for event in events:
-        if type(event) is TaskCreated:
-            yield event.task.id
-        elif type(event) is TaskEdited:
-            yield event.task_id
-        elif type(event) is PlanRestored:
-            yield from (task.id for task in event.tasks)
-
-
-def _removed_ids(event: TaskDeleted | PlanCleared) -> tuple[str, ...]:
-    return event.task_ids if isinstance(event, PlanCleared) else (event.task_id,)

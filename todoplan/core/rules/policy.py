@@ -2,76 +2,125 @@
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from enum import StrEnum
+from difflib import get_close_matches
 from types import NoneType
-from typing import Any, Literal
+from typing import Any, NoReturn, TypedDict, Unpack
 
 import attrs
 
-from todoplan.core.events.types import Event, TaskCreated
+from todoplan.core.events.types import Event, StatusChanged, TaskCreated
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
 from todoplan.core.rules.builtin import RULES
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.rule import Rule, Trigger, trigger_of
+from todoplan.core.rules.rule import Rule, Severity, SeverityName, Trigger, trigger_of
 from todoplan.errors import PlanError
 
-__all__ = ["Policy", "Severity", "inspect", "judge"]
+__all__ = ["Policy", "RuleSettings", "Severity", "inspect", "judge"]
 
 _MOST_KEPT = 256
-
-SeverityName = Literal["off", "warn", "error"]
-
-
-class Severity(StrEnum):
-    """
-    How a rule is taken: not at all, as a warning beside the result, or as a refusal.
-    """
-
-    OFF = "off"
-    WARN = "warn"
-    ERROR = "error"
-
-
 _ERROR = Severity.ERROR
 _Rated = tuple[tuple[Rule, Severity], ...]
 
 
-def _severity(word: str) -> Severity:
+class RuleSettings(TypedDict, total=False):
+    """
+    What `Policy.but` takes: for each rule how it is taken, and for some a number instead.
+    """
+
+    limits: Limits
+    active_form_required: SeverityName | Severity
+    batch_completion: SeverityName | Severity
+    blocked_complete: SeverityName | Severity
+    blocked_start: SeverityName | Severity
+    completed_is_final: SeverityName | Severity
+    dropped_open_items: SeverityName | Severity
+    duplicate_content: SeverityName | Severity
+    empty_write: SeverityName | Severity
+    first_in_progress: SeverityName | Severity
+    linear_status: SeverityName | Severity
+    max_edges: SeverityName | Severity | int
+    max_history: SeverityName | Severity | int
+    max_items: SeverityName | Severity | int
+    max_metadata: SeverityName | Severity | int
+    max_text: SeverityName | Severity
+    no_op_write: SeverityName | Severity
+    owner_taken: SeverityName | Severity
+    priority_required: SeverityName | Severity
+    single_in_progress: SeverityName | Severity
+    some_in_progress: SeverityName | Severity
+
+
+def _severity(word: object) -> Severity:
     try:
-        return Severity(word)
+        return Severity(word)  # type: ignore[arg-type]  # what is no severity is refused below
     except ValueError:
         msg = f"a severity is off, warn or error, not {word!r}"
         raise PlanError(msg, seen=word) from None
 
 
-def _rated(rules: Iterable[tuple[Rule, str]]) -> _Rated:
+def _rated(rules: "Iterable[tuple[Rule, SeverityName | Severity]]") -> _Rated:
     return tuple((rule, _severity(level)) for rule, level in rules)
 
 
-@attrs.frozen
+def _all_off() -> _Rated:
+    return tuple((rule, Severity.OFF) for rule in RULES.values())
+
+
+@attrs.frozen(repr=False)
 class Policy:
     """
     Rules with a severity each, and the limits they count by.
 
-    `_heeding` is a cache, and mutable: working out which rules heed an event costs more than to
-    ask them. It holds nothing but what follows from `rules`, so that nobody sees it change: it is
-    no part of equality, each policy starts with its own, and threads may fill it at once.
+    Begin with a preset and say what differs: `DEFAULT.but(single_in_progress="error")`.
     """
 
-    rules: _Rated = attrs.field(
-        default=tuple((rule, Severity.OFF) for rule in RULES.values()), converter=_rated
-    )
+    rules: _Rated = attrs.field(factory=_all_off, converter=_rated)
     limits: Limits = Limits()
-    _heeding: dict[Any, _Rated] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+    # A cache, and mutable: working out which rules heed an event costs more than to ask them. It
+    # holds nothing but what follows from `rules`, so nobody sees it change: it is no part of
+    # equality, each policy starts with its own, and threads may fill it at once.
+    _heeding: dict[Any, _Rated] = attrs.field(factory=dict, init=False, eq=False)
+    _begun_as: str = attrs.field(default="", eq=False, alias="_begun_as")
+
+    @classmethod
+    def preset(cls, name: str) -> "Policy":
+        """
+        Return the policy that the rules declare under a preset's name.
+        """
+        rules = tuple((rule, rule.severity_in(name)) for rule in RULES.values())
+        return cls(rules, _begun_as=name)
+
+    def __repr__(self) -> str:
+        name = self._begun_as.upper().replace("-", "_") or "Policy()"
+        changes = [
+            f"{rule.name}={level.value!r}"
+            for rule, level in self.rules
+            if RULES.get(rule.name) is rule and level is not rule.severity_in(self._begun_as)
+        ]
+        if self.limits != Limits():
+            changes.append(f"limits={self.limits!r}")
+        own = [
+            f".adding({rule!r}, {level.value!r})"
+            for rule, level in self.rules
+            if RULES.get(rule.name) is not rule
+        ]
+        return name + (f".but({', '.join(changes)})" if changes else "") + "".join(own)
 
     def heeding(self, events: Sequence[Event]) -> _Rated:
         """
         Return the rules that are on and that what happened can break.
         """
-        triggers = trigger_of(events[0]) if len(events) == 1 else frozenset(map(trigger_of, events))
+        # One change of status is the usual case: it needs no set, and no call to name it.
+        triggers: Any
+        if len(events) != 1:
+            triggers = frozenset(map(trigger_of, events))
+        elif type(event := events[0]) is StatusChanged:
+            triggers = event.old, event.new
+        else:
+            triggers = type(event)
         found = self._heeding.get(triggers)
         if found is None:
             found = self._work_out(triggers if isinstance(triggers, frozenset) else {triggers})
@@ -84,27 +133,43 @@ class Policy:
         on = (entry for entry in self.rules if entry[1] is not Severity.OFF)
         return tuple(entry for entry in on if entry[0].heeds(happened))
 
-    def but(self, **severities: SeverityName) -> "Policy":
+    def but(self, **changes: Unpack[RuleSettings]) -> "Policy":
         """
-        Return this policy with the named rules at other severities.
+        Return this policy with the named rules at other severities, or with other limits.
+
+        A number for a rule that counts sets its limit, and switches it to error if it is off:
+        `but(max_items=50)`. The other limits are set by `but(limits=Limits(open_items=20))`.
 
         Raises:
-            PlanError: no rule has that name, or the severity is none of off, warn, error.
+            PlanError: no rule has that name, or what is given for it is neither off, warn, error
+                nor a number that it counts by.
         """
+        given: dict[str, Any] = dict(changes)
+        limits = given.pop("limits", self.limits)
+        if not isinstance(limits, Limits):
+            msg = f"{short_repr(limits)} was given as the limits; write limits=Limits(items=50)"
+            raise PlanError(msg, seen=limits)
         known = {rule.name for rule, _ in self.rules}
-        unknown = sorted(set(severities) - known)
+        unknown = sorted(set(given) - known)
         if unknown:
-            msg = (
-                f"no rule is called {', '.join(unknown)}; the rules are {', '.join(sorted(known))}"
-            )
-            raise PlanError(msg, unknown=unknown)
-        rules = tuple((rule, severities.get(rule.name, old)) for rule, old in self.rules)
-        return attrs.evolve(self, rules=rules)
+            _refuse_names(unknown, known)
+        rules = []
+        for rule, old in self.rules:
+            new = given.get(rule.name, old)
+            if isinstance(new, int) and not isinstance(new, bool):
+                limits = _limited(limits, rule, new)
+                new = Severity.ERROR if old is Severity.OFF else old
+            rules.append((rule, new))
+        return attrs.evolve(self, rules=rules, limits=limits)
 
-    def adding(self, rule: Rule, severity: SeverityName = "error") -> "Policy":
+    def adding(self, rule: Rule, severity: SeverityName | Severity = "error") -> "Policy":
         """
         Return this policy with a rule of your own, in place of one with the same name.
+
+        Raises:
+            PlanError: what is given is no rule, or the severity is none of off, warn, error.
         """
+        _must_be_a_rule(rule)
         kept = tuple(entry for entry in self.rules if entry[0].name != rule.name)
         return attrs.evolve(self, rules=(*kept, (rule, severity)))
 
@@ -113,6 +178,30 @@ class Policy:
         Return how the named rule is taken; a rule that the policy does not have is off.
         """
         return next((level for rule, level in self.rules if rule.name == name), Severity.OFF)
+
+
+def _must_be_a_rule(given: object) -> None:
+    if not isinstance(given, Rule):
+        msg = f'{short_repr(given)} is no rule; write Rule("my_rule", check)'
+        raise PlanError(msg, seen=given)
+
+
+def _refuse_names(unknown: Sequence[str], known: AbstractSet[str]) -> NoReturn:
+    near = [name for word in unknown for name in get_close_matches(word, known, 1)]
+    meant = f"did you mean {', '.join(near)}? " if near else ""
+    msg = f"no rule is called {', '.join(unknown)}; {meant}the rules are {', '.join(sorted(known))}"
+    raise PlanError(msg, unknown=list(unknown))
+
+
+def _limited(limits: Limits, rule: Rule, number: int) -> Limits:
+    if not rule.limit:
+        fields = ", ".join(f"{field.name}=..." for field in attrs.fields(Limits))
+        msg = (
+            f"a severity is off, warn or error, not {number!r}: {rule.name} does not count by one"
+            f" number. Limits are set by but(limits=Limits({fields})), each if wanted"
+        )
+        raise PlanError(msg, seen=number)
+    return attrs.evolve(limits, **{rule.limit: number})
 
 
 def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
@@ -125,18 +214,20 @@ def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Pr
     errors: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     for rule, severity in policy.heeding(change.events):
-        found = _asked(rule, change)
-        if found and severity is _ERROR:
+        answer = rule.check(change)
+        if type(answer) is tuple and not answer:  # what most rules say on most days
+            continue
+        found = _problems(rule, answer)
+        if severity is _ERROR:
             errors += found
-        elif found:
+        else:
             warnings += found
     return errors, warnings
 
 
-def _asked(rule: Rule, change: Change) -> tuple[Problem, ...]:
-    answer = rule.check(change)
+def _problems(rule: Rule, answer: Any) -> tuple[Problem, ...]:
     try:
-        found = tuple(answer)
+        found: tuple[Any, ...] = tuple(answer)
     except TypeError:
         _must_be(Iterable, answer, rule)
         raise
@@ -164,5 +255,5 @@ def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
         problem
         for rule, severity in policy.rules
         if rule.about_plan and severity is Severity.ERROR
-        for problem in _asked(rule, change)
+        for problem in _problems(rule, rule.check(change))
     )

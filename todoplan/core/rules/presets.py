@@ -1,7 +1,10 @@
-"""Ready-made policies: how strict the planning tools in use are, and our own middle way."""
+"""
+Ready-made policies: how strict the planning tools in use are, and our own middle way.
 
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.policy import Policy, Severity
+Each rule declares in which of them it holds and how (`todoplan.core.rules.builtin`).
+"""
+
+from todoplan.core.rules.policy import Policy
 
 __all__ = [
     "AGENTSCOPE",
@@ -13,28 +16,22 @@ __all__ = [
     "STRICT",
 ]
 
-LANGCHAIN = Policy().but(max_items="error", max_text="error", max_edges="error")
+LANGCHAIN = Policy.preset("langchain")
 """As LangChain's TodoListMiddleware: anything goes, prompts do the rest; only sizes are bounded."""
 
-AGENTSCOPE = LANGCHAIN.but(blocked_start="warn", blocked_complete="warn", owner_taken="warn")
+AGENTSCOPE = Policy.preset("agentscope")
 """As AgentScope's task tools: statuses are free, edges a coordination signal."""
 
-DEFAULT = AGENTSCOPE.but(
-    single_in_progress="warn",
-    completed_is_final="warn",
-    dropped_open_items="warn",
-    empty_write="error",
-    no_op_write="warn",
-)
+DEFAULT = Policy.preset("default")
 """Permissive where users of the peers were hurt by refusals, strict where data would be lost."""
 
-CLAUDE = DEFAULT.but(single_in_progress="error", active_form_required="error")
+CLAUDE = Policy.preset("claude")
 """As Claude-style TodoWrite describes itself: one task in progress, an active form for each."""
 
-CLAUDE_STRICT = CLAUDE.but(priority_required="error")
+CLAUDE_STRICT = Policy.preset("claude-strict")
 """The same with a priority for each item."""
 
-STRICT = Policy(tuple((rule, Severity.ERROR) for rule in RULES.values()))
+STRICT = Policy.preset("strict")
 """Every rule an error."""
 
 PRESETS: dict[str, Policy] = {

@@ -1,26 +1,38 @@
 """
-What a rule is: a named check, and what can break it.
+What a rule is: a named check, with all that is said of it in one place.
+
+Theory. A check is a pure function of a change, and yields what is wrong with it. It says nothing of
+how bad that is: the same check refuses under one policy and warns under another. A rule about the
+plan yields only what a change breaks anew; what was wrong before is not held against a command that
+does not add to it, so that a stricter policy never locks a plan up.
+
+Most changes cannot break most rules, and to ask a rule costs more than to move a task. So each
+names what can break it (`on`), and a policy remembers which rules heed which events.
 
 A rule of your own is a `Rule` whose check is a function of a `Change`; `Policy.adding` takes it in.
 """
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
+from enum import StrEnum
 from itertools import islice
+from typing import Literal
 
 import attrs
 
 from todoplan.core.events.types import Event, StatusChanged
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.validation import short_repr
-from todoplan.core.problems import Problem
+from todoplan.core.problems import MOST_NAMED, Problem
 from todoplan.core.rules.change import Change
 from todoplan.errors import PlanError
 
 __all__ = [
-    "MOST_NAMED",
+    "STEPS",
     "Check",
     "Rule",
+    "Severity",
+    "SeverityName",
     "Trigger",
     "first_ids",
     "moves",
@@ -28,11 +40,22 @@ __all__ = [
     "trigger_of",
 ]
 
-MOST_NAMED = 20
-"""So many tasks does a problem name, however many there are."""
-
 Trigger = type | tuple[Status, Status]
 Check = Callable[[Change], Iterable[Problem]]
+SeverityName = Literal["off", "warn", "error"]
+
+STEPS = ("langchain", "agentscope", "default", "claude", "claude-strict")
+"""The presets from the most permissive one on: each takes over what the one before it says."""
+
+
+class Severity(StrEnum):
+    """
+    How a rule is taken: not at all, as a warning beside the result, or as a refusal.
+    """
+
+    OFF = "off"
+    WARN = "warn"
+    ERROR = "error"
 
 
 def _triggers(on: Iterable[Trigger]) -> frozenset[Trigger]:
@@ -44,22 +67,31 @@ def _triggers(on: Iterable[Trigger]) -> frozenset[Trigger]:
     return frozenset(on)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Rule:
     """
     A named check. `about_plan`: it can also be asked of a plan as it stands (`inspect`).
 
     `on` names what can break it, so that nothing else need be looked at: types of events, moves as
     (old, new) status, `NoneType` for a command without events. Empty: it is asked of every change.
-    `demands` is the field of a task that must be filled in: tools that do not take it cannot do
-    right by the rule.
+
+    `new_tasks_need` is the field of a task without which the rule refuses every new task: a tool
+    set that has no argument for that field could create none, and is refused under such a policy.
+
+    `limit` is the field of `Limits` that a number given for the rule sets: `but(max_items=50)`.
+    `presets` has the severity from a step of `STEPS` on; before the first it is off.
     """
 
     name: str
     check: Check
     about_plan: bool = False
     on: frozenset[Trigger] = attrs.field(default=frozenset(), converter=_triggers)
-    demands: str = ""
+    new_tasks_need: str = ""
+    limit: str = ""
+    presets: tuple[tuple[str, SeverityName], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Rule {self.name}>"
 
     def heeds(self, triggers: AbstractSet[Trigger]) -> bool:
         """
@@ -67,6 +99,16 @@ class Rule:
         """
         moved = StatusChanged in self.on and any(type(trigger) is tuple for trigger in triggers)
         return moved or not self.on or not self.on.isdisjoint(triggers)
+
+    def severity_in(self, preset: str) -> Severity:
+        """
+        Return how a preset takes the rule, by the preset's name; "strict" refuses all, "" nothing.
+        """
+        if preset == "strict":
+            return Severity.ERROR
+        so_far = STEPS[: STEPS.index(preset) + 1] if preset else ()
+        declared = [level for step, level in self.presets if step in so_far]
+        return Severity(declared[-1]) if declared else Severity.OFF
 
 
 def trigger_of(event: Event) -> Trigger:
@@ -90,10 +132,20 @@ def registering(rules: dict[str, Rule]) -> Callable[..., Callable[[Check], Check
     The check stays what it is and is found by its name in its module: a policy can be pickled.
     """
 
-    def rule(*on: Trigger, about_plan: bool = False, demands: str = "") -> Callable[[Check], Check]:
+    def rule(
+        *on: Trigger,
+        about_plan: bool = False,
+        new_tasks_need: str = "",
+        limit: str = "",
+        presets: dict[str, SeverityName] | None = None,
+    ) -> Callable[[Check], Check]:
+        declared = tuple((presets or {}).items())
+
         def keep(check: Check) -> Check:
             name = check.__name__.strip("_")
-            rules[name] = Rule(name, check, about_plan, frozenset(on), demands)
+            rules[name] = Rule(
+                name, check, about_plan, frozenset(on), new_tasks_need, limit, declared
+            )
             return check
 
         return keep

@@ -1,107 +1,47 @@
 """
 When to remind, and when a final answer may stand: pure decisions over a plan and a conversation.
 
+A reminder costs a model's attention and, sent back, a whole request; a wrong one makes users switch
+all of them off. Hence the rules: each has a switch; each is due by a condition that it ends itself
+(by what is remembered of it), so that every cap is finite; of several that are due only the first
+is given. All of that stands in one table, `REMINDERS`, in the order of precedence.
+
 What must be remembered between calls is `Memory`, a small frozen value that an adapter keeps in the
-framework's own per-thread state. Every cap is finite; the same inputs give the same decision.
+framework's own per-thread state. The same inputs give the same decision.
 """
 
-from collections.abc import ItemsView, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from __future__ import annotations  # help() shows short names, not the path before each
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
 
 import attrs
 
+from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
-from todoplan.dialogue.guidance.conversation import Message, ToolResult, is_final_answer, is_refusal
-from todoplan.dialogue.guidance.reminders import reminder
+from todoplan.core.plan.validation import short_repr
+from todoplan.dialogue.guidance.conversation import Message, asks, is_final_answer, is_refusal
+from todoplan.dialogue.guidance.memory import Memory
+from todoplan.dialogue.guidance.reminders import ReminderKind, reminder
+from todoplan.dialogue.guidance.settings import Settings
 from todoplan.dialogue.tools.toolset import ToolSet
-from todoplan.errors import CodecError, PlanError
+from todoplan.errors import PlanError
 
 __all__ = [
+    "REMINDERS",
     "Advice",
     "Guidance",
     "Memory",
     "Settings",
     "Verdict",
+    "before_partial",
     "ignored",
 ]
 
 Verdict = Literal["accept", "again", "raise"]
 
-
-@attrs.frozen
-class Settings:
-    """
-    The switches. Numbers are caps or distances in model turns; 0 switches a reminder off.
-
-    `unfinished` counts further turns asked for after a final answer, anew whenever more tasks are
-    resolved; once it is used up the answer is let go, or `on_ignored="raise"` says to raise.
-    `all_done`: "if_silent" asks only when the final answer has no text.
-    """
-
-    plan_lost: bool = True
-    unfinished: int = 2
-    on_ignored: Literal["let_go", "raise"] = "let_go"
-    empty: int = 0
-    stale: int = 0
-    changed: bool = False
-    all_done: Literal["off", "if_silent", "always"] = "off"
-
-
-@attrs.frozen
-class Memory:
-    """
-    What guidance remembers of one thread: plain numbers, so that any state can hold them.
-
-    `revision` is the last one the model knew, `touched` the turn in which it last changed,
-    `asked` the further turns asked for since `resolved` tasks were resolved.
-    """
-
-    turn: int = 0
-    revision: int = -1
-    touched: int = 0
-    asked: int = 0
-    resolved: int = 0
-    empties: int = 0
-    confirmed: int = -1
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any] | None) -> "Memory":
-        """
-        Return the memory that `to_data` wrote, also by another version; a new one for `None`.
-
-        Raises:
-            CodecError: what stands there are no numbers.
-        """
-        known = {field.name for field in attrs.fields(cls)}
-        return cls(**{name: _number(name, value) for name, value in _kept(data) if name in known})
-
-    def to_data(self) -> dict[str, int]:
-        """
-        Return the memory as plain JSON values.
-        """
-        return attrs.asdict(self)
-
-    def new_run(self, plan: Plan) -> "Memory":
-        """
-        Return the memory for a new request of the user: caps belong to a run, not to a plan.
-        """
-        return attrs.evolve(self, asked=0, resolved=plan.counts.resolved, empties=0, confirmed=-1)
-
-    def saw(self, plan: Plan) -> "Memory":
-        """
-        Return the memory after the model's own call made the plan this one.
-        """
-        return attrs.evolve(self, revision=plan.revision, touched=self.turn)
-
-    def saw_own(self, before: int, plan: Plan) -> "Memory":
-        """
-        Return the memory after the model's own calls brought a plan from a revision to this one.
-
-        What others did to the plan before that stays to be told.
-        """
-        is_own = before == self.revision != plan.revision
-        return self.saw(plan) if is_own else self
+_TURNS_IN_SIGHT = 20  # a guess at how long a plan stays in a context that cannot be seen
 
 
 @attrs.frozen
@@ -109,12 +49,12 @@ class Advice:
     """
     What to do: put `text`, if any, at the tail of the next request, unsaved; keep `memory`.
 
-    `kind` names the reminder, "" for none. `verdict` is about a final answer: take it, ask the
-    model once more, or raise.
+    `kind` names the reminder, "" for none. `verdict` is about a final answer: "accept" it, ask the
+    model "again", or "raise" (see `ignored`).
     """
 
     memory: Memory
-    kind: str = ""
+    kind: ReminderKind | Literal[""] = ""
     text: str = ""
     verdict: Verdict = "accept"
 
@@ -127,6 +67,104 @@ class Advice:
 
 
 @attrs.frozen
+class _Moment:
+    """
+    All that a decision may look at. `message` is the answer to judge, if there is one.
+    """
+
+    toolset: ToolSet
+    settings: Settings
+    plan: Plan
+    memory: Memory
+    messages: Sequence[Message] = ()
+    message: Message | None = None
+
+    def plan_is_lost(self) -> bool:
+        # A failed call showed nothing, and a reminder of an earlier revision shows another plan.
+        return bool(self.plan.counts.open) and not any(
+            message.shows == self.plan.revision
+            or any(result.ok and self.toolset.find(result.name) for result in message.results)
+            for message in reversed(self.messages)
+        )
+
+    def is_unconfirmed(self) -> bool:
+        plan, message = self.plan, self.message
+        silent = message is None or not message.text.strip()
+        return (
+            bool(len(plan))
+            and not plan.counts.open
+            and self.memory.confirmed != plan.revision
+            and (silent or self.settings.all_done == "always")
+        )
+
+
+@attrs.frozen
+class Reminder:
+    """
+    When one reminder is due, which tasks it lists, and what is remembered once it was given.
+
+    `switch` is its field of `Settings`. One that `sends_back` judges a final answer; the others are
+    for the request that is about to be sent.
+    """
+
+    switch: str
+    is_due: Callable[[_Moment], bool]
+    remembered: Callable[[_Moment], Mapping[str, int]]
+    sends_back: bool = False
+    tasks: Callable[[Plan], Iterable[Task]] = open_tasks
+
+
+def _plan_shown(moment: _Moment) -> Mapping[str, int]:
+    return {"revision": moment.plan.revision}
+
+
+REMINDERS: dict[ReminderKind, Reminder] = {
+    # First, since it shows the plan as it is: whatever happened to it is then known as well.
+    "plan_lost": Reminder("plan_lost", _Moment.plan_is_lost, _plan_shown),
+    # Given once for each revision: what was shown is remembered as what the model knows.
+    "changed": Reminder(
+        "changed",
+        lambda now: now.plan.revision != now.memory.revision and bool(now.plan.counts.open),
+        _plan_shown,
+    ),
+    "changed_done": Reminder(
+        "changed",
+        lambda now: now.plan.revision != now.memory.revision and not now.plan.counts.open,
+        _plan_shown,
+    ),
+    "empty": Reminder(
+        "empty",
+        lambda now: not len(now.plan) and now.memory.empties < now.settings.empty,
+        lambda now: {"empties": now.memory.empties + 1},
+    ),
+    # Remembered as a touch: the next one comes as many turns later, not with every request.
+    "stale": Reminder(
+        "stale",
+        lambda now: (
+            bool(now.plan.counts.in_progress)
+            and now.memory.turn - now.memory.touched >= now.settings.stale
+        ),
+        lambda now: {"touched": now.memory.turn},
+        tasks=Plan.active,
+    ),
+    "unfinished": Reminder(
+        "unfinished",
+        lambda now: bool(now.plan.counts.open) and now.memory.asked < now.settings.unfinished,
+        lambda now: {"asked": now.memory.asked + 1},
+        sends_back=True,
+    ),
+    # Once for a revision: a plan that is done and answered for stays so until it changes.
+    "all_done": Reminder(
+        "all_done",
+        _Moment.is_unconfirmed,
+        lambda now: {"confirmed": now.plan.revision},
+        sends_back=True,
+    ),
+}
+"""Every reminder, in the order of precedence."""
+
+
+@attrs.frozen
 class Guidance:
     """
     Guidance for one tool set under chosen settings; holds no state of its own.
@@ -135,42 +173,28 @@ class Guidance:
     toolset: ToolSet
     settings: Settings = Settings()
 
+    def __attrs_post_init__(self) -> None:
+        for name, kind, remedy in (
+            ("toolset", ToolSet, "Guidance(toolbox.toolset)"),
+            ("settings", Settings, "Guidance(toolbox.toolset, Settings(unfinished=1))"),
+        ):
+            seen = getattr(self, name)
+            if not isinstance(seen, kind):
+                msg = f"{short_repr(seen)} is no {kind.__name__}; write {remedy}, say"
+                raise PlanError(msg, seen=seen)
+
     def before_model(self, plan: Plan, messages: Sequence[Message], memory: Memory) -> Advice:
         """
         Say what the model should be reminded of in the request that is about to be sent.
 
         `messages` are those of the request itself, after any summarising or trimming.
         """
+        _check(plan, memory)
         memory = attrs.evolve(memory, turn=memory.turn + 1)
-        if memory.revision < 0:
+        if memory.revision < 0:  # a new thread on a plan that may be old: nothing has changed yet
             memory = attrs.evolve(memory, revision=plan.revision, touched=memory.turn)
-        kind = next(self._due(plan, messages, memory), "")
-        text = self._text(kind, plan) if kind else ""
-        return Advice(_after(kind, plan, memory), kind, text)
-
-    def _due(self, plan: Plan, messages: Sequence[Message], memory: Memory) -> Iterator[str]:
-        settings = self.settings
-        if settings.plan_lost and plan.counts.open and not self._visible(plan, messages):
-            yield "plan_lost"
-        if settings.changed and plan.revision != memory.revision:
-            yield "changed" if plan.counts.open else "changed_done"
-        if memory.empties < settings.empty and not len(plan):
-            yield "empty"
-        idle = memory.turn - memory.touched
-        if plan.counts.in_progress and 0 < settings.stale <= idle:
-            yield "stale"
-
-    def _visible(self, plan: Plan, messages: Sequence[Message]) -> bool:
-        return any(
-            message.shows == plan.revision or any(map(self._shows, message.results))
-            for message in reversed(messages)
-        )
-
-    def _shows(self, result: ToolResult) -> bool:
-        return result.ok and self.toolset.find(result.name) is not None
-
-    def _text(self, kind: str, plan: Plan) -> str:
-        return reminder(kind, plan, self.toolset, plan.active() if kind == "stale" else None)
+        moment = _Moment(self.toolset, self.settings, plan, memory, messages)
+        return self._first_due(moment, "accept") or Advice(memory)
 
     def after_model(
         self, plan: Plan, message: Message, memory: Memory, *, structured: bool = False
@@ -178,32 +202,49 @@ class Guidance:
         """
         Judge what the model has just sent: a final answer while tasks are open is sent back.
 
-        `structured`: the framework asked for a structured answer (`response_format`), which is
-        never sent back; nor is a refusal.
+        Let through at once are a refusal, a question, and with `structured` every answer: the
+        framework asked for its form (`response_format`), and a second one would not be read.
         """
-        if structured or not is_final_answer(message) or is_refusal(message):
+        _check(plan, memory)
+        if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
             return Advice(memory)
-        if plan.counts.open:
-            return self._unfinished(plan, memory)
-        return self._all_done(plan, message, memory)
+        counts = plan.counts
+        if counts.open and counts.resolved > memory.resolved:
+            # Only more than ever before: reopening and closing one task again is no progress.
+            memory = attrs.evolve(memory, asked=0, resolved=counts.resolved)
+        moment = _Moment(self.toolset, self.settings, plan, memory, message=message)
+        if advice := self._first_due(moment, "again"):
+            return advice
+        used_up = self.settings.on_ignored == "raise" and self.settings.unfinished > 0
+        return Advice(memory, verdict="raise" if used_up and counts.open else "accept")
 
-    def _unfinished(self, plan: Plan, memory: Memory) -> Advice:
-        resolved = plan.counts.resolved
-        if resolved > memory.resolved:
-            memory = attrs.evolve(memory, asked=0, resolved=resolved)
-        if memory.asked < self.settings.unfinished:
-            memory = attrs.evolve(memory, asked=memory.asked + 1)
-            return Advice(memory, "unfinished", self._text("unfinished", plan), "again")
-        ignored = self.settings.on_ignored == "raise" and self.settings.unfinished > 0
-        return Advice(memory, verdict="raise" if ignored else "accept")
+    def _first_due(self, moment: _Moment, verdict: Verdict) -> Advice | None:
+        for kind, row in REMINDERS.items():
+            if row.sends_back is not (verdict == "again"):
+                continue
+            if getattr(self.settings, row.switch) in {False, "off"} or not row.is_due(moment):
+                continue
+            memory = attrs.evolve(moment.memory, **row.remembered(moment))
+            text = reminder(kind, moment.plan, self.toolset, row.tasks(moment.plan))
+            return Advice(memory, kind, text, verdict)
+        return None
 
-    def _all_done(self, plan: Plan, message: Message, memory: Memory) -> Advice:
-        when = self.settings.all_done
-        due = when == "always" or (when == "if_silent" and not message.text.strip())
-        if not due or not len(plan) or memory.confirmed == plan.revision:
-            return Advice(memory)
-        memory = attrs.evolve(memory, confirmed=plan.revision)
-        return Advice(memory, "all_done", self._text("all_done", plan), "again")
+
+def before_partial(guidance: Guidance, plan: Plan, memory: Memory) -> Advice:
+    """
+    Say what the model should be reminded of in a request that shows only what is new, because the
+    provider keeps the rest of the conversation.
+
+    Whether the model still has the plan before it cannot be seen. The plan counts as lost if it was
+    never shown, or neither shown nor changed by the model for 20 turns; then it is shown once.
+    """
+    _check(plan, memory)
+    in_sight = memory.revision >= 0 and memory.turn + 1 - memory.touched < _TURNS_IN_SIGHT
+    messages = (Message("user", shows=plan.revision),) if in_sight else ()
+    advice = guidance.before_model(plan, messages, memory)
+    if advice.kind == "plan_lost":
+        return attrs.evolve(advice, memory=advice.memory.saw(plan))
+    return advice
 
 
 def ignored(plan: Plan) -> PlanError:
@@ -218,31 +259,11 @@ def ignored(plan: Plan) -> PlanError:
     return PlanError(msg, task_ids=ids)
 
 
-def _kept(data: object) -> ItemsView[str, Any]:
-    if data is None or isinstance(data, Mapping):
-        return (data or {}).items()
-    raise _damaged(data, "object")
-
-
-def _number(name: str, value: Any) -> int:
-    if type(value) is not int:
-        raise _damaged(value, "whole number", name)
-    return value
-
-
-def _damaged(seen: object, wanted: str, name: str = "it") -> CodecError:
-    msg = (
-        f"what guidance remembers is damaged: {name} is {seen!r:.60}, which is no {wanted}; "
-        "leave all of it out, and guidance starts anew"
-    )
-    return CodecError(msg, name=name)
-
-
-def _after(kind: str, plan: Plan, memory: Memory) -> Memory:
-    if kind == "empty":
-        return attrs.evolve(memory, empties=memory.empties + 1)
-    if kind == "stale":
-        return attrs.evolve(memory, touched=memory.turn)
-    if kind in {"plan_lost", "changed", "changed_done"}:
-        return attrs.evolve(memory, revision=plan.revision)
-    return memory
+def _check(plan: object, memory: object) -> None:
+    for seen, kind, remedy in (
+        (plan, Plan, "Plan(), or the plan of the last reply"),
+        (memory, Memory, "Memory(), or Memory.of(...) what was kept"),
+    ):
+        if not isinstance(seen, kind):
+            msg = f"{short_repr(seen)} is no {kind.__name__}; give {remedy}"
+            raise PlanError(msg, seen=seen)

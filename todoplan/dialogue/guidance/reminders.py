@@ -2,10 +2,12 @@
 Reminders in words: escaped, on one line, bounded, in exactly one tag of ours.
 
 Law: whatever the task texts hold, a reminder has one opening and one closing tag, and its length
-does not grow with the plan.
+does not grow with the plan. DeerFlow puts titles as they are into its tag: one that holds the
+closing tag ends the reminder, and what follows reads as if the system had said it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Literal
 
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
@@ -15,48 +17,51 @@ from todoplan.dialogue.replies.views import one_line
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.texts.wording import say
 
-__all__ = ["TAG", "is_reminder", "reminder"]
+__all__ = ["TAG", "ReminderKind", "is_reminder", "reminder"]
+
+ReminderKind = Literal[
+    "plan_lost", "changed", "changed_done", "empty", "stale", "unfinished", "all_done"
+]
+"""Each has a text of its name, and a row in the table of `guidance` that says when it is due."""
 
 TAG = "todoplan-reminder"
-_CLIP = 200
-_SHOWN = 20
+# A reminder is sent again with every request that it is due in, so it stays under 5,000 characters.
+_LONGEST_SUBJECT = 200
+_MOST_TASKS = 20
 
 
-def reminder(kind: str, plan: Plan, toolset: ToolSet, tasks: Iterable[Task] | None = None) -> str:
+def reminder(
+    kind: ReminderKind, plan: Plan, toolset: ToolSet, tasks: Iterable[Task] | None = None
+) -> str:
     """
     Return the reminder of one kind about a plan; it lists `tasks`, or else all that is open.
     """
     listed = open_tasks(plan) if tasks is None else tuple(tasks)
+    lines = [
+        say(
+            "reminders",
+            "item" if toolset.by_id else "item_plain",
+            id=f"#{task.id}",
+            status=task.status.value,
+            subject=_escaped(one_line(task.subject, _LONGEST_SUBJECT)),
+        )
+        for task in listed[:_MOST_TASKS]
+    ]
+    if len(listed) > _MOST_TASKS:
+        lines.append(say("reminders", "more", count=len(listed) - _MOST_TASKS))
     body = say(
         "reminders",
         kind,
         counts=counts_text(plan),
-        items=_items(listed, toolset),
-        write=_escaped(toolset.shown(toolset.writer)),
+        items="\n".join(lines),
+        write=_escaped(one_line(toolset.shown(toolset.writer))),
     )
     return say("reminders", "frame", tag=TAG, body=body)
 
 
-def _items(tasks: Sequence[Task], toolset: ToolSet) -> str:
-    style = "item" if toolset.by_id else "item_plain"
-    lines = [
-        say(
-            "reminders",
-            style,
-            id=f"#{task.id}",
-            status=task.status.value,
-            subject=_escaped(one_line(task.subject, _CLIP)),
-        )
-        for task in tasks[:_SHOWN]
-    ]
-    if len(tasks) > _SHOWN:
-        lines.append(say("reminders", "more", count=len(tasks) - _SHOWN))
-    return "\n".join(lines)
-
-
 def _escaped(text: str) -> str:
-    shown = "".join(letter if letter.isprintable() else " " for letter in text)
-    return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    # Every bracket, not only those of our tag: a list of bad words is always one spelling short.
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def is_reminder(text: str) -> bool:

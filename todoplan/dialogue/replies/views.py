@@ -1,143 +1,183 @@
-"""The plan as a model reads it: one line a task, or one task in full. Never a repr."""
+"""
+The plan as a model reads it: one line a task, or one task in full. Never a repr.
+
+Laws: a task is one line of a list, whatever its texts hold; nothing that a person could not see is
+shown to the model (`todoplan.texts.cleaning`); a list is cut at `LONGEST_LIST` characters and a
+task at `LONGEST_TASK`, and says so: a plan may come from a file that no rule has held to a size.
+
+A list is the costliest reply, and most of its lines are as they were one call ago. So the plan
+keeps the text of each chunk of tasks (`ChunkWriter`), and only what depends on other tasks, the
+blockers that a task waits for, is put behind its line each time.
+"""
 
 import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
+from typing import Any
 
 from todoplan.core.plan.chunk_text import ChunkText, ChunkWriter
-from todoplan.core.plan.frozen import thaw
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.frozen import FrozenDict, thaw
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import unresolved_blockers
+from todoplan.core.problems import ids_text
+from todoplan.texts import cleaning
 from todoplan.texts.wording import say
 
-__all__ = ["ids_text", "list_text", "one_line", "task_text"]
+__all__ = [
+    "LONGEST_LIST",
+    "LONGEST_TASK",
+    "MOST_READ",
+    "ids_text",
+    "list_text",
+    "one_line",
+    "task_text",
+]
 
-_MOST_IDS = 10
-_CLIPPED = 500
-_LONGEST = 16_384
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
+LONGEST_LIST = 250_000
+LONGEST_TASK = 40_000
+MOST_READ = 65_536
+"""No line that is shown needs more of a text; a megabyte of escape sequences takes a second."""
+
+_LONGEST_LINE = 500
+_LONGEST_DETAIL = 4_000
+_LONGEST_METADATA = 8_000
+_LONGEST_DESCRIPTION = 16_384  # what the rule `max_text` lets in by default
 _CONTROLS_OF_ASCII = bytes((*range(0x20), 0x7F))
 
 
-def one_line(text: str, most: int = _CLIPPED) -> str:
+def one_line(text: str, most: int = _LONGEST_LINE) -> str:
     """
-    Return the text on one line, clipped, without control characters: no task can pass for two.
+    Return the text on one line, clipped, with nothing hidden in it: no task can pass for two.
     """
     if text.isprintable() and len(text) <= most and "  " not in text and text == text.strip():
         return text
-    folded = " ".join(_CONTROLS.sub(" ", text).split())
-    return folded if len(folded) <= most else f"{folded[: most - 3]}..."
+    line = cleaning.one_line(text[:MOST_READ])
+    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def list_text(plan: Plan) -> str:
     """
     Return all tasks in order, one a line: id, status, subject, owner, unresolved blockers.
     """
-    parts, waits = plan.written(_LINES), plan.waits()
-    texts = _with_waits(plan, parts, waits) if waits else [part.text for part in parts]
-    return "\n".join(filter(None, texts)) or say("replies", "empty_list")
+    chunks, waits = plan.written(_LINES), plan.waits()
+    texts = _with_blockers(plan, chunks, waits) if waits else [chunk.text for chunk in chunks]
+    text = "\n".join(filter(None, texts))
+    if len(text) <= LONGEST_LIST:
+        return text or say("replies", "empty_list")
+    shown = text[:LONGEST_LIST].rpartition("\n")[0]
+    left_out = len(plan) - shown.count("\n") - 1
+    return f"{shown}\n{say('replies', 'more', count=left_out)}"
 
 
 def _line(task: Task) -> str:
-    return f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{_owner(task)}"
+    owner = f" ({one_line(task.owner)})" if task.owner else ""
+    return f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{owner}"
 
 
 def _lines(tasks: Sequence[Task]) -> list[str]:
+    # Most subjects are short and plain. One look at all of them together is much cheaper than one
+    # at each, and shows whether `one_line` would leave them as they are.
     lines = [
-        f"#{task.id} [{task.status._value_}] {task.subject}{_owner(task) if task.owner else ''}"
+        f"#{task.id} [{task.status._value_}] {task.subject}"
+        + (f" ({one_line(task.owner)})" if task.owner else "")
         for task in tasks
     ]
-    return lines if _are_neat(lines) else [_line(task) for task in tasks]
-
-
-def _owner(task: Task) -> str:
-    return f" ({one_line(task.owner)})" if task.owner else ""
-
-
-def _are_neat(lines: Sequence[str]) -> bool:
-    """
-    Say whether `one_line` would leave the subjects in these lines as they are.
-    """
-    text = " ".join((*lines, ""))  # so a blank at an end is one of two
-    return "  " not in text and _is_printable(text) and max(map(len, lines), default=0) <= _CLIPPED
-
-
-def _is_printable(text: str) -> bool:
-    if text.isascii():  # a fourth of the time
-        return len(text.encode().translate(None, _CONTROLS_OF_ASCII)) == len(text)
-    return text.isprintable()
+    text = " ".join((*lines, ""))  # so that a blank at an end is one of two
+    if text.isascii():  # a fourth of the time of isprintable()
+        printable = len(text.encode().translate(None, _CONTROLS_OF_ASCII)) == len(text)
+    else:
+        printable = text.isprintable()
+    if printable and "  " not in text and max(map(len, lines), default=0) <= _LONGEST_LINE:
+        return lines
+    return [_line(task) for task in tasks]
 
 
 _LINES = ChunkWriter(_line, _lines, "\n")
 
 
-def _with_waits(
-    plan: Plan, parts: Iterable[ChunkText[Task]], waits: Iterable[Sequence[int]]
+def _with_blockers(
+    plan: Plan, chunks: Iterable[ChunkText[Task]], waits: Iterable[Sequence[int]]
 ) -> list[str]:
-    pairs = zip(parts, chain(waits, repeat(())), strict=False)
-    return [_waiting(plan, part, counts) if any(counts) else part.text for part, counts in pairs]
-
-
-def _waiting(plan: Plan, part: ChunkText[Task], counts: Sequence[int]) -> str:
     """
-    Return the lines of a chunk in which some tasks wait for others.
+    Return the text of each chunk, with the blockers of those tasks in it that wait for some.
     """
-    rows = zip(part.items, part.pieces, chain(counts, repeat(0)), strict=False)
-    return "\n".join(
-        [line + _wait(plan, task, count) if count else line for task, line, count in rows if task]
-    )
+    texts = []
+    for chunk, counts in zip(chunks, chain(waits, repeat(())), strict=False):
+        if any(counts):
+            rows = zip(chunk.items, chunk.pieces, chain(counts, repeat(0)), strict=False)
+            lines = [
+                line + _blocked_by(plan, task, count) if count else line
+                for task, line, count in rows
+                if task
+            ]
+            texts.append("\n".join(lines))
+        else:
+            texts.append(chunk.text)
+    return texts
 
 
-def _wait(plan: Plan, task: Task, count: int) -> str:
+def _blocked_by(plan: Plan, task: Task, count: int) -> str:
     blockers = task.blocked_by
     if count < len(blockers):
         blockers = unresolved_blockers(plan, task)
-    return f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by(blockers)
+    return f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by_several(blockers)
 
 
-@lru_cache(maxsize=1024)
-def _blocked_by(task_ids: tuple[str, ...]) -> str:
+@lru_cache(maxsize=1024)  # in a wide graph many tasks wait for the same ones
+def _blocked_by_several(task_ids: tuple[str, ...]) -> str:
     return f" [blocked by {ids_text(task_ids)}]"
-
-
-def ids_text(task_ids: Iterable[str]) -> str:
-    """
-    Return ids as "#1-#3, #7", at most ten ranges.
-    """
-    numbers = sorted(map(int, task_ids))
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and number == ranges[-1][1] + 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    told = [f"#{a}" if a == b else f"#{a}-#{b}" for a, b in ranges[:_MOST_IDS]]
-    rest = sum(b - a + 1 for a, b in ranges[_MOST_IDS:])
-    return ", ".join(told) + (" " + say("replies", "more", count=rest) if rest else "")
 
 
 def task_text(plan: Plan, task: Task) -> str:
     """
-    Return one task with all that it holds; the description stands last, exactly as given.
+    Return one task with all that it holds, a line for each field that is not at its default.
+
+    The description stands last and keeps its lines: what is behind it would pass for a part of it.
     """
-    return "\n".join(
-        f"{name}: {value}" for name, value in _details(plan, task) if value not in ("", None)
-    )
+    lines = []
+    for name, show in _DETAILS:
+        value = unresolved_blockers(plan, task) if name == "blocked_by" else getattr(task, name)
+        if name == "status" or value != TASK_FIELDS[name].default:
+            lines.append(say("replies", f"task.{name}", id=task.id, value=show(value)))
+    if task.description:
+        # The cleaner makes a blank of a tab, but in a description it may be a Makefile's.
+        whole = task.description[: 2 * _LONGEST_DESCRIPTION]
+        kept = "\t".join(map(cleaning.printable, whole.split("\t")))[:_LONGEST_DESCRIPTION]
+        lines.append(say("replies", "task.description", value=kept))
+        if len(task.description) > _LONGEST_DESCRIPTION:
+            lines.append(say("replies", "cut", shown=len(kept), length=len(task.description)))
+    return "\n".join(lines)
 
 
-def _details(plan: Plan, task: Task) -> tuple[tuple[str, object], ...]:
-    return (
-        (f"Task #{task.id}", one_line(task.subject, _LONGEST)),
-        ("Status", task.status.value),
-        ("Priority", task.priority and task.priority.value),
-        ("Active form", one_line(task.active_form or "", _LONGEST)),
-        ("Owner", one_line(task.owner or "", _LONGEST)),
-        ("Estimate", task.estimate and f"{task.estimate:g} minutes"),
-        ("Blocked by", ids_text(unresolved_blockers(plan, task))),
-        ("Blocks", ids_text(task.blocks)),
-        ("Metadata", json.dumps(thaw(task.metadata), ensure_ascii=False) if task.metadata else ""),
-        ("Description", task.description),
-    )
+def _detail(text: str) -> str:
+    return one_line(text, _LONGEST_DETAIL)
+
+
+def _metadata(metadata: FrozenDict) -> str:
+    text = json.dumps(thaw(metadata), ensure_ascii=False)
+    start = text[:MOST_READ]
+    if cleaning.printable(start) != start:
+        text = json.dumps(thaw(metadata))  # what hides is shown as \\uXXXX, and nothing is lost
+    return text if len(text) <= _LONGEST_METADATA else f"{text[: _LONGEST_METADATA - 3]}..."
+
+
+_SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
+    FieldKind.ID: None,  # stands before the subject
+    FieldKind.TEXT: _detail,
+    FieldKind.TEXT_OR_NONE: _detail,
+    FieldKind.STATUS: str,
+    FieldKind.PRIORITY: str,
+    FieldKind.IDS: ids_text,
+    FieldKind.NUMBER: "{:g}".format,
+    FieldKind.METADATA: _metadata,
+    FieldKind.TIME: None,  # helps no decision of a model's and costs tokens; the journal has it
+}
+"""How a value of each kind is shown; `None` for kinds that a model is not shown."""
+
+_DETAILS = tuple(
+    (name, show)
+    for name, field in TASK_FIELDS.items()
+    if name != "description" and (show := _SHOWN[field.kind])
+)

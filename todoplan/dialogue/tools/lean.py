@@ -4,7 +4,7 @@ The tool set `lean`, our own: one tool, written once, then changed by id in the 
 Completing a task starts the next ready one, so that a step of the plan costs one short call.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from todoplan.core.commands import (
@@ -24,6 +24,7 @@ from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
 
 __all__ = ["LEAN"]
 
+# Ids are published as integers: each is a token less than as a text.
 _TITLE = Field("text", "subject", Kind.LINE, required=True, aliases=TITLES, weak=("description",))
 _AFTER = Field("after", "after", Kind.IDS, numeric=True, aliases=("blockedBy", "dependsOn"))
 _FIELDS = (
@@ -42,52 +43,41 @@ _FIELDS = (
         ),
     ),
     Field("drop", "drop", Kind.IDS, numeric=True, aliases=("cancel", "remove", "delete")),
+    # The next ready task starts by itself, so nobody needs this; who sends it is understood.
     Field("start", "start", Kind.IDS, numeric=True, hidden=True),
 )
 
 
-_todo, _new, _change = (
-    fast_constructor(Todo),
-    fast_constructor(CreateTask),
-    fast_constructor(UpdateTask),
-)
-_edited = fast_keyword_constructor(UpdateTask)
-_list, _several, _batch = (
-    fast_constructor(WriteTodos),
-    fast_constructor(CreateTasks),
-    fast_constructor(Batch),
-)
-
-
-def _plan(values: Mapping[str, Any]) -> Request:
-    commands = tuple(_commands(values))
-    if not commands:
-        return Query()
-    only_edits = not any(values.get(key) for key in _MOVING)
-    return _batch(commands if only_edits else (*commands, StartNext()))
-
-
-def _commands(values: Mapping[str, Any]) -> Iterator[Command]:
-    if values.get("write"):
-        yield _list(tuple(_todo(entry["subject"]) for entry in values["write"]))
-    if values.get("add"):
-        yield _several(tuple(_new(entry["subject"]) for entry in values["add"]))
-    for entry in values.get("edit", ()):
-        yield _edit(entry)
-    for key, status in _STATUSES.items():
-        for task_id in values.get(key, ()):
-            yield _change(task_id, status)
-
-
-_MOVING = ("write", "add", "done", "drop", "start")
+_todo, _new = fast_constructor(Todo), fast_constructor(CreateTask)
+_update, _update_by_name = fast_constructor(UpdateTask), fast_keyword_constructor(UpdateTask)
+_write, _create = fast_constructor(WriteTodos), fast_constructor(CreateTasks)
+_batch = fast_constructor(Batch)
 _STATUSES = {"done": Status.COMPLETED, "drop": Status.CANCELLED, "start": Status.IN_PROGRESS}
 
 
-def _edit(entry: Mapping[str, Any]) -> Command:
-    changes = dict(entry)
-    after = changes.pop("after", ())
-    return _edited(**changes, add_blocked_by=after)
+def _plan(values: Mapping[str, Any]) -> Request:
+    """
+    Make one command of all that stands in a call, in the order of the fields: what was written can
+    be edited, what was added can be started.
+    """
+    commands: list[Command] = []
+    if values.get("write"):
+        commands.append(_write(tuple(_todo(entry["subject"]) for entry in values["write"])))
+    if values.get("add"):
+        commands.append(_create(tuple(_new(entry["subject"]) for entry in values["add"])))
+    edits = values.get("edit", ())
+    for entry in edits:
+        changes = dict(entry)
+        commands.append(_update_by_name(add_blocked_by=changes.pop("after", ()), **changes))
+    for key, status in _STATUSES.items():
+        commands += [_update(task_id, status) for task_id in values.get(key, ())]
+    if not commands:
+        return Query()
+    # Who only corrects a text has not moved on, and would be surprised by a task that starts.
+    if len(commands) > len(edits):
+        commands.append(StartNext())
+    return _batch(tuple(commands))
 
 
-LEAN = ToolSet("lean", (Tool("plan", _FIELDS, _plan),), "plan")
+LEAN = ToolSet("lean", (Tool("plan", _FIELDS, _plan),), "plan", expression="LEAN")
 """`plan`: write, done, add, edit, drop; without arguments it shows the plan."""

@@ -14,19 +14,15 @@ About = Callable[[str], str]
 """From a field's path of targets ("todos.active_form") to its description, or ""."""
 
 
-def _strings(words: list[str]) -> dict[str, Any]:
-    return {"type": "string", "enum": words}
-
-
 _STATUSES = [status.value for status in Status]
 _TEXT: dict[str, Any] = {"type": "string"}
 _LIST: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
 _SHAPES: dict[Kind, dict[str, Any]] = {
     Kind.LINE: _TEXT,
     Kind.TEXT: _TEXT,
-    Kind.STATUS: _strings(_STATUSES),
-    Kind.STATUS_OR_DELETED: _strings([*_STATUSES, DELETED]),
-    Kind.PRIORITY: _strings([priority.value for priority in Priority]),
+    Kind.STATUS: {"type": "string", "enum": _STATUSES},
+    Kind.STATUS_OR_DELETED: {"type": "string", "enum": [*_STATUSES, DELETED]},
+    Kind.PRIORITY: {"type": "string", "enum": [priority.value for priority in Priority]},
     Kind.ID: _TEXT,
     Kind.ID_HINT: _TEXT,
     Kind.IDS: _LIST,
@@ -34,6 +30,11 @@ _SHAPES: dict[Kind, dict[str, Any]] = {
     Kind.MINUTES: {"type": "number"},
     Kind.FLAG: {"type": "boolean"},
     Kind.METADATA: {"type": "object"},
+}
+_STRICT_SHAPES = {**_SHAPES, Kind.METADATA: _TEXT}
+_NUMERIC_SHAPES: dict[Kind, dict[str, Any]] = {
+    Kind.ID: {"type": "integer"},
+    Kind.IDS: {"type": "array", "items": {"type": "integer"}},
 }
 
 
@@ -47,46 +48,34 @@ def arguments_schema(
     free-form metadata is a JSON text (a free object can never be strict). A field is then described
     by `about(path + ".strict")` if there is such a text.
     """
-    return _object(fields, about, "", strict)
 
+    def of_object(fields: tuple[Field, ...], prefix: str) -> dict[str, Any]:
+        shown = [field for field in fields if not field.hidden]
+        properties = {field.name: of_field(field, f"{prefix}{field.target}") for field in shown}
+        schema: dict[str, Any] = {"type": "object", "properties": properties}
+        required = [field.name for field in shown if strict or field.required]
+        if required or strict:  # OpenAI wants the key even when there is nothing to name
+            schema["required"] = required
+        if strict:
+            schema["additionalProperties"] = False
+        return schema
 
-def _object(fields: tuple[Field, ...], about: About, prefix: str, strict: bool) -> dict[str, Any]:  # noqa: FBT001 - passed on
-    shown = [field for field in fields if not field.hidden]
-    properties = {field.name: _property(field, about, prefix, strict) for field in shown}
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
-    required = [field.name for field in shown if strict or field.required]
-    if required or strict:
-        schema["required"] = required
-    if strict:
-        schema["additionalProperties"] = False
-    return schema
+    def of_field(field: Field, path: str) -> dict[str, Any]:
+        inner = [item for item in field.items if not item.hidden]
+        if len(inner) == 1:  # entries of nothing but a title are sent as texts: fewer tokens
+            shape = _LIST
+        elif inner:
+            shape = {"type": "array", "items": of_object(field.items, f"{path}.")}
+        else:
+            shapes = _NUMERIC_SHAPES if field.numeric else _STRICT_SHAPES if strict else _SHAPES
+            shape = shapes[field.kind]
+        shape = deepcopy(shape)  # a schema is the caller's to change
+        if description := (strict and about(f"{path}.strict")) or about(path):
+            shape["description"] = description
+        if strict and not field.required:
+            shape["type"] = [shape["type"], "null"]
+            if "enum" in shape:
+                shape["enum"] = [*shape["enum"], None]
+        return shape
 
-
-def _property(field: Field, about: About, prefix: str, strict: bool) -> dict[str, Any]:  # noqa: FBT001 - passed on
-    path = f"{prefix}{field.target}"
-    shape = deepcopy(_shape(field, about, path, strict))  # a schema is the caller's to change
-    description = (strict and about(f"{path}.strict")) or about(path)
-    if description:
-        shape["description"] = description
-    return _nullable(shape) if strict and not field.required else shape
-
-
-def _shape(field: Field, about: About, path: str, strict: bool) -> dict[str, Any]:  # noqa: FBT001 - passed on
-    if field.kind is Kind.ITEMS:
-        shown = [item for item in field.items if not item.hidden]
-        if len(shown) == 1:
-            return _LIST
-        return {"type": "array", "items": _object(field.items, about, f"{path}.", strict)}
-    if field.numeric:
-        number = {"type": "integer"}
-        return number if field.kind is Kind.ID else {"type": "array", "items": number}
-    if strict and field.kind is Kind.METADATA:
-        return _TEXT
-    return _SHAPES[field.kind]
-
-
-def _nullable(shape: dict[str, Any]) -> dict[str, Any]:
-    shape["type"] = [shape["type"], "null"]
-    if "enum" in shape:
-        shape["enum"] = [*shape["enum"], None]
-    return shape
+    return of_object(fields, "")

@@ -19,10 +19,15 @@ _list = fast_constructor(WriteTodos)
 
 def _entry(title: str) -> tuple[Field, ...]:
     return (
+        # "description" is the title only where no other key is: elsewhere it stands beside one.
         Field(title, "content", Kind.LINE, required=True, aliases=TITLES, weak=("description",)),
+        # Published as required, and not insisted on: where LangChain refuses an entry without it, a
+        # round trip is lost, and a new task is pending anyway.
         Field("status", "status", Kind.STATUS, required=True, lenient=True, aliases=("state",)),
         Field("activeForm", "active_form", Kind.LINE),
         Field("priority", "priority", Kind.PRIORITY),
+        # Understood, for models that number their items, and not published: it would cost tokens in
+        # every entry of every write, and the text finds the task as well.
         Field("id", "id", Kind.ID_HINT, aliases=("taskId", "todo_id"), hidden=True),
     )
 
@@ -41,6 +46,8 @@ def write_tool(key: str, list_name: str = "todos", title: str = "content", *extr
             items=_entry(title),
             entry=Todo,
         ),
+        # OpenHands takes a list that was left out for an empty one, and wipes the plan. Here it has
+        # to be meant.
         Field("clear", "clear", Kind.FLAG),
         *extra,
     )
@@ -60,8 +67,11 @@ TODOS = ToolSet(
     (write_tool("write_todos"), Tool("read_todos", (), _read, read_only=True)),
     "write_todos",
     by_id=False,
+    expression="TODOS",
 )
 """`write_todos` and `read_todos`."""
 
-WRITE_TODOS = ToolSet("todos", (write_tool("write_todos"),), "write_todos", by_id=False)
+WRITE_TODOS = ToolSet(
+    "todos", (write_tool("write_todos"),), "write_todos", by_id=False, expression="WRITE_TODOS"
+)
 """`write_todos` alone, as LangChain's middleware has it."""

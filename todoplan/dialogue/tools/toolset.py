@@ -1,19 +1,41 @@
-"""A tool set: what a model sees of the plan, independent of any framework and any policy."""
+"""
+A tool set: what a model sees of the plan, independent of any framework and any policy.
 
-from collections.abc import Callable, Mapping
+A tool is data: fields (`intake.fields`), from which both its JSON Schema and the reading of its
+arguments follow, and one small function that makes a command of what was read. So what is published
+and what is understood cannot drift apart, and another system's tool is a table, not a program.
+
+Words are data as well, in a file named like the set, in sections named like tools and arguments. In
+them `$TaskUpdate` or `$task_id` stands for the name that is shown: who renames a tool or shows
+snake_case keys has every prompt, description, example and error follow. A name spelled out in a
+text would be the name of a tool that the model does not have.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 import attrs
 
 from todoplan.core.commands import Command
+from todoplan.core.plan.validation import short_repr, tuple_of
 from todoplan.core.problems import Problem
+from todoplan.core.rules.policy import Policy, Severity
 from todoplan.dialogue.intake.fields import Field
 from todoplan.dialogue.tools.schema import arguments_schema
 from todoplan.errors import PlanError
 from todoplan.texts.wording import fill, wording
 
-__all__ = ["Definition", "Length", "Query", "Request", "Tool", "ToolSet"]
+__all__ = [
+    "Definition",
+    "Length",
+    "Query",
+    "Request",
+    "Tool",
+    "ToolSet",
+    "plain_name",
+    "unmet_rules",
+]
 
 Length = Literal["compact", "guided"]
 
@@ -30,7 +52,7 @@ class Query:
 Request = Command | Query | Problem
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False)  # compared by identity: tables of a tool's fields are kept by them
 class Tool:
     """
     One tool. `key` is its name in texts and files; `request` makes a command of read arguments.
@@ -59,13 +81,18 @@ class Definition:
     read_only: bool = False
 
 
-@attrs.frozen(eq=False, slots=False)
+@attrs.frozen(eq=False, slots=False)  # no slots, so that what follows from it can be kept
 class ToolSet:
     """
     Tools that belong together, and the names under which they are shown.
 
-    `writer` is the tool that guidance names when it asks for an update; `by_id` tells whether the
-    model knows tasks by id.
+    `name` is that of the file with its texts; a set without one has none. `writer` is the tool that
+    guidance names when it asks for an update; `by_id`: the model knows tasks by id;
+    `names` are those shown instead of the tools' keys (see `renamed`). `expression` is how a
+    program writes the set.
+
+    Raises:
+        PlanError: the tools are no tools, or `writer` or a key of `names` is none of them.
     """
 
     name: str
@@ -73,6 +100,27 @@ class ToolSet:
     writer: str
     by_id: bool = True
     names: Mapping[str, str] = attrs.field(factory=dict)
+    expression: str = attrs.field(default="", kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        tools = tuple_of(self.tools, Tool, "a tuple of tools, such as (Tool(...), Tool(...))")
+        keys = [tool.key for tool in tools]
+        unknown = sorted({self.writer, *self.names} - set(keys))
+        if unknown:
+            msg = f"{self.name} has no tool {', '.join(unknown)}; it has {', '.join(keys)}"
+            raise PlanError(msg, unknown=unknown)
+        for seen in self.names.values():
+            if plain_name(seen) != seen or not seen:  # what is no text is not equal to one
+                msg = f"{short_repr(seen)} is no name of a tool; give a text that is not empty"
+                raise PlanError(msg, seen=seen)
+        if len({self.shown(key) for key in keys}) < len(keys):
+            msg = f"two tools of {self.name} would have one name; give each its own"
+            raise PlanError(msg, names=dict(self.names))
+
+    def __repr__(self) -> str:
+        base = self.expression or f"ToolSet({self.name!r})"
+        names = ", ".join(f"{key}={name!r}" for key, name in self.names.items())
+        return f"{base}.renamed({names})" if names else base
 
     def renamed(self, **names: str) -> "ToolSet":
         """
@@ -81,16 +129,7 @@ class ToolSet:
         Raises:
             PlanError: a name is none of the set's tools, or two tools would share one.
         """
-        known = [tool.key for tool in self.tools]
-        unknown = sorted(set(names) - set(known))
-        if unknown:
-            msg = f"{self.name} has no tool {', '.join(unknown)}; it has {', '.join(known)}"
-            raise PlanError(msg, unknown=unknown)
-        merged = {**self.names, **names}
-        if len({merged.get(key, key) for key in known}) < len(known):
-            msg = f"two tools of {self.name} would have one name; give each its own"
-            raise PlanError(msg, names=merged)
-        return attrs.evolve(self, names=merged)
+        return attrs.evolve(self, names={**self.names, **names})
 
     def shown(self, key: str) -> str:
         """
@@ -100,9 +139,9 @@ class ToolSet:
 
     def find(self, name: str) -> Tool | None:
         """
-        Return the tool that the model calls by this name.
+        Return the tool that the model calls by this name; `None` for whatever else was sent.
         """
-        return self._by_name.get(name)
+        return self._by_name.get(name if type(name) is str else plain_name(name))
 
     @cached_property
     def _by_name(self) -> dict[str, Tool]:
@@ -128,8 +167,14 @@ class ToolSet:
 
     def system_prompt(self, length: Length = "compact") -> str:
         """
-        Return what to tell the model about planning, once, in the system prompt.
+        Return the part of the system prompt that is about planning.
+
+        Raises:
+            PlanError: `length` is neither "compact" nor "guided".
         """
+        if length not in get_args(Length):
+            msg = f"{short_repr(length)} is no length of a prompt; write 'compact' or 'guided'"
+            raise PlanError(msg, seen=length)
         return self.text(f"system.{length}")
 
     def definitions(self, *, strict: bool = False) -> tuple[Definition, ...]:
@@ -144,3 +189,37 @@ class ToolSet:
 
         schema = arguments_schema(tool.fields, about, strict=strict)
         return Definition(self.shown(tool.key), self.text(tool.key), schema, tool.read_only)
+
+
+def plain_name(name: object) -> str:
+    """
+    Return the name that was sent for a tool as a plain text; what is no text shows its type.
+
+    A lookup would ask the object for its hash and its equality. A list has none, and a subclass of
+    `str` may have any: so a name is copied, and nothing of the object itself is asked.
+    """
+    if issubclass(type(name), str):
+        return str.__str__(cast("str", name))
+    return f"({type(name).__name__})"
+
+
+def unmet_rules(toolset: ToolSet, policy: Policy) -> dict[str, str]:
+    """
+    Return the rules at error that no call of the tool set can satisfy, each with its field.
+    """
+    demands = {
+        rule.name: rule.new_tasks_need
+        for rule, level in policy.rules
+        if level is Severity.ERROR and rule.new_tasks_need
+    }
+    if not demands:
+        return {}
+    # A title is called differently in each set, and is always there.
+    taken = {"subject", *(f.target for tool in toolset.tools for f in _with_inner(tool.fields))}
+    return {name: field for name, field in demands.items() if field not in taken}
+
+
+def _with_inner(fields: Sequence[Field]) -> Iterator[Field]:
+    for field in fields:
+        yield field
+        yield from _with_inner(field.items)

@@ -16,8 +16,8 @@ A host's `run` is a coroutine: it makes an agent of `setup.toolbox`, `setup.sett
 `setup.clock`, whose model answers each request with `script.reply(messages, tools)`, or awaits
 `areply`: `messages` is the request as `Seen(role, text, call_id, is_error)`, a tool's answer with
 the id of its call, and `tools` a `Definition(name, description, schema)` of each tool that it is
-offered (`Capability.TOOLS`). The reply is a `ModelTurn` of `calls` (name, arguments, call_id) and
-`text`. What is kept of the conversation then is `Ran(messages, events)`.
+offered (`Capability.TOOLS`). The reply is a `ModelTurn` of `calls` (name, arguments, call_id),
+`text`, `finish` and `thoughts`. What is kept of the conversation then is `Ran(messages, events)`.
 
 How to write the adapter itself: make the framework's tools of `toolset.definitions()`. Answer a
 call with `toolbox.call(plan, name, arguments, at=...)`, or all calls of a turn with `toolbox.turn`,
@@ -28,13 +28,19 @@ can be sent back, ask `Guidance.after_model`. Keep the `Memory` beside the plan.
 
 `pytest -rs` says which checks were left out, and why; with `-p todoplan.testing.adapters.report` it
 also prints which capabilities every tested adapter has.
+
+Inside, read `host` (what an author writes and is given), then `harness` (a run of it, beside what
+must come of it, which is `outcome`), then the checks: `calls`, `mistakes`, `sessions`, `guidance`.
+`conversations` and `bad_arguments` are what the scripted models say.
 """
 
 from todoplan.dialogue.tools.toolset import Definition
+from todoplan.testing.adapters.calls import Offered, SameRoad, Turns
 from todoplan.testing.adapters.capabilities import ALL, Capability, needs
-from todoplan.testing.adapters.hosting import Clock, Host, Ran, Setup
-from todoplan.testing.adapters.script import ModelTurn, Script, Seen
-from todoplan.testing.adapters.suite import AdapterSuite
+from todoplan.testing.adapters.guidance import FurtherTurns, Reminders
+from todoplan.testing.adapters.host import Clock, Host, ModelTurn, Ran, Script, Seen, Setup
+from todoplan.testing.adapters.mistakes import Mistakes
+from todoplan.testing.adapters.sessions import Sessions
 
 __all__ = [
     "ALL",
@@ -50,3 +56,10 @@ __all__ = [
     "Setup",
     "needs",
 ]
+
+
+class AdapterSuite(SameRoad, Mistakes, Turns, Sessions, Offered, Reminders, FurtherTurns):
+    """
+    Every check of an adapter: subclass it as `Test...`, declare what the framework can have, and
+    make a host.
+    """

@@ -20,6 +20,8 @@ class Capability(StrEnum):
     TURNS = "it knows which calls belong to one model turn, and their order"
     REMINDERS = "it can put a text at the tail of one request, unsaved"
     FURTHER_TURNS = "it can send a final answer back to the model"
+    FINISH = "why an answer ended reaches the adapter, such as that the provider refused it"
+    THOUGHTS = "a model's thoughts reach the adapter apart from its text"
     ARGUMENTS = "arguments that break the schema reach the adapter as they were sent"
     TEXT_ARGUMENTS = "the model's arguments are a text, which may be no JSON"
     RAW_ARGUMENTS = "arguments that are no JSON object reach the adapter as the text they are"

@@ -1,4 +1,4 @@
-"""A model's mistakes come back to it as answers; nothing is raised, nothing is half done."""
+"""A model's mistakes come back to it as answers; nothing is raised, nothing is half outcome."""
 
 from collections.abc import Mapping
 
@@ -7,13 +7,12 @@ from hypothesis import given
 
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.dialogue.tools.toolset import ToolSet
-from todoplan.testing.adapters.bench import Checks
-from todoplan.testing.adapters.breaks import ATTACKS, BREAKS, NO_JSON, RESERVED
+from todoplan.testing.adapters.bad_arguments import ATTACKS, BAD_ARGUMENTS, NO_JSON, RESERVED
 from todoplan.testing.adapters.capabilities import Capability, leave_out_without, needs
-from todoplan.testing.adapters.claims import must, same
-from todoplan.testing.adapters.done import Done
-from todoplan.testing.adapters.drawn import broken_runs
-from todoplan.testing.adapters.talks import TASKS, Run, is_utf8, says, turn
+from todoplan.testing.adapters.conversations import TASKS, Run, broken_runs, is_utf8, says, turn
+from todoplan.testing.adapters.harness import Checks
+from todoplan.testing.adapters.outcome import Outcome
+from todoplan.testing.assertions import must, same
 
 __all__ = ["Mistakes"]
 
@@ -29,13 +28,13 @@ _REFUSED = {
 }
 
 
-def _each(breaks: Mapping[str, tuple[str, object]]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("call", breaks.values(), ids=breaks)
+def _each(bad: Mapping[str, tuple[str, object]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("call", bad.values(), ids=bad)
 
 
-def _answered(done: Done) -> None:
-    for key in done.wanted.replies:
-        must(done.answer(key).text, f"the answer to {key} is empty")
+def _answered(outcome: Outcome) -> None:
+    for key in outcome.wanted.replies:
+        must(outcome.answer(key).text, f"the answer to {key} is empty")
 
 
 class Mistakes(Checks):
@@ -46,33 +45,34 @@ class Mistakes(Checks):
     @_each(_REFUSED)
     def test_a_refusal_comes_back(self, call: tuple[str, object]) -> None:
         """What the plan cannot take is answered, changes nothing, and the run goes on."""
-        done = self.bench().run(_DIG, _LAY, turn(call), _MOW, says())
-        done.same_replies()
-        done.same_plan()
+        # AgentScope drops an edge to a task that is not there, takes self-edges and cycles, and
+        # leaves dependents blocked for ever.
+        outcome = self.harness().run(_DIG, _LAY, turn(call), _MOW, says())
+        outcome.agrees()
 
-    @_each(BREAKS)
+    @_each(BAD_ARGUMENTS)
     def test_bad_arguments_are_answered(self, call: tuple[str, object]) -> None:
         """Arguments that fit no schema raise nothing: they are answered, and the run goes on."""
-        done = self.bench().run(_DIG, turn(call), _MOW, says())
-        _answered(done)
-        subjects = [task.subject for task in done.plan]
+        outcome = self.harness().run(_DIG, turn(call), _MOW, says())
+        _answered(outcome)
+        subjects = [task.subject for task in outcome.plan]
         same((subjects[0], subjects[-1]), ("Dig", "Mow"), "the first and the last task")
 
     @pytest.mark.parametrize("name", RESERVED)
     def test_names_of_the_framework_are_answered(self, name: str) -> None:
         """An argument with a name that code has for its own parameters takes nothing over."""
+        # Adapters that hand arguments on as keywords give a model the runtime, or crash on it.
         call = ("TaskCreate", {"subject": "Lay", name: {"tasks": [], "messages": []}})
-        done = self.bench().run(_DIG, turn(call), _MOW, says())
-        _answered(done)
-        same([t.subject for t in done.plan if t.subject != "Lay"], ["Dig", "Mow"], "the tasks")
+        outcome = self.harness().run(_DIG, turn(call), _MOW, says())
+        _answered(outcome)
+        same([t.subject for t in outcome.plan if t.subject != "Lay"], ["Dig", "Mow"], "the tasks")
 
     @needs(Capability.ARGUMENTS)
-    @_each(BREAKS)
+    @_each(BAD_ARGUMENTS)
     def test_bad_arguments_are_read_alike(self, call: tuple[str, object]) -> None:
         """Arguments that fit no schema are repaired or refused in the words of the reply."""
-        done = self.bench().run(_DIG, _LAY, turn(call), _MOW, says())
-        done.same_replies()
-        done.same_plan()
+        outcome = self.harness().run(_DIG, _LAY, turn(call), _MOW, says())
+        outcome.agrees()
 
     @needs(Capability.ARGUMENTS)
     @pytest.mark.parametrize("toolset", [TASKS, TODOS], ids=["tasks", "todos"])
@@ -84,9 +84,8 @@ class Mistakes(Checks):
         @self.drawing
         @given(broken_runs(toolset, raw=raw, whole=whole))
         def check(turns: Run) -> None:
-            done = self.bench(toolset).run(*turns)
-            done.same_replies()
-            done.same_plan()
+            outcome = self.harness(toolset).run(*turns)
+            outcome.agrees()
 
         check()
 
@@ -94,31 +93,33 @@ class Mistakes(Checks):
     @_each(NO_JSON)
     def test_text_that_is_no_json_is_answered(self, call: tuple[str, object]) -> None:
         """Arguments that are no JSON raise nothing: they are answered, and the run goes on."""
-        done = self.bench().run(_DIG, turn(call), _MOW, says())
-        _answered(done)
-        same([task.subject for task in done.plan][-1], "Mow", "the last task")
+        outcome = self.harness().run(_DIG, turn(call), _MOW, says())
+        _answered(outcome)
+        same([task.subject for task in outcome.plan][-1], "Mow", "the last task")
 
     @needs(Capability.TEXT_ARGUMENTS)
     def test_arguments_that_were_cut_off_change_nothing(self) -> None:
         """Nobody closes the brackets of arguments that end in the middle."""
-        done = self.bench().run(_DIG, turn(NO_JSON["cut off"]), says())
-        same([task.subject for task in done.plan], ["Dig"], "the tasks")
+        # Half a list that is closed is a shorter list, and reads as if the rest had been removed.
+        outcome = self.harness().run(_DIG, turn(NO_JSON["cut off"]), says())
+        same([task.subject for task in outcome.plan], ["Dig"], "the tasks")
 
     @needs(Capability.RAW_ARGUMENTS)
     @_each(NO_JSON)
     def test_text_that_is_no_json_is_read_alike(self, call: tuple[str, object]) -> None:
         """Arguments that are no JSON object are repaired or refused in the words of the reply."""
-        done = self.bench().run(_DIG, _LAY, turn(call), _MOW, says())
-        done.same_replies()
-        done.same_plan()
+        outcome = self.harness().run(_DIG, _LAY, turn(call), _MOW, says())
+        outcome.agrees()
 
     @needs(Capability.UNKNOWN_TOOLS)
     def test_an_unknown_tool_is_answered(self) -> None:
         """A call of a tool that is not there is answered; calls beside it and behind it run."""
         missing = ("TaskErase", {"taskId": "1"})
-        done = self.bench().run(turn(missing, ("TaskCreate", {"subject": "Dig"})), _MOW, says())
-        must(done.answer("call_1").text, "the unknown tool has an empty answer")
-        done.same_plan()
+        outcome = self.harness().run(
+            turn(missing, ("TaskCreate", {"subject": "Dig"})), _MOW, says()
+        )
+        must(outcome.answer("call_1").text, "the unknown tool has an empty answer")
+        outcome.same_plan()
 
     @pytest.mark.parametrize("texts", ATTACKS.values(), ids=ATTACKS)
     def test_texts_that_attack_are_read_alike(self, texts: tuple[str, ...]) -> None:
@@ -127,6 +128,5 @@ class Mistakes(Checks):
             leave_out_without(self, Capability.BROKEN_TEXTS)
         creates = [("TaskCreate", {"subject": text, "description": text}) for text in texts]
         reads = turn(("TaskList", {}), ("TaskGet", {"taskId": "1"}))
-        done = self.bench().run(*map(turn, creates), reads, says())
-        done.same_replies()
-        done.same_plan()
+        outcome = self.harness().run(*map(turn, creates), reads, says())
+        outcome.agrees()

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from todoplan.testing.adapters.bench import Checks
 from todoplan.testing.adapters.capabilities import ALL, Capability
+from todoplan.testing.adapters.harness import Checks
 
 __all__ = ["pytest_collection_finish", "pytest_terminal_summary", "table"]
 

@@ -18,8 +18,34 @@ and write in one statement, or hold a lock over both. A plan never written is at
 text is the id of a plan, "" too, and no other plan's; only NUL and lone surrogates are not tried.
 
 What fails says what was wanted and what the store did; the law that it broke stands below.
+
+Inside, read `harness` first (how a check is made of a law, and how it fails), then `sequential` and
+`concurrent`, the checks. `appends` is what they append, `runners` how the same check is run in
+threads upon a `Store` and in tasks upon an `AsyncStore`.
 """
 
-from todoplan.testing.stores.suite import AsyncStoreSuite, StoreSuite
+from todoplan.testing.stores.concurrent import Concurrent
+from todoplan.testing.stores.runners import TaskRunner, ThreadRunner
+from todoplan.testing.stores.sequential import Sequential
 
 __all__ = ["AsyncStoreSuite", "StoreSuite"]
+
+
+class StoreSuite(Sequential, Concurrent):
+    """
+    Every check of a `Store`: subclass it as `Test...`, write `store`, and `reopened` if it can be.
+
+    No event loop runs meanwhile; what happens at once happens in threads.
+    """
+
+    runner = ThreadRunner()
+
+
+class AsyncStoreSuite(Sequential, Concurrent):
+    """
+    Every check of an `AsyncStore`, in tasks. `store`, `reopened` and `close` may be coroutines.
+
+    Each store lives in an event loop of its own, and is made, used and closed there.
+    """
+
+    runner = TaskRunner()

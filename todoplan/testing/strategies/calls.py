@@ -1,8 +1,13 @@
-"""Well-formed tool calls: arguments that a tool's published schema allows, with ids of a plan."""
+"""
+What a model sends: well-formed tool calls, and the conversations that guidance reads.
+
+Arguments are such as a tool's published schema allows, with ids of a plan.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import attrs
 from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -10,14 +15,16 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from todoplan.core.plan.model import Priority, Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.intake.read import read
 from todoplan.dialogue.intake.vocabulary import DELETED
 from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.tools.todos import TODOS
 from todoplan.dialogue.tools.toolset import Tool, ToolSet
-from todoplan.testing.strategies.text import titles
+from todoplan.testing.strategies.text import few, hostile_texts, texts, titles
 
-__all__ = ["arguments", "arguments_of", "makes_sense", "turns"]
+__all__ = ["arguments", "arguments_of", "conversations", "makes_sense", "messages", "turns"]
 
 _WORDS = [status.value for status in Status]
 _LEAF = st.none() | st.booleans() | st.integers(0, 9) | titles()
@@ -42,7 +49,9 @@ def arguments(toolset: ToolSet, plan: Plan | None = None) -> SearchStrategy[Call
     Without a plan, or with an empty one, ids are "1" to "3".
     """
     return st.sampled_from(toolset.tools).flatmap(
-        lambda tool: arguments_of(tool, plan).map(lambda given: _call(toolset, tool, given))
+        lambda tool: arguments_of(tool, plan).map(
+            lambda given: Call(toolset.shown(tool.key), given)
+        )
     )
 
 
@@ -53,15 +62,11 @@ def turns(
     Draw the calls of one model turn: parallel, each with a call id of its own.
     """
     drawn = st.lists(arguments(toolset, plan), min_size=1, max_size=max_size)
-    return drawn.map(_numbered)
-
-
-def _numbered(calls: list[Call]) -> tuple[Call, ...]:
-    return tuple(Call(call.name, call.arguments, f"call_{n}") for n, call in enumerate(calls, 1))
-
-
-def _call(toolset: ToolSet, tool: Tool, given: Mapping[str, Any]) -> Call:
-    return Call(toolset.shown(tool.key), given)
+    return drawn.map(
+        lambda calls: tuple(
+            attrs.evolve(call, call_id=f"call_{n}") for n, call in enumerate(calls, 1)
+        )
+    )
 
 
 @st.composite
@@ -87,7 +92,9 @@ def arguments_of(  # noqa: PLR0913 - all but the tool have defaults
     values = {
         field.name: _value(field, ids, within if field.name == must else None) for field in shown
     }
-    choices = _choices(needed, asked, [field.name for field in shown])
+    # Some tools refuse all their arguments at once, or too few: what was asked for is tried first,
+    # then only what is needed, then each other one beside it.
+    choices = [needed | asked, needed, *(needed | {field.name} for field in shown)]
     sensible = (given for given in _tried(draw, values, choices) if makes_sense(tool, given))
     found = next(sensible, None)
     return reject() if found is None else found
@@ -103,13 +110,6 @@ def _tried(
     for names in choices:
         kept |= {name: draw(values[name]) for name in sorted(names - kept.keys())}
         yield {name: kept[name] for name in sorted(names)}
-
-
-def _choices(needed: set[str], asked: set[str], names: list[str]) -> list[set[str]]:
-    """
-    Return which arguments to try together: some tools refuse all of them at once, or too few.
-    """
-    return [needed | asked, needed, *(needed | {name} for name in names)]
 
 
 def makes_sense(tool: Tool, given: Mapping[str, Any]) -> bool:
@@ -146,3 +146,63 @@ def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
         {name: values[name] for name in shown if name in needed},
         optional={name: values[name] for name in shown if name not in needed},
     )
+
+
+_OTHERS = ("search", "read_file")
+_FINISHES = ("", "stop", "end_turn", "tool_calls", "tool_use", "length", "MALFORMED_FUNCTION_CALL")
+_ANSWERS = st.sampled_from(["", "a", "On it.", "Done."])
+
+
+def _names(toolset: ToolSet) -> SearchStrategy[str]:
+    return st.sampled_from((*toolset.tool_names, *_OTHERS))
+
+
+def messages(toolset: ToolSet = TODOS) -> SearchStrategy[Message]:
+    """
+    Draw any message, also one that no framework would send.
+    """
+    names = _names(toolset)
+    results = st.builds(ToolResult, names, st.booleans(), st.sampled_from(["", "call_1"]))
+    return st.builds(
+        Message,
+        st.sampled_from(["user", "assistant", "tool", "system"]),
+        _ANSWERS | texts() | hostile_texts(),
+        few(names, 2),
+        few(results, 2),
+        st.integers(0, 1),
+        st.sampled_from(_FINISHES),
+        st.none() | st.integers(0, 9),
+    )
+
+
+@st.composite
+def conversations(
+    draw: DrawFn, toolset: ToolSet = TODOS, max_turns: int = 5, *, ended: bool | None = None
+) -> tuple[Message, ...]:
+    """
+    Draw a user's wish, model turns whose calls are all answered, and perhaps a final answer.
+
+    `ended` says whether the final answer is there; reminders may stand among the messages.
+    """
+    conversation = [Message("system", "You help.")] if draw(st.booleans()) else []
+    conversation.append(Message("user", draw(_ANSWERS)))
+    for turn in range(draw(st.integers(0, max_turns))):
+        conversation += draw(_turn(toolset, turn))
+    if draw(st.booleans()) if ended is None else ended:
+        conversation.append(
+            Message("assistant", draw(_ANSWERS), finish=draw(st.sampled_from(["", "stop"])))
+        )
+    return tuple(conversation)
+
+
+@st.composite
+def _turn(draw: DrawFn, toolset: ToolSet, turn: int) -> list[Message]:
+    calls = draw(few(_names(toolset), 3, 1))
+    ids = [f"call_{turn}_{place}" for place in range(len(calls))]
+    results = [
+        Message("tool", "ok", results=(ToolResult(name, draw(st.booleans()), call_id),))
+        for name, call_id in zip(calls, ids, strict=True)
+    ]
+    shows = draw(st.none() | st.integers(0, 9))
+    reminder = [] if shows is None else [Message("user", "the plan", shows=shows)]
+    return [Message("assistant", draw(_ANSWERS), calls), *results, *reminder]

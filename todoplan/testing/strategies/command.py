@@ -1,12 +1,14 @@
 """
-Commands that know no plan: ids, edges and texts may be wrong, any of them may be refused.
+Commands and events of no plan in particular: ids, edges and texts may be wrong.
 
-`todoplan.testing.strategies.script` has those that make sense for a plan.
+A command may be refused; an event applies to any plan (`apply` is total).
+`todoplan.testing.strategies.script` has the commands that make sense for a plan.
 """
 
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
+import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -23,42 +25,51 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
+from todoplan.core.events.types import (
+    EdgeAdded,
+    EdgeRemoved,
+    Event,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+    TasksReordered,
+)
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, FieldKind, Task
 from todoplan.testing.strategies.text import any_ids, few, ids, texts
 from todoplan.testing.strategies.values import (
-    ACTIVE_FORMS,
-    DESCRIPTIONS,
-    ESTIMATES,
-    OWNERS,
-    PRIORITIES,
     STATUSES,
+    field_values,
     metadata,
+    plans,
+    tasks,
+    times,
     todos,
 )
 
 __all__ = [
+    "CHANGES",
+    "EVENTS",
     "batches",
     "commands",
     "creations",
     "deletions",
+    "events",
     "lists",
     "restores",
-    "unset_or",
     "updates",
     "writes",
 ]
 
-T = TypeVar("T")
 _Ends = SearchStrategy[tuple[str, ...]]
 
-
-@cache
-def unset_or(of: SearchStrategy[T]) -> SearchStrategy[Any]:
-    """
-    Draw UNSET, or a value.
-    """
-    return st.just(UNSET) | of
+# A command is given metadata as its caller has it, an event as the plan keeps it.
+_GIVEN = field_values({FieldKind.METADATA: metadata()})
+CHANGES = {name: _GIVEN[name] for name in sorted(EDITABLE)}
+"""What a change of a task may give for each field, by the field's name."""
 
 
 @cache
@@ -69,19 +80,10 @@ def creations(
     Draw single creations, with edges to ids that may not be there.
     """
     edges = few(any_ids()) if ends is None else ends
-    return st.builds(
-        CreateTask,
-        texts() if text is None else text,
-        DESCRIPTIONS,
-        STATUSES,
-        ACTIVE_FORMS,
-        PRIORITIES,
-        OWNERS,
-        edges,
-        edges,
-        ESTIMATES,
-        metadata(),
-    )
+    subject = texts() if text is None else text
+    given = {**_GIVEN, "subject": subject, "blocks": edges, "blocked_by": edges}
+    names = [field.name for field in attrs.fields(CreateTask)]
+    return st.builds(CreateTask, **{name: given[name] for name in names})
 
 
 @cache
@@ -102,22 +104,15 @@ def updates() -> SearchStrategy[UpdateTask]:
     Draw changes of one task, of some fields or none.
     """
     ends = few(any_ids(), 2)
-    return st.builds(
-        UpdateTask,
-        any_ids(),
-        status=unset_or(STATUSES),
-        subject=unset_or(texts()),
-        description=unset_or(DESCRIPTIONS),
-        active_form=unset_or(ACTIVE_FORMS),
-        priority=unset_or(PRIORITIES),
-        owner=unset_or(OWNERS),
-        estimate=unset_or(ESTIMATES),
-        metadata=st.just({}) | metadata(),
-        add_blocks=ends,
-        add_blocked_by=ends,
-        remove_blocks=ends,
-        remove_blocked_by=ends,
-    )
+    given = {name: _update(name) for name in TASK_FIELDS}
+    given |= {"task_id": any_ids(), "subject": st.just(UNSET) | texts()}
+    names = [field.name for field in attrs.fields(UpdateTask)]  # what is no field changes edges
+    return st.builds(UpdateTask, **{name: given.get(name, ends) for name in names})
+
+
+def _update(name: str) -> SearchStrategy[Any]:
+    unset: Any = {} if TASK_FIELDS[name].kind is FieldKind.METADATA else UNSET
+    return st.just(unset) | _GIVEN[name]
 
 
 @cache
@@ -145,16 +140,12 @@ def restores() -> SearchStrategy[RestorePlan]:
     Draw restored plans, most of which are no plan.
     """
     ends = few(any_ids(), 2)
-    made = st.builds(
-        Task,
-        any_ids(),
-        texts(),
-        status=STATUSES,
-        blocks=ends,
-        blocked_by=ends,
-        metadata=metadata().map(FrozenDict),
-    )
+    made = st.builds(_linked, tasks(texts(), given_ids=any_ids()), ends, ends)
     return st.builds(RestorePlan, few(made), st.integers(0, 20))
+
+
+def _linked(task: Task, blocks: tuple[str, ...], blocked_by: tuple[str, ...]) -> Task:
+    return task.but(blocks=blocks, blocked_by=blocked_by)
 
 
 @cache
@@ -191,3 +182,28 @@ def commands() -> SearchStrategy[Command]:
     """
     singles = _singles()
     return singles | batches(singles)
+
+
+_KEPT = field_values()
+_NAMED = st.sets(st.sampled_from(sorted(EDITABLE)), min_size=1, max_size=3)
+_EDITS = _NAMED.flatmap(lambda names: st.fixed_dictionaries({n: _KEPT[n] for n in names}))
+
+EVENTS: dict[type, SearchStrategy[Event]] = {
+    TaskCreated: st.builds(TaskCreated, tasks()),
+    StatusChanged: st.builds(StatusChanged, ids(), STATUSES, STATUSES, times()),
+    TaskEdited: st.builds(TaskEdited, ids(), _EDITS.map(FrozenDict), times()),
+    EdgeAdded: st.builds(EdgeAdded, ids(), ids(), times()),
+    EdgeRemoved: st.builds(EdgeRemoved, ids(), ids(), times()),
+    TaskDeleted: st.builds(TaskDeleted, ids(), times()),
+    TasksReordered: st.builds(TasksReordered, few(ids()), times()),
+    PlanCleared: st.builds(PlanCleared, few(ids()), times()),
+    PlanRestored: plans(max_size=3).map(lambda plan: PlanRestored(tuple(plan), plan.next_id)),
+}
+"""Each event by its type, of no plan in particular: `apply` is total, and takes it to any."""
+
+
+def events() -> SearchStrategy[Event]:
+    """
+    Draw any event, also one that fits no plan.
+    """
+    return st.one_of(*EVENTS.values())

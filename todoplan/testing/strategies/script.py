@@ -1,7 +1,6 @@
-"""Commands that make sense for a plan, and sequences of them for a plan that evolves."""
+"""Commands that make sense for a plan, sequences of them for a plan that evolves, its events."""
 
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 from hypothesis import strategies as st
@@ -20,24 +19,17 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.events.apply import replay
+from todoplan.core.events.types import Event
 from todoplan.core.plan.graph import topological_order
 from todoplan.core.plan.model import Status, Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
-from todoplan.testing.strategies.command import commands, creations
+from todoplan.testing.strategies.command import CHANGES, commands, creations
 from todoplan.testing.strategies.text import titles
-from todoplan.testing.strategies.values import (
-    ACTIVE_FORMS,
-    DESCRIPTIONS,
-    ESTIMATES,
-    OWNERS,
-    PRIORITIES,
-    STATUSES,
-    metadata,
-    todos,
-)
+from todoplan.testing.strategies.values import STATUSES, times, todos
 
-__all__ = ["scripts", "sensible_commands"]
+__all__ = ["histories", "scripts", "sensible_commands"]
 
 _NO_RULES = Policy()
 
@@ -76,6 +68,21 @@ def scripts(
     return tuple(script)
 
 
+@st.composite
+def histories(draw: DrawFn, max_size: int = 8) -> tuple[Event, ...]:
+    """
+    Draw the events of a plan's life: replaying them from an empty plan gives a plan.
+    """
+    plan = Plan()
+    happened: list[Event] = []
+    for command in draw(scripts(max_size=max_size)):
+        answer = decide(plan, command, at=draw(times()))
+        brought = answer.events if isinstance(answer, Accepted) else ()
+        plan = replay(plan, brought)
+        happened += brought
+    return tuple(happened)
+
+
 def _some(draw: DrawFn, here: list[Task], most: int) -> tuple[str, ...]:
     """
     Draw different ids.
@@ -89,7 +96,7 @@ def _one(draw: DrawFn, here: list[Task]) -> Task:
 
 
 def _creation(draw: DrawFn, here: list[Task]) -> CreateTask:
-    return attrs.evolve(draw(_PLAIN), blocked_by=_some(draw, here, 2))
+    return attrs.evolve(draw(_UNLINKED), blocked_by=_some(draw, here, 2))
 
 
 def _list(draw: DrawFn, here: list[Task]) -> CreateTasks:
@@ -116,7 +123,7 @@ def _move(draw: DrawFn, here: list[Task]) -> UpdateTask:
 
 
 def _edit(draw: DrawFn, here: list[Task]) -> UpdateTask:
-    changes = {name: draw(_FIELDS[name]) for name in draw(_NAMED)}
+    changes = {name: draw(CHANGES[name]) for name in draw(_NAMED)}
     return UpdateTask(_one(draw, here).id, **changes)
 
 
@@ -156,20 +163,11 @@ _KINDS: SearchStrategy[_Make] = st.sampled_from(
         lambda _, here: RestorePlan(tuple(here)),
     ]
 )
-_PLAIN = creations(titles(), st.just(()))
+_UNLINKED = creations(titles(), st.just(()))
 _KEPT = st.sampled_from([True, True, True, False])
 _IDS: SearchStrategy[Callable[[Task], str | None]] = st.sampled_from(
     [lambda _: None, lambda task: task.id]
 )
 _NEXT = {status: st.sampled_from([status, None, *Status]) for status in Status}
 _NEW_LINES = st.lists(todos(titles(), st.nothing()), max_size=2)
-_FIELDS: dict[str, SearchStrategy[Any]] = {
-    "subject": titles(),
-    "description": DESCRIPTIONS,
-    "active_form": ACTIVE_FORMS,
-    "priority": PRIORITIES,
-    "owner": OWNERS,
-    "estimate": ESTIMATES,
-    "metadata": metadata(),
-}
-_NAMED = st.lists(st.sampled_from(sorted(_FIELDS)), min_size=1, max_size=2)
+_NAMED = st.lists(st.sampled_from([*CHANGES]), min_size=1, max_size=2)

@@ -1,16 +1,24 @@
-"""Claude Code session logs, and the lines that its SDK streams: one content block a line."""
+"""
+Claude Code session logs, and the lines that its SDK streams: one content block a line.
 
+One message is spread over several lines with one `message.id`, so parallel calls are lines of one
+turn. Subagents speak in the same file: on `isSidechain` lines (1.x) or inside `progress` lines
+(2.1). A todo list is its writer's own; Task tools act on one table for the session.
+"""
+
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from todoplan.transcripts.calls import MAIN_LANE, CallResult, Compaction, PlanningCall
-from todoplan.transcripts.lines import Record
-from todoplan.transcripts.linking import Answered, Linker, Seen, Signal
-from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, each, ids_under, records
-from todoplan.transcripts.readers.shapes import (
+from todoplan.transcripts.files.lines import Record
+from todoplan.transcripts.files.probe import Probe
+from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.readers.shared.base import DialectReader, each, ids_under, records
+from todoplan.transcripts.readers.shared.join import Answered, Joiner, Seen, Signal
+from todoplan.transcripts.readers.shared.values import (
     arguments_of,
     content_text,
     data_of,
@@ -18,24 +26,78 @@ from todoplan.transcripts.readers.shapes import (
     is_refusal,
     mapping,
     mappings,
+    parse_time,
     string,
     turn_of,
 )
-from todoplan.transcripts.readers.sidechains import Sidechains, Voice
-from todoplan.transcripts.source import Source
-from todoplan.transcripts.times import parse_time
 from todoplan.transcripts.tools import OWN_TOOL, canonical_tool, mentions_tool
 
-__all__ = ["READER"]
+__all__ = ["READER", "Sidechains"]
+
+_REMEMBERED = 4096
+_UNKNOWN = "sidechain"
+
+
+@attrs.frozen
+class Speaker:
+    """
+    The lane of a speaker's own todo list, and the speaker.
+    """
+
+    lane: str = MAIN_LANE
+    actor: str = MAIN_LANE
+
+
+class Sidechains:
+    """
+    Follows lines of subagents from child to parent, as far as the latest few thousand of them go.
+
+    A subagent is known by its id, or by the call that started it, or by its first line.
+    """
+
+    def __init__(self) -> None:
+        self._lanes: OrderedDict[str, str] = OrderedDict()
+
+    def speaker(self, fields: Mapping[str, Any]) -> Speaker:
+        """
+        Give the speaker of this line.
+        """
+        agent = self._agent(fields)
+        if agent:
+            return Speaker(agent, agent)
+        return Speaker(MAIN_LANE, id_of(fields.get("agentName")) or MAIN_LANE)
+
+    def _agent(self, fields: Mapping[str, Any]) -> str:
+        if fields.get("type") == "progress":
+            return _named(mapping(fields.get("data")).get("agentId")) or _UNKNOWN
+        if fields.get("isSidechain") is True:
+            return _named(fields.get("agentId")) or self._root(fields)
+        return _named(fields.get("parent_tool_use_id"))
+
+    def _root(self, fields: Mapping[str, Any]) -> str:
+        own, parent = id_of(fields.get("uuid")), id_of(fields.get("parentUuid"))
+        lane = self._lanes.get(parent, _UNKNOWN)
+        if own and not parent:
+            lane = f"{_UNKNOWN}-{own[:8]}"
+        self._lanes[own] = lane
+        if len(self._lanes) > _REMEMBERED:
+            self._lanes.popitem(last=False)
+        return lane
+
+
+def _named(value: Any) -> str:
+    name = id_of(value)
+    return f"agent-{name}" if name else ""
+
 
 _ids = ids_under(b"tool_use_id")
 
 
 @attrs.frozen
-class _Spoken:
+class _Entry:
     line: int
     fields: Mapping[str, Any]
-    voice: Voice
+    speaker: Speaker
     at: Any
 
     @property
@@ -51,20 +113,22 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     kind = string(record.get("type"))
     if kind in {"assistant", "user"}:
         return "message" in record
-    if kind == "summary":
+    if kind == "summary":  # may stand first, of another session
         return "leafUuid" in record
     return "sessionId" in record and "uuid" in record and bool(kind)
 
 
-def _signals(source: Source, linker: Linker) -> Iterator[Signal]:
+def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
+    # Most bytes of a session are file contents. Parsing only lines that can matter is what makes a
+    # recording of 100 MB a matter of seconds; sidechain lines matter for who descends from whom.
     def wanted(raw: bytes) -> bool:
         return (
             mentions_tool(raw)
             or b"compact_boundary" in raw
             or b'"isSidechain":true' in raw
             or b'"isSidechain": true' in raw
-            or linker.awaits(_ids(raw))
-            or (linker.curious and b'"tool_use"' in raw)
+            or joiner.awaits(_ids(raw))
+            or (joiner.wants_other_tools and b'"tool_use"' in raw)
         )
 
     sidechains = Sidechains()
@@ -73,60 +137,66 @@ def _signals(source: Source, linker: Linker) -> Iterator[Signal]:
 
 def _of_record(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
     fields = record.value
-    voice = sidechains.voice(fields)
+    speaker = sidechains.speaker(fields)
     if fields.get("subtype") == "compact_boundary":
         at = parse_time(fields.get("timestamp"))
         once = id_of(fields.get("uuid"))
-        yield Seen(Compaction(record.line, voice.lane, at), once=once)
-    elif fields.get("type") == "progress":
+        yield Seen(Compaction(record.line, speaker.lane, at), once=once)
+    elif fields.get("type") == "progress":  # 2.1: a subagent's message, two levels deeper
         data = mapping(fields.get("data"))
         inner = mapping(data.get("message"))
         at = inner.get("timestamp") or fields.get("timestamp")
-        yield from _of_message(_Spoken(record.line, inner, voice, at))
+        yield from _of_message(_Entry(record.line, inner, speaker, at))
     else:
-        yield from _of_message(_Spoken(record.line, fields, voice, fields.get("timestamp")))
+        yield from _of_message(_Entry(record.line, fields, speaker, fields.get("timestamp")))
 
 
-def _of_message(spoken: _Spoken) -> Iterator[Signal]:
-    blocks = mappings(spoken.message.get("content"))
+def _of_message(entry: _Entry) -> Iterator[Signal]:
+    blocks = mappings(entry.message.get("content"))
     results = sum(block.get("type") == "tool_result" for block in blocks)
     for number, block in enumerate(blocks):
         if block.get("type") == "tool_use":
-            yield _seen(spoken, block, number)
+            yield _seen(entry, block, number)
         elif block.get("type") == "tool_result":
-            yield _answered(spoken, block, alone=results == 1)
+            yield _answered(entry, block, alone=results == 1)
 
 
-def _seen(spoken: _Spoken, block: Mapping[str, Any], number: int) -> Seen:
+def _seen(entry: _Entry, block: Mapping[str, Any], number: int) -> Seen:
     name, call_id = string(block.get("name")), id_of(block.get("id"))
-    line_id = id_of(spoken.fields.get("uuid"))
+    line_id = id_of(entry.fields.get("uuid"))
     call = PlanningCall(
         tool=name,
         arguments=arguments_of(block.get("input")),
-        line=spoken.line,
-        lane=_lane(name, spoken.voice),
-        actor=spoken.voice.actor,
-        turn=turn_of(spoken.line, spoken.message.get("id"), spoken.fields.get("requestId")),
+        line=entry.line,
+        lane=_lane(name, entry.speaker),
+        actor=entry.speaker.actor,
+        turn=turn_of(entry.line, entry.message.get("id"), entry.fields.get("requestId")),
         call_id=call_id,
-        at=parse_time(spoken.at),
+        at=parse_time(entry.at),
     )
     return Seen(call, call_id, call_id or (line_id and f"{line_id}#{number}"))
 
 
-def _lane(name: str, voice: Voice) -> str:
+def _lane(name: str, speaker: Speaker) -> str:
     """
     Choose the lane: a todo list is its writer's own; tasks with ids belong to the session.
     """
     tool = canonical_tool(name) or ""
-    return MAIN_LANE if tool.startswith("Task") or tool == OWN_TOOL else voice.lane
+    return MAIN_LANE if tool.startswith("Task") or tool == OWN_TOOL else speaker.lane
 
 
-def _answered(spoken: _Spoken, block: Mapping[str, Any], *, alone: bool) -> Answered:
+def _answered(entry: _Entry, block: Mapping[str, Any], *, alone: bool) -> Answered:
     text = content_text(block.get("content"))
+    # Some refusals come without the flag, as a text alone.
     refused = block.get("is_error") is True or is_refusal(text)
-    beside = spoken.fields.get("toolUseResult", spoken.fields.get("tool_use_result"))
-    result = CallResult(text, refused, data_of(beside) if alone else None)
+    # `toolUseResult` stands on the line, not in the block: of several answers it says not whose it
+    # is.
+    beside = entry.fields.get("toolUseResult", entry.fields.get("tool_use_result"))
+    data = data_of(beside) if alone else None
+    # "Task not found" comes with `success: false` and without the flag.
+    refused = refused or (data is not None and data.get("success") is False)
+    result = CallResult(text, refused, data)
     return Answered(id_of(block.get("tool_use_id")), result)
 
 
-READER = Reader("claude-code", _recognises, _signals)
+READER = DialectReader("claude-code", _recognises, _signals)

@@ -5,21 +5,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from todoplan.transcripts.calls import CallResult, Compaction, PlanningCall
-from todoplan.transcripts.javascript import tool_calls
-from todoplan.transcripts.lines import Record
-from todoplan.transcripts.linking import Answered, Linker, Seen, Signal
-from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, each, ids_under, records
-from todoplan.transcripts.readers.shapes import (
+from todoplan.transcripts.files.javascript import tool_calls
+from todoplan.transcripts.files.lines import Record
+from todoplan.transcripts.files.probe import Probe
+from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.readers.shared.base import DialectReader, each, ids_under, records
+from todoplan.transcripts.readers.shared.join import Answered, Joiner, Seen, Signal
+from todoplan.transcripts.readers.shared.values import (
     arguments_of,
     content_text,
     id_of,
     mapping,
+    parse_time,
     string,
     turn_of,
 )
-from todoplan.transcripts.source import Source
-from todoplan.transcripts.times import parse_time
 from todoplan.transcripts.tools import canonical_tool, mentions_tool
 
 __all__ = ["READER"]
@@ -28,6 +28,7 @@ _ENVELOPES = {"session_meta", "response_item", "event_msg", "turn_context", "com
 _BARE = {"function_call", "function_call_output", "custom_tool_call"}
 _ids = ids_under(b"call_id")
 _CALLING = re.compile(rb'"(?:function|custom_tool)_call"')
+# Codex flags no refusal: whatever else `update_plan` answers is one.
 _TERSE, _DONE = "update_plan", "Plan updated"
 _FAILED_SCRIPT = ("Script failed", "Script error", "Script terminated")
 
@@ -40,13 +41,13 @@ def _recognises(probe: Probe) -> bool:
     )
 
 
-def _signals(source: Source, linker: Linker) -> Iterator[Signal]:
+def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
     def wanted(raw: bytes) -> bool:
         return (
             mentions_tool(raw)
             or b'"compacted"' in raw
-            or (b"_output" in raw and linker.awaits(_ids(raw)))
-            or (linker.curious and _CALLING.search(raw) is not None)
+            or (b"_output" in raw and joiner.awaits(_ids(raw)))
+            or (joiner.wants_other_tools and _CALLING.search(raw) is not None)
         )
 
     terse: set[str] = set()
@@ -66,7 +67,7 @@ def _of_record(record: Record, terse: set[str]) -> Iterator[Signal]:
             name, call_id = string(payload.get("name")), id_of(payload.get("call_id"))
             terse |= {call_id} if canonical_tool(name) == _TERSE else set()
             yield _seen(record, payload, name, arguments_of(payload.get("arguments")))
-        case "custom_tool_call":
+        case "custom_tool_call":  # code mode (0.14x): tools are called from a script
             yield from _of_script(record, payload)
         case "function_call_output":
             is_terse = id_of(payload.get("call_id")) in terse
@@ -115,4 +116,4 @@ def _plain_result(output: Any, *, terse: bool) -> CallResult:
     return CallResult(text, unsaid or wrapped.get("success") is False)
 
 
-READER = Reader("codex", _recognises, _signals)
+READER = DialectReader("codex", _recognises, _signals)

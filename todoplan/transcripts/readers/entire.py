@@ -4,21 +4,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from todoplan.transcripts.calls import CallResult, PlanningCall
-from todoplan.transcripts.lines import Record
-from todoplan.transcripts.linking import Linker, Seen, Signal
-from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, each, records
-from todoplan.transcripts.readers.shapes import (
+from todoplan.transcripts.files.lines import Record
+from todoplan.transcripts.files.probe import Probe
+from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.readers.shared.base import DialectReader, each, records
+from todoplan.transcripts.readers.shared.join import Joiner, Seen, Signal
+from todoplan.transcripts.readers.shared.values import (
     arguments_of,
     content_text,
     id_of,
     is_refusal,
     mappings,
+    parse_time,
     string,
     turn_of,
 )
-from todoplan.transcripts.source import Source
-from todoplan.transcripts.times import parse_time
 from todoplan.transcripts.tools import mentions_tool
 
 __all__ = ["READER"]
@@ -28,9 +28,9 @@ def _recognises(probe: Probe) -> bool:
     return any("v" in record and "agent" in record and "ts" in record for record in probe.records)
 
 
-def _signals(source: Source, linker: Linker) -> Iterator[Signal]:
+def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
     def wanted(raw: bytes) -> bool:
-        return mentions_tool(raw) or (linker.curious and b'"tool_use"' in raw)
+        return mentions_tool(raw) or (joiner.wants_other_tools and b'"tool_use"' in raw)
 
     return each(records(source, wanted), _of_record)
 
@@ -52,6 +52,7 @@ def _seen(record: Record, block: Mapping[str, Any]) -> Seen:
         at=parse_time(record.value.get("ts")),
         result=_result(block.get("result")),
     )
+    # Without a key: the result is already there, nothing is waited for.
     return Seen(call, once=call_id)
 
 
@@ -62,4 +63,4 @@ def _result(value: Any) -> CallResult | None:
     return CallResult(text, value.get("status") == "error" or is_refusal(text))
 
 
-READER = Reader("entire", _recognises, _signals)
+READER = DialectReader("entire", _recognises, _signals)

@@ -8,26 +8,27 @@ from typing import Any
 import attrs
 
 from todoplan.transcripts.calls import MAIN_LANE, BadLine, OtherCall, PlanningCall
-from todoplan.transcripts.jsontext import NotJsonError, parse_json
-from todoplan.transcripts.lines import Record
-from todoplan.transcripts.linking import Answered, Seen, Signal
-from todoplan.transcripts.readers.base import each
-from todoplan.transcripts.readers.messages import Use, message_of
-from todoplan.transcripts.readers.shapes import (
+from todoplan.transcripts.files.json_text import NotJsonError, parse_json
+from todoplan.transcripts.files.lines import Record
+from todoplan.transcripts.readers.shared.base import each
+from todoplan.transcripts.readers.shared.conversation import Use, message_of
+from todoplan.transcripts.readers.shared.join import Answered, Seen, Signal
+from todoplan.transcripts.readers.shared.values import (
     arguments_of,
     content_text,
     id_of,
     mapping,
     mappings,
+    parse_time,
     string,
     turn_of,
 )
-from todoplan.transcripts.times import parse_time
 from todoplan.transcripts.tools import may_plan
 
 __all__ = ["exchanges"]
 
 _MOST_LANES = 1000
+# Environment and date stand further down in a prompt; its beginning says whose it is.
 _TELLING = 500
 
 
@@ -59,6 +60,7 @@ def exchanges(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
     """
     Give the signals of requests and their answers: a call when it is first met, a result likewise.
     """
+    # A log holds the requests of subagents too, and says so only by their system prompts.
     lanes = _Lanes()
     return each(records, lambda record: _exchange(record, lanes))
 

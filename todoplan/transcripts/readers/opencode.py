@@ -4,22 +4,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from todoplan.transcripts.calls import CallResult, Compaction, PlanningCall
-from todoplan.transcripts.lines import Record
-from todoplan.transcripts.linking import Linker, Signal
-from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, each, records
-from todoplan.transcripts.readers.shapes import (
+from todoplan.transcripts.files.lines import Record
+from todoplan.transcripts.files.probe import Probe
+from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.readers.shared.base import DialectReader, each, records
+from todoplan.transcripts.readers.shared.join import Joiner, Signal
+from todoplan.transcripts.readers.shared.values import (
     arguments_of,
     content_text,
     data_of,
     id_of,
     mapping,
     mappings,
+    parse_time,
     string,
     turn_of,
 )
-from todoplan.transcripts.source import Source
-from todoplan.transcripts.times import parse_time
 
 __all__ = ["READER"]
 
@@ -31,7 +31,7 @@ def _recognises(probe: Probe) -> bool:
     )
 
 
-def _signals(source: Source, _linker: Linker) -> Iterator[Signal]:
+def _signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     return each(records(source), _of_record)
 
 
@@ -50,6 +50,7 @@ def _of_part(record: Record, part: Mapping[str, Any]) -> Iterator[Signal]:
             arguments=arguments_of(state.get("input")),
             line=record.line,
             turn=turn_of(record.line, mapping(record.value.get("info")).get("id")),
+            # Not a key: in copies by Entire all call ids are masked, so that they are the same.
             call_id=id_of(part.get("callID")),
             at=_time(record, part),
             result=_result(state),
@@ -73,4 +74,4 @@ def _result(state: Mapping[str, Any]) -> CallResult | None:
             return None
 
 
-READER = Reader("opencode", _recognises, _signals)
+READER = DialectReader("opencode", _recognises, _signals)

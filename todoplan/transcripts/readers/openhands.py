@@ -1,43 +1,111 @@
-"""OpenHands: events, a line or a list, and its markdown logs."""
+"""
+OpenHands: events, a line or a list, and its markdown logs: a heading for each call and each result.
+"""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import CallResult, PlanningCall
-from todoplan.transcripts.lines import Record
-from todoplan.transcripts.linking import Answered, Linker, Seen, Signal
-from todoplan.transcripts.probe import Probe
-from todoplan.transcripts.readers.base import Reader, each, records
-from todoplan.transcripts.readers.openhands_markdown import markdown_signals, recognises_markdown
-from todoplan.transcripts.readers.shapes import (
+from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PlanningCall
+from todoplan.transcripts.files.json_text import NotJsonError, parse_json
+from todoplan.transcripts.files.lines import Record
+from todoplan.transcripts.files.markdown import Block, blocks
+from todoplan.transcripts.files.probe import Probe
+from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.readers.shared.base import DialectReader, each, records
+from todoplan.transcripts.readers.shared.join import Answered, Joiner, Seen, Signal
+from todoplan.transcripts.readers.shared.values import (
     arguments_of,
     content_text,
     data_of,
     id_of,
     mapping,
+    parse_time,
     string,
     turn_of,
 )
-from todoplan.transcripts.source import Source
-from todoplan.transcripts.times import parse_time
-from todoplan.transcripts.tools import mentions_tool
+from todoplan.transcripts.tools import is_planning_tool, mentions_tool
 
 __all__ = ["READER"]
 
+_STEP = re.compile(r"^### \[\d+\] [A-Z]", re.MULTILINE)
+_HEADING = re.compile(
+    r"### \[\d+\] TOOL (?P<what>CALL|RESULT)\s+\W\s+(?P<tool>\S+)"
+    r"(?P<error>\s+\[ERROR\])?(?:\s+\W\s+(?P<at>.*))?"
+)
+
+
+def _recognises_markdown(text: str) -> bool:
+    """
+    Whether this beginning of a text is an OpenHands log's.
+    """
+    return _STEP.search(text) is not None
+
+
+def _markdown_signals(source: Source) -> Iterator[Signal]:
+    """
+    Give the log's calls; a result goes to the oldest planning call that has none.
+    """
+    sent = answered = 0
+    for block in blocks(source, _label, _wanted):
+        if isinstance(block, BadLine):
+            yield block
+        elif (heading := _HEADING.match(block.label)) and not is_planning_tool(heading["tool"]):
+            yield OtherCall(heading["tool"], block.line)
+        elif heading and heading["what"] == "CALL":
+            sent += 1
+            yield Seen(_call_in_block(block, heading), f" {sent}")
+        elif heading and answered < sent:
+            answered += 1
+            yield Answered(
+                f" {answered}", _result_in_block(block.text, error=bool(heading["error"]))
+            )
+
+
+def _label(line: str) -> str | None:
+    return line if line.startswith("### [") else None
+
+
+def _wanted(label: str) -> bool:
+    heading = _HEADING.match(label)
+    return heading is not None and (heading["what"] == "CALL" or is_planning_tool(heading["tool"]))
+
+
+def _call_in_block(block: Block, heading: re.Match[str]) -> PlanningCall:
+    return PlanningCall(
+        tool=heading["tool"],
+        arguments=arguments_of(block.text),
+        line=block.line,
+        turn=f"#{block.line}",
+        at=parse_time(heading["at"]),
+    )
+
+
+def _result_in_block(text: str, *, error: bool) -> CallResult:
+    try:
+        data = data_of(parse_json(text))
+    except NotJsonError:
+        data = None
+    if data is None:
+        return CallResult(text, error or text.startswith("ERROR:"))
+    return CallResult(
+        content_text(data.get("content")), error or data.get("is_error") is True, data
+    )
+
 
 def _recognises(probe: Probe) -> bool:
-    return recognises_markdown(probe.text) or any(
+    return _recognises_markdown(probe.text) or any(
         string(record.get("kind")).endswith("Event") and "source" in record
         for record in probe.records
     )
 
 
-def _signals(source: Source, linker: Linker) -> Iterator[Signal]:
+def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
     def wanted(raw: bytes) -> bool:
-        return mentions_tool(raw) or (linker.curious and b'"ActionEvent"' in raw)
+        return mentions_tool(raw) or (joiner.wants_other_tools and b'"ActionEvent"' in raw)
 
     if source.form == "text":
-        return markdown_signals(source)
+        return _markdown_signals(source)
     return each(records(source, wanted), _of_event)
 
 
@@ -76,4 +144,4 @@ def _arguments(fields: Mapping[str, Any]) -> Mapping[str, Any] | str:
     return arguments_of(sent.get("arguments", fields.get("action")))
 
 
-READER = Reader("openhands", _recognises, _signals)
+READER = DialectReader("openhands", _recognises, _signals)

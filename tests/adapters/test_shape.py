@@ -1,0 +1,115 @@
+"""One shape for all adapters: the same names, meaning, order and defaults; and what each can do."""
+
+import inspect
+from importlib import import_module, util
+from pathlib import Path
+
+import pytest
+
+from todoplan.testing.adapters import ALL, AdapterSuite, Capability
+from todoplan.testing.adapters.report import table
+
+HERE = Path(__file__).parent
+FRAMEWORKS = {
+    "langgraph": ("langgraph", ["PlanMiddleware"]),
+    "agentscope": ("agentscope", ["attach"]),
+    "openai_agents": ("agents", ["Planning"]),
+    "pydantic_ai": ("pydantic_ai", ["Planning"]),
+}
+NAMES = ["edit_plan", "history_of", "make_tools", "plan_of_state", "seed_plan"]
+SETTINGS = ["toolbox", "settings", "store", "clock", "system_prompt"]
+KEEPS_NO_PLAN_IN_A_STORE = {"langgraph", "agentscope"}
+
+
+def adapter(name):
+    if util.find_spec(FRAMEWORKS[name][0]) is None:
+        pytest.skip(f"{name} is not installed")
+    return import_module(f"todoplan.adapters.{name}")
+
+
+def parameters(function):
+    return inspect.signature(function).parameters
+
+
+def suites():
+    """
+    Return the conformance suites of all adapters whose frameworks are installed, by folder.
+    """
+    found = {}
+    for file in sorted(HERE.glob("*/test_conformance.py")):
+        name = file.parent.name
+        if name in FRAMEWORKS and util.find_spec(FRAMEWORKS[name][0]) is None:
+            continue
+        spec = util.spec_from_file_location(f"conformance_of_{name}", file)
+        module = util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        classes = (each for each in vars(module).values() if inspect.isclass(each))
+        found[name] = [c for c in classes if issubclass(c, AdapterSuite) and c is not AdapterSuite]
+    return found
+
+
+def matrix():
+    """
+    Return what each adapter can do as a Markdown table, from what its suites declare and prove: yes
+    if every suite of the adapter does, "some" if one of its ways of running cannot.
+    """
+    adapters = suites()
+    lines = [f"| | {' | '.join(adapters)} |", f"| --- |{' --- |' * len(adapters)}"]
+    for each in Capability:
+        cells = []
+        for listed in adapters.values():
+            has = sum(each in suite.capabilities for suite in listed)
+            cells.append("yes" if has == len(listed) else "some" if has else "no")
+        lines.append(f"| {each} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_the_same_names_mean_the_same(name):
+    """
+    What is edited comes first, then where it stands, then the command or plan; who does it, and
+    under which policy, are keywords that may be left out.
+    """
+    module = adapter(name)
+    assert set(NAMES) <= set(module.__all__)
+    for function, given, keywords in (
+        (module.edit_plan, "command", {"actor": None, "policy": None}),
+        (module.seed_plan, "plan", {"actor": None}),
+    ):
+        found = parameters(function)
+        by_place = [p.name for p in found.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        assert by_place[-1] == given
+        named = {p.name: p.default for p in found.values() if p.kind is p.KEYWORD_ONLY}
+        assert [*named.items()][: len(keywords)] == [*keywords.items()]
+    assert [*parameters(module.history_of)] == [*parameters(module.plan_of_state)]
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_the_same_settings_in_the_same_order(name):
+    """
+    Toolbox, settings, store and clock, and then what the framework has of its own; two frameworks
+    keep the plan in their own state only, so far.
+    """
+    module = adapter(name)
+    wanted = [s for s in SETTINGS if s != "store" or name not in KEEPS_NO_PLAN_IN_A_STORE]
+    for kind in FRAMEWORKS[name][1]:
+        found = [p for p in parameters(getattr(module, kind)) if p != "self"]
+        if name == "openai_agents":  # the prompt is an agent's, and a plan may be that of several
+            wanted = wanted[:-1]
+            assert "system_prompt" in parameters(module.attach)
+        assert found[: len(wanted)] == wanted
+
+
+def test_the_matrix_is_drawn_from_what_the_suites_declare():
+    """
+    A row for each capability, a column for each adapter; all that any suite has is somewhere "yes".
+    """
+    lines = matrix().splitlines()
+    assert len(lines) == len(Capability) + 2
+    assert {line.count("|") for line in lines} == {len(suites()) + 2}
+    for each, line in zip(Capability, lines[2:], strict=True):
+        assert line.startswith(f"| {each} |")
+        assert "yes" in line or "some" in line
+    listed = [suite for found in suites().values() for suite in found]
+    assert table(listed).count("capabilities") == len(listed)
+    assert all(suite.capabilities <= ALL for suite in listed)

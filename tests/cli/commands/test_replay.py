@@ -1,0 +1,352 @@
+"""Replaying from the command line: forms, exit codes, files that cannot be read."""
+
+import json
+import re
+
+import pytest
+from jsonschema import Draft202012Validator
+from support.own_recordings import own_recording
+from support.wires import CHAT
+
+from todoplan.cli.output.json_schemas import REPLAY_SCHEMA
+from todoplan.codec import plan_from_data
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.transcripts.replay.findings import POLICIES
+
+FORMS = ["", "--json", "--markdown"]
+HOSTILE = "\x1b[31mred\x1b]0;t\x07 [bold]b[/bold] \u202e\x9b2J :bug: <b>|`*_ [x](http://e.x)\nnext"
+
+
+def flags(form):
+    """The options of a form."""
+    return [form] if form else []
+
+
+def document(result):
+    """The JSON that a run printed, checked against its schema."""
+    data = json.loads(result.stdout)
+    Draft202012Validator(REPLAY_SCHEMA).validate(data)
+    return data
+
+
+def test_the_sample_shows_timeline_plan_and_findings(invoke):
+    """The packaged recording replays with findings of several kinds, none of them an error."""
+    result = invoke("replay", "--sample")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "sample.jsonl\nclaude-code, 8 planning calls (1 refused), 1 plan\n" in result.stdout
+    assert " 3  09:14:16  TodoWrite  ~....   0/5     created #1-#5\n" in result.stdout
+    assert "completed #1 Reproduce the timeout\n" in result.stdout
+    assert "  6/6 completed\n  [x] 1 Reproduce" in result.stdout
+    for code in ("refused_call", "single_in_progress", "batch_completion"):
+        assert f"  !  {code} 1\n" in result.stdout
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_output_has_neither_ansi_codes_nor_trailing_blanks(invoke, form):
+    """Where there is no terminal, text is plain, and no line ends in spaces."""
+    lines = invoke("replay", "--sample", *flags(form)).stdout.split("\n")
+    assert not any("\x1b" in line or line.endswith(" ") for line in lines)
+    assert lines[-1] == ""
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_errors_of_the_policy_are_exit_1(invoke, policy):
+    """The exit code is 1 just when a finding is an error under the policy."""
+    result = invoke("replay", "--sample", "--json", "--policy", policy)
+    data = document(result)
+    findings = data["recordings"][0]["findings"]
+    assert data["policy"] == policy
+    assert result.exit_code == any(found["severity"] == "error" for found in findings)
+
+
+def test_strict_finds_errors_and_audit_does_not(invoke):
+    """Both sides of the exit code are seen."""
+    assert invoke("replay", "--sample", "--policy", "strict").exit_code == 1
+    assert invoke("replay", "--sample", "--policy", "audit").exit_code == 0
+
+
+def test_json_holds_what_happened(invoke, recording, todo):
+    """The document has steps with events and counts, and the last plan as the codec writes it."""
+    path = recording(todo(1, "~."), todo(2, "x~"), todo(3, "x~", error="no"))
+    (read,) = document(invoke("replay", "--json", path))["recordings"]
+    keys = ["file", "dialect", "steps", "lanes", "findings", "bad_lines", "other_tools"]
+    assert list(read) == keys
+    assert (read["file"], read["dialect"]) == (str(path), "claude-code")
+    first, second, third = read["steps"]
+    assert [event["type"] for event in first["events"]] == ["task_created", "task_created"]
+    assert second["at"] == "2026-03-01T10:00:02+00:00"
+    assert second["counts"] == {"pending": 0, "in_progress": 1, "completed": 1, "cancelled": 0}
+    assert (third["outcome"], third["events"], third["line"]) == ("refused", [], 5)
+    (lane,) = read["lanes"]
+    assert {k: lane[k] for k in ("name", "calls", "refused", "largest")} == {
+        "name": "main",
+        "calls": 3,
+        "refused": 1,
+        "largest": 2,
+    }
+    plan = plan_from_data(lane["plan"])
+    assert [task.status.value for task in plan] == ["completed", "in_progress"]
+    assert [found["code"] for found in read["findings"]] == ["refused_call", "ended_unfinished"]
+
+
+def test_json_of_several_files_is_one_document(invoke, recording, todo):
+    """Recordings stand in the order in which they were named."""
+    paths = [recording(todo(1, "~"), name=name) for name in ("b.jsonl", "a.jsonl")]
+    data = document(invoke("replay", "--json", *paths))
+    assert [read["file"] for read in data["recordings"]] == list(map(str, paths))
+    assert list(data) == ["format", "version", "policy", "recordings", "unreadable", "skipped"]
+    assert (data["format"], data["version"]) == ("todoplan/replay", 1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_one_unreadable_file_does_not_stop_the_others(invoke, recording, todo, tmp_path, form):
+    """The file is named on stderr in one line, the exit code is 2, the others are shown."""
+    good = [recording(todo(1, "~", "Sow beans"), name=f"{number}.jsonl") for number in (1, 2)]
+    missing = tmp_path / "missing.jsonl"
+    result = invoke("replay", *flags(form), good[0], missing, good[1])
+    assert result.exit_code == 2
+    assert result.stderr == f"todoplan: cannot read {missing}: No such file or directory\n"
+    assert result.stdout.count("Sow beans") >= 2
+    if form == "--json":
+        assert [gone["file"] for gone in document(result)["unreadable"]] == [str(missing)]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty"),
+        (b" \n\n ", "is empty"),
+        (b"Dear diary,\ntoday I planned nothing.\n", "is no recording in a known dialect"),
+        (b"\x00\x01\x02\xff" * 500, "is no recording in a known dialect"),
+        (b'{"name": "left-pad", "version": "1.0.0"}\n', "is no recording in a known dialect"),
+    ],
+)
+def test_a_file_that_is_no_recording_is_exit_2(invoke, tmp_path, content, reason):
+    """The reason names the file, in one line."""
+    path = tmp_path / "thing.jsonl"
+    path.write_bytes(content)
+    result = invoke("replay", path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"todoplan: {path} {reason}")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_bad_line_is_named_and_the_rest_is_read(invoke, recording, todo, form):
+    """One bad line among good ones: exit code 2, file and line on stderr, every call replayed."""
+    path = recording(todo(1, "~."), "{this is no JSON}TodoWrite", todo(2, "x~", "Sow", "Reap"))
+    result = invoke("replay", *flags(form), path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"todoplan: {path}:3: not JSON: ")
+    assert "Reap" in result.stdout
+    assert "bad" in result.stdout
+    if form == "--json":
+        (read,) = document(result)["recordings"]
+        assert (read["bad_lines"], len(read["steps"])) == (1, 2)
+
+
+def test_a_recording_cut_in_the_middle_of_a_line_is_read_to_there(invoke, recording, todo):
+    """The cut is said with its line."""
+    last = json.dumps(todo(2, "x~")[0])
+    path = recording(todo(1, "~."), last[: len(last) // 2], end="")
+    result = invoke("replay", path)
+    assert result.exit_code == 2
+    assert f"{path}:3: cut: the recording ends inside this line" in result.stderr
+    assert "1 planning call, 1 plan" in result.stdout
+
+
+def test_many_bad_lines_are_counted_and_few_are_told(invoke, recording, todo):
+    """Three are told on stderr, five in the report; all are counted."""
+    path = recording(todo(1, "x"), *["{broken"] * 250)
+    result = invoke("replay", path)
+    assert result.stderr.count("\n") == 4
+    assert "247 more lines could not be read" in result.stderr
+    assert "  !  bad_line 250\n" in result.stdout
+    assert "     and 245 more; see --json\n" in result.stdout
+    (read,) = document(invoke("replay", path, "--json"))["recordings"]
+    assert read["bad_lines"] == 250
+    assert sum(found["code"] == "bad_line" for found in read["findings"]) == 100
+
+
+def test_a_directory_is_read_and_what_is_no_recording_is_listed(invoke, recording, todo, tmp_path):
+    """Files that hold no recording are skipped without harm; other kinds are not looked at."""
+    found = [recording(todo(1, "x"), name=name) for name in ("b/2.jsonl", "a/1.json")]
+    recording("# Notes", name="notes.md")
+    recording("not even looked at", name="data.csv")
+    result = invoke("replay", tmp_path, "--json")
+    data = document(result)
+    assert result.exit_code == 0
+    assert [read["file"] for read in data["recordings"]] == sorted(map(str, found))
+    assert [skipped["file"] for skipped in data["skipped"]] == [str(tmp_path / "notes.md")]
+    shown = invoke("replay", tmp_path).stdout
+    assert f"Skipped 1 file without a recording\n  {tmp_path / 'notes.md'}\n" in shown
+    marked = invoke("replay", tmp_path, "--markdown").stdout
+    assert "## Skipped, no recording\n" in marked
+
+
+def test_many_skipped_files_are_counted(invoke, recording, todo, tmp_path):
+    """Only the first ten are listed for people."""
+    recording(todo(1, "x"))
+    for number in range(12):
+        recording("# Notes", name=f"{number:02}.md")
+    shown = invoke("replay", tmp_path).stdout
+    assert "Skipped 12 files without a recording\n" in shown
+    assert "  and 2 more; see --json\n" in shown
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "notes.md"])
+def test_a_directory_without_recordings_is_exit_2(invoke, recording, tmp_path, name):
+    """A wrong directory is not taken for a clean one."""
+    recording("# Notes", name=name)
+    result = invoke("replay", tmp_path)
+    assert result.exit_code == 2
+    assert "nothing to read" in result.stderr
+
+
+def test_a_document_about_recordings_is_none(invoke, recording, todo, tmp_path):
+    """Below a directory, a file with bad lines and no call is skipped; named, it is unreadable."""
+    recording(todo(1, "x"))
+    text = {"type": "assistant", "sessionId": "s", "uuid": "u", "message": {"content": []}}
+    prose = recording([text], "{broken", name="prose.jsonl")
+    result = invoke("replay", tmp_path, "--json")
+    assert result.exit_code == 0
+    assert [skipped["file"] for skipped in document(result)["skipped"]] == [str(prose)]
+    assert invoke("replay", prose).exit_code == 2
+
+
+def test_a_recording_without_calls_is_fine(invoke, recording):
+    """An agent need not plan."""
+    text = {"type": "assistant", "sessionId": "s", "uuid": "u", "message": {"content": []}}
+    for form in FORMS:
+        result = invoke("replay", recording([text]), *flags(form))
+        assert (result.exit_code, result.stderr) == (0, "")
+    assert (
+        "0 planning calls, 0 plans\n\nNo findings\n" in invoke("replay", recording([text])).stdout
+    )
+
+
+def asked(name, call_id="c1", arguments=None):
+    """A chat message that calls a tool."""
+    function = {"name": name, "arguments": json.dumps(arguments or {})}
+    call = {"id": call_id, "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+OTHERS = "No call of a known planning tool; the first tools called are search, plan"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_tools_that_are_not_known_are_named(invoke, recording, form):
+    """If no call is a planning tool's, the first tools are told, in any form, and all is fine."""
+    path = recording(
+        [asked("search")],
+        [asked("plan", "c2", {"goal": "x"})],
+        [asked("search", "c3")],
+        [asked(HOSTILE, "c4")],
+    )
+    result = invoke("replay", *flags(form), path)
+    assert (result.exit_code, result.stderr) == (0, "")
+    if form == "--json":
+        (read,) = document(result)["recordings"]
+        assert read["other_tools"] == ["search", "plan", HOSTILE]
+    else:
+        assert OTHERS in result.stdout
+        assert not re.search("^(No findings|none)$", result.stdout, re.MULTILINE)
+        assert result.stdout.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_other_tools_beside_planning_tools_are_not_named(invoke, recording, form):
+    """An agent has other tools too: where a planning tool was called they are no news."""
+    write = {"todos": [{"content": "Sow", "status": "completed"}]}
+    path = recording([asked("search")], [asked("write_todos", "c2", write)])
+    shown = invoke("replay", *flags(form), path).stdout
+    assert "search" not in shown
+    assert "Sow" in shown
+
+
+def test_unreadable_lines_and_unknown_tools_are_both_told(invoke, recording):
+    """The note on tools does not hide the findings."""
+    shown = invoke("replay", recording([asked("search")], "{broken}search")).stdout
+    assert "the first tools called are search\nFindings: 1 warning\n" in shown
+
+
+LEAN_TURNS = (
+    [("search", {"q": "parser"})],
+    [("plan", {"write": ["Read it", "Fix it", "Test it"]})],
+    [("plan", {"done": [9]})],
+    [("plan", {"done": [1], "add": ["Tell"]})],
+    [("plan", {"done": [2]}), ("plan", {"drop": [4]})],
+)
+
+
+def test_a_conversation_with_our_own_tool_is_replayed(invoke, tmp_path):
+    """What a loop of ours over the tool set `lean` made is shown as it happened."""
+    path, plan = own_recording(tmp_path, CHAT, Toolbox(LEAN), *LEAN_TURNS)
+    result = invoke("replay", path)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "chat, 5 planning calls (1 refused), 1 plan\n" in result.stdout
+    assert "  2/4 completed, 1 in progress, 1 cancelled\n" in result.stdout
+    assert "  [~] 3 Test it\n" in result.stdout
+    (read,) = document(invoke("replay", path, "--json"))["recordings"]
+    assert plan_from_data(read["lanes"][0]["plan"]) == plan
+
+
+def test_a_dialect_can_be_named(invoke, recording, todo):
+    """A named dialect is believed, also where it is not the right one."""
+    path = recording(todo(1, "~"))
+    read = document(invoke("replay", "--json", "--dialect", "claude-code", path))["recordings"][0]
+    assert len(read["steps"]) == 1
+    other = document(invoke("replay", "--json", "--dialect", "codex", path))["recordings"][0]
+    assert (other["dialect"], other["steps"]) == ("codex", [])
+
+
+def test_lanes_are_told_apart(invoke, recording, todo):
+    """Each plan is shown under its name, and a row says whose plan it changed."""
+    side = todo(2, ".", "Dig", isSidechain=True, agentId="mole")
+    path = recording(todo(1, "~", "Sow"), side)
+    shown = invoke("replay", path).stdout
+    assert "Plan at the end of main\n" in shown
+    assert "Plan at the end of agent-mole\n" in shown
+    assert "agent-mole: created #1 Dig\n" in shown
+    assert "### Plan at the end of agent-mole\n" in invoke("replay", path, "--markdown").stdout
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_hostile_texts_reach_the_terminal_as_plain_words(invoke, recording, tool_call, form):
+    """No control, no markup and no line break of a task, tool, lane or answer takes effect."""
+    create = {"subject": HOSTILE, "description": HOSTILE}
+    more = {"isSidechain": True, "agentId": HOSTILE}
+    path = recording(
+        tool_call(1, "TaskCreate", create),
+        tool_call(2, f"mcp{HOSTILE}__write_todos", {"todos": []}, **more),
+        tool_call(3, "TaskUpdate", {"taskId": "1", "owner": HOSTILE}),
+        tool_call(4, "TaskCreate", create, error=HOSTILE),
+    )
+    result = invoke("replay", path, *flags(form))
+    shown = result.stdout.replace("\n", "")
+    assert result.exit_code == 0
+    assert shown.isprintable()
+    assert "[bold]b[/bold]" in shown.replace("\\", "")
+    assert ":bug:" in shown.replace("\\", "")
+    assert not any(line.startswith("next") for line in result.stdout.split("\n"))
+    if form == "--markdown":
+        assert not re.search(r"(?<!\\)(?:\]\(|<b>|\*_)", shown)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_hostile_file_name_is_harmless(invoke, recording, todo, form):
+    """The name of a file is cleaned too."""
+    path = recording(todo(1, "~"), name="a\x1b[31m`*b*`.jsonl")
+    result = invoke("replay", path, path.with_name("gone\x1b[2J.jsonl"), *flags(form))
+    assert (result.stdout + result.stderr).replace("\n", "").isprintable()
+    assert result.exit_code == 2
+
+
+def test_what_is_left_out_of_a_group_is_counted(invoke, recording, todo):
+    """Of many findings alike the first are shown, and the rest is a number in each printed form."""
+    path = recording(*(todo(number, "~~" if number % 2 else "~.") for number in range(80)))
+    for form in ("", "--markdown"):
+        assert "more; see --json" in invoke("replay", path, *filter(None, [form])).stdout

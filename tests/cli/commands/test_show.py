@@ -1,0 +1,166 @@
+"""Showing a plan document."""
+
+from pathlib import Path
+
+import pytest
+
+from todoplan import Planner, Task, plan_of
+from todoplan.cli.commands import show as show_command
+from todoplan.cli.commands.show import show
+from todoplan.codec import dump_plan
+from todoplan.core.commands import CreateTask
+from todoplan.render.dot import to_dot
+from todoplan.render.markdown import to_markdown
+from todoplan.render.mermaid import to_mermaid
+from todoplan.render.page import to_html
+from todoplan.render.text import to_text
+from todoplan.stores.file import FileStore
+
+PLAN = plan_of(
+    [
+        Task("1", "Sow the [beans]", status="completed", blocks=("2",)),
+        Task("2", "Reap \x1b[31m them", status="in_progress", blocked_by=("1",)),
+        Task("3", "Rest", status="cancelled"),
+        Task("4", "Eat"),
+    ]
+)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A plan on disk."""
+    path = tmp_path / "plan.json"
+    path.write_text(dump_plan(PLAN), encoding="utf-8")
+    return path
+
+
+def test_text_is_the_default(invoke, saved):
+    """The plan as the renderer shows it, indented."""
+    result = invoke("show", saved)
+    assert result.exit_code == 0
+    assert result.stdout == "".join(f"  {line}\n" for line in to_text(PLAN).split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("form", "printer"),
+    [("markdown", to_markdown), ("mermaid", to_mermaid), ("dot", to_dot), ("html", to_html)],
+)
+def test_other_forms_are_the_renderers_own(invoke, saved, form, printer):
+    """Nothing is added or wrapped."""
+    result = invoke("show", saved, "--format", form)
+    assert (result.exit_code, result.stdout) == (0, f"{printer(PLAN)}\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "truncated"),
+        (b'{"format": "todoplan/plan", "ver', "truncated"),
+        (b"[]", ""),
+        (b"\xff\xfe", "not UTF-8"),
+        (b'{"format": "todoplan/plan", "version": 99}', "99"),
+    ],
+)
+def test_what_is_no_plan_is_exit_2(invoke, tmp_path, content, reason):
+    """One line that names the file."""
+    path = tmp_path / "broken.json"
+    path.write_bytes(content)
+    result = invoke("show", path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"todoplan: {path}: ")
+    assert reason in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["missing.json", ""])
+def test_what_cannot_be_opened_is_exit_2(invoke, tmp_path, name):
+    """A missing file, a directory."""
+    result = invoke("show", f"{tmp_path}/{name}")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("todoplan: cannot read ")
+
+
+def test_an_impossible_name_is_exit_2(screen, complaints):
+    """No traceback, whatever the shell lets through."""
+    assert show(Path("nul\0.json"), "text", screen) == 2
+    assert complaints(screen).startswith("todoplan: cannot read nul")
+
+
+def test_a_huge_file_is_not_read_whole(monkeypatch, saved, screen, complaints):
+    """Beyond the codec's limit nothing is parsed."""
+    monkeypatch.setattr(show_command, "LIMIT", 20)
+    assert show(saved, "text", screen) == 2
+    assert "larger than 20 bytes" in complaints(screen)
+
+
+def test_on_a_terminal_marks_are_coloured_and_lines_cut(saved, terminal, text):
+    """A terminal gets colours, and no line is wider than it."""
+    assert show(saved, "text", terminal) == 0
+    assert "\x1b[32m[x]\x1b[0m 1 Sow the [beans]" in text(terminal)
+    assert "\x1b[31m" not in text(terminal)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """What makes a file in which these plans are kept, each with a task of its name."""
+    path = tmp_path / "plans.json"
+
+    def keep(*names):
+        for name in names:
+            Planner(FileStore(path), name).apply(CreateTask(f"Work on {name}"))
+        return path
+
+    return keep
+
+
+def test_the_only_plan_of_a_store_needs_no_name(invoke, kept):
+    """What `todoplan mcp --file` keeps is shown like a document."""
+    result = invoke("show", kept("garden"))
+    assert (result.exit_code, result.stdout) == (0, "  0/1 completed\n  [ ] 1 Work on garden\n")
+
+
+def test_one_of_several_plans_is_chosen_by_name(invoke, kept):
+    """Each is found under its own id, in every form."""
+    path = kept("garden", "house")
+    result = invoke("show", path, "--plan", "house", "--format", "markdown")
+    assert result.exit_code == 0
+    assert "Work on house" in result.stdout
+    assert "garden" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("chosen", "seen"), [((), "2 plans"), (("--plan", "attic"), "no plan 'attic'")]
+)
+def test_a_plan_that_is_not_told_is_exit_2(invoke, kept, chosen, seen):
+    """The line says which plans there are."""
+    path = kept("garden", "house")
+    result = invoke("show", path, *chosen)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"todoplan: {path}: {seen}; choose by --plan: 'garden', 'house'\n"
+
+
+def test_of_many_plans_some_are_named(screen, complaints, kept):
+    """A file of many does not fill the screen."""
+    path = kept(*(f"p{number}" for number in range(22)))
+    assert show(path, "text", screen) == 2
+    assert complaints(screen).endswith("'p18', 'p19' and 2 more\n")
+
+
+def test_a_document_has_no_plans_to_choose_from(invoke, saved):
+    """A name that cannot be meant is refused, not ignored."""
+    result = invoke("show", saved, "--plan", "garden")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"todoplan: {saved} holds one plan, which has no name: leave out --plan garden\n"
+    )
+
+
+@pytest.mark.parametrize("journals", ['{"a": [{}]}', "[]"])
+def test_a_damaged_store_is_exit_2(invoke, tmp_path, journals):
+    """One line, and the file is named once."""
+    path = tmp_path / "plans.json"
+    path.write_text(f'{{"format": "todoplan/plans", "version": 1, "plans": {journals}}}')
+    result = invoke("show", path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"todoplan: {path} holds no plans that can be trusted: ")
+    assert result.stderr.count(str(path)) == 1

@@ -1,0 +1,106 @@
+"""Counting over many recordings."""
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from todoplan.cli.output.json_schemas import STATS_SCHEMA
+
+
+@pytest.fixture
+def folder(recording, todo, tool_call, tmp_path):
+    """Two recordings, one with a subagent, and one file that is none."""
+    side = todo(2, "..", isSidechain=True, agentId="mole")
+    recording(todo(1, "~.."), side, todo(3, "xx~"), todo(4, "~", error="no"), name="one.jsonl")
+    recording(
+        tool_call(1, "TaskList", {}), tool_call(2, "TodoWrite", {"todos": 5}), name="two.json"
+    )
+    recording("# Notes", name="notes.md")
+    return tmp_path
+
+
+def document(result):
+    """The JSON that a run printed, checked against its schema."""
+    data = json.loads(result.stdout)
+    Draft202012Validator(STATS_SCHEMA).validate(data)
+    return data
+
+
+def test_json_adds_everything_up(invoke, folder):
+    """Totals are the sums of the recordings; shares are of all calls."""
+    data = document(invoke("stats", folder, "--json"))
+    one, two = data["recordings"]
+    assert (one["plans"], one["largest"], one["calls"], one["updates"]) == (2, 3, 4, 3)
+    assert (one["reads"], one["failed"]) == (0, 1)
+    assert (two["plans"], two["calls"], two["updates"], two["reads"], two["failed"]) == (
+        1,
+        2,
+        0,
+        1,
+        1,
+    )
+    assert data["totals"]["median"] == 2
+    for name in ("plans", "calls", "updates", "reads", "failed", "chars", "bad_lines"):
+        assert data["totals"][name] == one[name] + two[name]
+    shares = {found["code"]: found for found in data["findings"]}
+    assert shares["refused_call"] == {
+        "code": "refused_call",
+        "calls": 1,
+        "share": round(1 / 6, 4),
+        "recordings": 1,
+        "count": 1,
+    }
+    assert (shares["ended_unfinished"]["calls"], shares["ended_unfinished"]["count"]) == (0, 2)
+    assert [skipped["file"] for skipped in data["skipped"]] == [str(folder / "notes.md")]
+
+
+def test_the_table_shows_the_same_numbers(invoke, folder):
+    """For people: a row for each recording, the total, the findings, what was skipped."""
+    result = invoke("stats", folder)
+    assert result.exit_code == 0
+    rows = {line.split()[0]: line.split()[1:] for line in result.stdout.split("\n") if line}
+    assert rows["recording"] == ["plans", "largest", "calls", "updates", "failed", "chars"]
+    assert rows[str(folder / "one.jsonl")][:5] == ["2", "3", "4", "3", "1"]
+    assert rows["total"][:7] == ["of", "2", "3", "3", "6", "3", "2"]
+    assert rows["refused_call"] == ["1", "16.7", "%", "1"]
+    assert rows["ended_unfinished"] == ["-", "-", "1"]
+    assert "Half of the plans have at most 2 tasks" in result.stdout
+    assert "Skipped 1 file" in result.stdout
+
+
+def test_nothing_found_is_said_by_leaving_it_out(invoke, recording):
+    """Without calls there are neither findings nor averages, and no division by zero."""
+    text = {"type": "assistant", "sessionId": "s", "uuid": "u", "message": {"content": []}}
+    path = recording([text])
+    result = invoke("stats", path)
+    assert (result.exit_code, "finding" in result.stdout, "Half" in result.stdout) == (
+        0,
+        False,
+        False,
+    )
+    assert document(invoke("stats", path, "--json"))["findings"] == []
+
+
+def test_bad_lines_count_and_are_exit_2(invoke, recording, todo):
+    """A line that cannot be read is counted, of any number."""
+    path = recording(todo(1, "x"), *["{broken"] * 120)
+    result = invoke("stats", path, "--json")
+    data = document(result)
+    assert result.exit_code == 2
+    assert data["totals"]["bad_lines"] == 120
+    assert data["recordings"][0]["findings"]["bad_line"] == 120
+
+
+def test_errors_of_the_policy_are_exit_1(invoke, recording, todo):
+    """As in replay."""
+    path = recording(todo(1, "~~"))
+    assert invoke("stats", path).exit_code == 0
+    assert invoke("stats", path, "--policy", "strict").exit_code == 1
+
+
+def test_nothing_to_count_is_exit_2(invoke, tmp_path):
+    """An empty directory is a mistake; --json is a whole document all the same."""
+    result = invoke("stats", tmp_path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert document(invoke("stats", tmp_path, "--json"))["totals"]["recordings"] == 0

@@ -1,0 +1,83 @@
+"""Runs over files, and what goes wrong in them."""
+
+import os
+import sys
+
+import pytest
+
+from todoplan.cli.recordings import Input, Run, open_replay
+from todoplan.errors import ReadError
+from todoplan.transcripts.replay.findings import AUDIT
+from todoplan.transcripts.replay.recording import Fold, Replay
+
+
+def consume(replay):
+    """Consume a replay."""
+    for _ in replay.steps():
+        pass
+
+
+def source(path, *, named=True):
+    """A file to read."""
+    return Input(path, str(path), named)
+
+
+def test_a_disk_that_fails_ends_one_replay(screen, complaints):
+    """What was read counts, the reason is told, the exit code is 2."""
+
+    def failing():
+        msg = "cannot read x.jsonl: the disk is on fire"
+        raise ReadError(msg)
+        yield
+
+    replay = Replay("x.jsonl", "codex", Fold(), failing())
+    run = Run(screen, AUDIT)
+    assert list(replay.steps()) == []
+    run._note(replay)
+    assert run.exit_code == 2
+    assert complaints(screen) == "todoplan: cannot read x.jsonl: the disk is on fire\n"
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_missing_reader_is_no_skipped_file(screen, complaints, tmp_path, monkeypatch, named):
+    """Without ijson a document is unreadable wherever it stands, and pip is named."""
+    monkeypatch.setitem(sys.modules, "ijson", None)
+    path = tmp_path / "x.json"
+    path.write_text('[{"role": "user", "content": "hi"}]', encoding="utf-8")
+    run = Run(screen, AUDIT)
+    run.replay_all([source(path, named=named)], consume)
+    assert run.exit_code == 2
+    assert "pip install 'todoplan[cli]'" in complaints(screen)
+    assert not run.skipped
+
+
+def test_a_pipe_is_refused_at_once(tmp_path):
+    """It could not be read twice, and might never end."""
+    path = tmp_path / "pipe.jsonl"
+    try:
+        os.mkfifo(path)
+    except (AttributeError, OSError):
+        pytest.skip("pipes cannot be made here")
+    with pytest.raises(ReadError, match="not a regular file"):
+        open_replay(source(path), AUDIT, None, lambda _: None)
+
+
+def test_progress_reaches_the_end_also_over_files_that_fail(
+    terminal, text, tmp_path, recording, todo
+):
+    """The bar counts the bytes of every file."""
+    junk = tmp_path / "junk.txt"
+    junk.write_bytes(b"junk " * 300_000)
+    run = Run(terminal, AUDIT)
+    run.replay_all([source(recording(todo(1, "x"))), source(junk)], consume)
+    assert "100%" in text(terminal)
+    assert [unread.file for unread in run.unreadable] == [str(junk)]
+
+
+def test_a_replay_is_consumed_once(recording, todo):
+    """Looking ahead loses no step."""
+    path = recording(todo(1, "~"), todo(2, "x"))
+    replay = open_replay(source(path, named=False), AUDIT, None, lambda _: None)
+    assert [step.line for step in replay.steps()] == [1, 3]
+    assert list(replay.steps()) == []
+    assert (replay.calls, replay.has_errors) == (2, False)

@@ -1,0 +1,209 @@
+"""Laws of AgentScope's tasks: an exact round trip, and plain lists of AgentScope's own."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from support.documents import plans
+
+from todoplan.codec import from_agentscope, task_to_agentscope, to_agentscope
+from todoplan.codec.text import parse, to_text
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import CodecError
+
+TEXTS = ["id", "subject", "description", "state", "owner"]
+FIELDS = [*TEXTS, "blocks", "blocked_by", "metadata", "created_at"]
+
+
+def plain(task_id, **changes):
+    """
+    Return a task as AgentScope 2.0.10 saves it.
+    """
+    return {
+        "subject": f"s{task_id}",
+        "description": "",
+        "metadata": {},
+        "created_at": "2025-01-31T09:00:00.123456",
+        "state": "pending",
+        "id": task_id,
+        "owner": None,
+        "blocks": [],
+        "blocked_by": [],
+        **changes,
+    }
+
+
+def refused(*tasks):
+    with pytest.raises(CodecError) as caught:
+        from_agentscope({"tasks": [*tasks]})
+    return caught.value
+
+
+@given(plans())
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+def test_a_plan_survives_the_round_trip(plan):
+    """All that AgentScope has no field for comes back from the metadata."""
+    data = parse(to_text(to_agentscope(plan)))
+    read = from_agentscope(data)
+    assert (read, read.revision, read.next_id) == (plan, plan.revision, plan.next_id)
+    if len(plan):
+        assert from_agentscope({"tasks": data["tasks"]}) == plan
+
+
+@given(plans())
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+def test_every_task_is_one_of_agentscope(plan):
+    """The fields are those of its model, and the state is one of its three."""
+    for task in to_agentscope(plan)["tasks"]:
+        assert list(task) == FIELDS
+        assert task["state"] in {"pending", "in_progress", "completed"}
+        assert isinstance(task["created_at"], str)
+
+
+@given(plans())
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_one_task_is_written_as_in_the_list(plan):
+    """Without the next id and the revision, which then stand elsewhere."""
+    for task, listed in zip(plan, to_agentscope(plan)["tasks"], strict=True):
+        ours = listed["metadata"]["todoplan"]
+        del ours["next_id"], ours["revision"]
+        if not ours:
+            del listed["metadata"]["todoplan"]
+        assert task_to_agentscope(task) == listed
+
+
+def test_a_task_that_json_cannot_hold_is_named():
+    """With the path of what is wrong."""
+    with pytest.raises(CodecError, match="estimate"):
+        task_to_agentscope(Task("1", "a").but(estimate=float("nan")))
+
+
+def test_an_empty_plan_keeps_its_counter_beside_the_tasks():
+    """Without tasks, the next id stands at the top."""
+    plan = plan_of((), next_id=7, revision=9)
+    assert to_agentscope(plan) == {"tasks": [], "todoplan": {"next_id": 7, "revision": 9}}
+    assert from_agentscope(to_agentscope(plan)) == plan
+    assert from_agentscope({"tasks": []}) == Plan()
+
+
+def test_a_list_that_agentscope_saved_is_read():
+    """A plain list becomes a plan; times without a zone are not known."""
+    plan = from_agentscope(
+        {"tasks": [plain("1", state="completed", owner="ann", metadata={"k": 1}), plain("2")]}
+    )
+    assert [*plan] == [
+        Task("1", "s1", status=Status.COMPLETED, owner="ann", metadata=FrozenDict({"k": 1})),
+        Task("2", "s2"),
+    ]
+    assert plan.next_id == 3
+
+
+def test_fields_that_have_a_default_there_may_be_missing():
+    """Id and subject are enough; whatever wrote the list left the rest to AgentScope."""
+    assert [*from_agentscope({"tasks": [{"id": "4", "subject": "a"}]})] == [Task("4", "a")]
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2025-01-31T09:00:00", datetime(2025, 1, 31, 9, tzinfo=UTC)),
+        ("2025-01-31T09:00:00+01:00", datetime(2025, 1, 31, 8, tzinfo=UTC)),
+        ("1738314000", None),
+        ("", None),
+    ],
+)
+def test_a_zone_is_given_to_times_without_one(text, at):
+    """Whoever knows the machine's zone says so; what is no time is not known."""
+    plan = from_agentscope({"tasks": [plain("1", created_at=text)]}, zone=UTC)
+    assert plan["1"].created_at == at
+
+
+def test_edges_on_one_side_are_mirrored():
+    """A seeded list, or one whose blocker was completed by AgentScope, gets both sides."""
+    plan = from_agentscope(
+        {"tasks": [plain("1", blocks=["2", "2"]), plain("2"), plain("3", blocked_by=["1", "2"])]}
+    )
+    assert [(task.blocks, task.blocked_by) for task in plan] == [
+        (("2", "3"), ()),
+        (("3",), ("1",)),
+        ((), ("1", "2")),
+    ]
+
+
+def test_agentscopes_own_fields_hold():
+    """A state that its tools changed wins over what our metadata said."""
+    data = to_agentscope(plan_of((Task("1", "a", status=Status.CANCELLED), Task("2", "b"))))
+    assert from_agentscope(data)["1"].status is Status.CANCELLED
+    data["tasks"][0] |= {"state": "in_progress", "subject": "c", "owner": "bob"}
+    assert from_agentscope(data)["1"] == Task("1", "c", status=Status.IN_PROGRESS, owner="bob")
+
+
+def test_a_deleted_task_does_not_take_the_counter_along():
+    """The next id stands with every task, so AgentScope may delete any."""
+    data = {"tasks": to_agentscope(plan_of((Task("1", "a"), Task("9", "b"))))["tasks"][:1]}
+    assert from_agentscope(data).next_id == 10
+
+
+def test_metadata_of_our_name_are_kept():
+    """A user's own "todoplan" key survives beside ours."""
+    plan = plan_of((Task("1", "a", metadata=FrozenDict({"todoplan": {"mine": 1}, "b": 2})),))
+    assert from_agentscope(json.loads(json.dumps(to_agentscope(plan)))) == plan
+
+
+@pytest.mark.parametrize(
+    ("tasks", "codes"),
+    [
+        ([plain("1"), plain("1")], {"duplicate_id"}),
+        ([plain("1", blocks=["7"])], {"unknown_task"}),
+        ([plain("1", blocks=["1"])], {"self_edge"}),
+        ([plain("1", blocks=["2"]), plain("2", blocks=["1"])], {"cycle"}),
+        ([plain("9f3c"), plain("1")], {"bad_id"}),
+    ],
+)
+def test_lists_that_are_no_plan_are_refused(tasks, codes):
+    """Double or foreign ids, edges to nowhere and cycles are errors that name the tasks."""
+    error = refused(*tasks)
+    assert {problem.code for problem in error.data["problems"]} == codes
+    assert error.data["problems"][0].task_ids[0] in str(error)
+
+
+def test_ids_that_are_no_numbers_are_all_named():
+    """AgentScope's default ids are hexadecimal; each is named."""
+    assert "bad_id" in str(refused(plain("9f3c"), plain("77aa")))
+    assert "9f3c" in str(refused(plain("9f3c"), plain("77aa")))
+    assert "77aa" in str(refused(plain("9f3c"), plain("77aa")))
+
+
+def test_all_faults_are_named_at_once():
+    """Wrong types, unknown fields and a foreign "todoplan" are faults with their paths."""
+    ours = {"next_id": 0, "priority": "urgent", "status": "pending"}
+    error = refused(
+        plain(1, state="cancelled", due="soon"),
+        plain("2", metadata={"todoplan": ours}),
+        plain("3", metadata=None, created_at=None),
+        plain("4", metadata={"todoplan": []}),
+        5,
+    )
+    assert {problem.path for problem in error.data["problems"]} == {
+        "tasks[0].due",
+        "tasks[0].id",
+        "tasks[0].state",
+        "tasks[1].metadata.todoplan.next_id",
+        "tasks[1].metadata.todoplan.priority",
+        "tasks[1].metadata.todoplan.status",
+        "tasks[2].metadata",
+        "tasks[2].created_at",
+        "tasks[3].metadata.todoplan",
+        "tasks[4]",
+    }
+
+
+@pytest.mark.parametrize("data", [None, [], {}, {"tasks": None}, {"tasks": [], "more": 1}])
+def test_a_task_context_is_an_object_with_tasks(data):
+    """What has no list of tasks is no empty plan."""
+    with pytest.raises(CodecError, match="no task context of AgentScope"):
+        from_agentscope(data)

@@ -1,0 +1,66 @@
+"""Laws of an application's own hand: checked arguments, entries that say who, and no half steps."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from todoplan import DEFAULT, STRICT, Plan, commands, plan_of
+from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core.events.apply import replay
+from todoplan.core.plan.model import Task
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.application import edited, require, require_clock, seeded, whole_entry
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.errors import PlanError
+
+AT = datetime(2025, 1, 31, 12, tzinfo=UTC)
+TWO = plan_of([Task("3", "a"), Task("5", "b")])
+
+
+@pytest.mark.parametrize("kind", [Plan, Policy, Settings, Toolbox])
+def test_what_is_of_the_wrong_kind_is_refused_with_an_example(kind):
+    """What was seen, and what to write; what is of the right kind is returned as it is."""
+    value = kind()
+    assert require(value, kind) is value
+    with pytest.raises(PlanError, match=r"^0 \(int\) was given; give .*such as"):
+        require(0, kind)
+    with pytest.raises(PlanError, match=r"give this$"):
+        require(None, kind, "this")
+    with pytest.raises(PlanError, match="give a Task"):
+        require(None, Task)
+
+
+def test_a_clock_is_anything_that_can_be_called():
+    """A time is no clock."""
+    assert require_clock(lambda: AT)() is AT
+    with pytest.raises(PlanError, match="give a clock"):
+        require_clock(AT)
+
+
+def test_an_edit_is_decided_and_leaves_its_entry():
+    """When, who and by what; one that changes nothing, or is refused, leaves none."""
+    decision, entry = edited(TWO, commands.DeleteTask("3"), DEFAULT, at=AT, actor="ann")
+    assert isinstance(decision, Accepted)
+    assert (entry.at, entry.actor, entry.cause) == (AT, "ann", "DeleteTask")
+    assert (entry.revision, entry.events) == (decision.plan.revision, decision.events)
+    refused, entry = edited(TWO, commands.CreateTask("c"), STRICT, at=AT, actor=None)
+    assert (type(refused), entry) == (Rejected, None)
+    same = commands.UpdateTask("3", subject="a")
+    assert edited(TWO, same, Policy(), at=AT, actor=None)[1] is None
+
+
+def test_a_seed_replaces_the_tasks_and_ids_go_on():
+    """No rule is asked, and what is no plan is refused."""
+    plan, entry = seeded(TWO, plan_of([Task("1", "z")]), at=AT, actor="cron")
+    assert ([task.id for task in plan], plan.next_id) == (["1"], 6)
+    assert (entry.actor, entry.cause) == ("cron", "RestorePlan")
+    with pytest.raises(PlanError):
+        seeded(TWO, [], at=AT, actor=None)
+
+
+def test_the_entry_of_a_whole_plan_folds_to_it():
+    """Also upon another plan."""
+    entry = whole_entry(TWO, "seed_plan", at=AT, actor="ann")
+    assert tuple(replay(Plan(), entry.events)) == tuple(TWO)
+    assert (entry.revision, entry.actor) == (TWO.revision, "ann")

@@ -1,0 +1,22 @@
+"""What the seeded faults of both suites share: for which check a fault is meant, edited plans."""
+
+from todoplan.core.decide.assembly import plan_of
+
+
+def caught_by(check, *others):
+    """
+    Note on a fault the check that is meant for it, and others that cannot help but catch it.
+    """
+
+    def noted(fault):
+        fault.meant, fault.others = f"test_{check}", {f"test_{other}" for other in others}
+        return fault
+
+    return noted
+
+
+def edited(plan, change):
+    """
+    Return a plan whose tasks are each changed by a function.
+    """
+    return plan_of(tuple(map(change, plan)), next_id=plan.next_id, revision=plan.revision)

@@ -1,0 +1,322 @@
+"""
+One session as each dialect would have recorded it: by us, from the formats' descriptions.
+
+The session writes a list of three, is refused once, and is left with the first item done and the
+second begun. Around the planning calls stands what else such a file holds.
+"""
+
+import json
+
+ITEMS = ("Read the notes", "Write the parser", "Test it")
+CALLS = ((".~.", None), ("~..", None), ("...", "Error: not now"), ("x~.", None))
+"""Each write of the list as a strip of marks, and the text it was refused with."""
+
+STATUSES = {".": "pending", "~": "in_progress", "x": "completed"}
+DONE = {
+    "TodoWrite": "Todos have been modified successfully.",
+    "write_todos": "Successfully updated the todo list.",
+    "update_plan": "Plan updated",
+    "todowrite": "[]",
+    "task_tracker": "Task list has been updated with 3 item(s).",
+}
+SECONDS = 1_772_443_200  # 2026-03-02T09:20:00Z
+
+
+def todos(strip, key="content", **words):
+    """The items of a write; `words` replaces statuses by the dialect's own."""
+    names = [STATUSES[mark] for mark in strip]
+    rows = zip(ITEMS, names, strict=True)
+    return [{key: item, "status": words.get(name, name)} for item, name in rows]
+
+
+def at(number):
+    """The moment of a call."""
+    return f"2026-03-02T09:20:{number:02}.000Z"
+
+
+def lines(records):
+    """One object a line."""
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def claude_code():
+    """Lines of one content block each; a snapshot, a compaction and a summary between."""
+    yield {"type": "summary", "summary": "Parser", "leafUuid": "z"}
+    for number, (strip, refusal) in enumerate(CALLS):
+        use = {"type": "tool_use", "id": f"t{number}", "name": "TodoWrite"}
+        use["input"] = {"todos": todos(strip)}
+        answer = {"type": "tool_result", "tool_use_id": f"t{number}"}
+        answer |= {"content": refusal or DONE["TodoWrite"], "is_error": bool(refusal)}
+        common = {"sessionId": "s", "timestamp": at(number), "isSidechain": False}
+        message = {"id": f"m{number}", "role": "assistant", "content": [use]}
+        yield common | {"type": "assistant", "uuid": f"a{number}", "message": message}
+        yield {"type": "file-history-snapshot", "uuid": f"f{number}", "sessionId": "s"}
+        beside = refusal or {"oldTodos": [], "newTodos": todos(strip)}
+        message = {"role": "user", "content": [answer]}
+        told = {"type": "user", "uuid": f"b{number}", "message": message, "toolUseResult": beside}
+        yield common | told
+    yield common | {"type": "system", "subtype": "compact_boundary", "uuid": "c"}
+
+
+def claude_code_tasks():
+    """Task tools: ids stand in results only."""
+    sent = [("TaskCreate", {"subject": item}) for item in ITEMS]
+    sent += [("TaskUpdate", {"taskId": "9", "status": "completed"})]
+    sent += [("TaskUpdate", {"taskId": "1", "status": "completed"})]
+    sent += [("TaskUpdate", {"taskId": "2", "status": "in_progress"})]
+    for number, (tool, arguments) in enumerate(sent):
+        text = f"Task #{number + 1} created successfully: x" if tool == "TaskCreate" else "Updated"
+        use = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": arguments}
+        answer = {"type": "tool_result", "tool_use_id": f"t{number}", "content": text}
+        if arguments.get("taskId") == "9":
+            answer |= {"content": "Task not found", "is_error": True}
+        common = {"sessionId": "s", "timestamp": at(number)}
+        message = {"id": "m", "role": "assistant", "content": [use]}
+        yield common | {"type": "assistant", "uuid": f"a{number}", "message": message}
+        yield common | {"type": "user", "uuid": f"b{number}", "message": {"content": [answer]}}
+
+
+def codex():
+    """A rollout: payloads in envelopes, arguments as text."""
+    yield {"timestamp": at(0), "type": "session_meta", "payload": {"id": "s"}}
+    for number, (strip, refusal) in enumerate(CALLS):
+        arguments = json.dumps({"plan": todos(strip, "step")})
+        call = {"type": "function_call", "name": "update_plan", "call_id": f"c{number}"}
+        output = {"type": "function_call_output", "call_id": f"c{number}"}
+        output["output"] = refusal or DONE["update_plan"]
+        for payload in (call | {"arguments": arguments}, output):
+            yield {"timestamp": at(number), "type": "response_item", "payload": payload}
+    yield {"timestamp": at(9), "type": "compacted", "payload": {"message": ""}}
+
+
+def codex_code_mode():
+    """Tools called from a script: an object literal, keys without quotes."""
+    yield {"timestamp": at(0), "type": "turn_context", "payload": {"model": "m"}}
+    for number, (strip, refusal) in enumerate(CALLS):
+        rows = [
+            f'{{step: "{one["step"]}", status: "{one["status"]}"}}' for one in todos(strip, "step")
+        ]
+        script = f"const p = await tools.update_plan({{plan: [{', '.join(rows)}]}}); text(p)"
+        call = {"type": "custom_tool_call", "name": "exec", "call_id": f"c{number}"}
+        said = f"Script {'failed' if refusal else 'completed'}\nOutput:\n"
+        output = {"type": "custom_tool_call_output", "call_id": f"c{number}"}
+        output["output"] = [{"type": "input_text", "text": said}]
+        for payload in (call | {"input": script}, output):
+            yield {"timestamp": at(number), "type": "response_item", "payload": payload}
+
+
+def entire():
+    """One message a line, the result inside the call."""
+    for number, (strip, refusal) in enumerate(CALLS):
+        result = {"output": refusal or "ok", "status": "error" if refusal else "success"}
+        use = {"type": "tool_use", "id": f"t{number}", "name": "TodoWrite", "result": result}
+        use["input"] = {"todos": todos(strip)}
+        line = {"v": 1, "agent": "Claude Code", "ts": at(number), "type": "assistant"}
+        yield line | {"id": f"m{number}", "content": [{"type": "text", "text": "Now."}, use]}
+
+
+def opencode():
+    """Call and result are one part; a compaction; redacted ids."""
+    messages = [{"info": {"role": "user", "id": "m"}, "parts": [{"type": "text", "text": "go"}]}]
+    for number, (strip, refusal) in enumerate(CALLS):
+        state = {"input": {"todos": todos(strip)}, "metadata": {"todos": todos(strip)}}
+        state |= {"status": "error", "error": refusal} if refusal else {"status": "completed"}
+        state |= {"output": "[]", "time": {"start": (SECONDS + number) * 1000}}
+        part = {"type": "tool", "tool": "todowrite", "callID": "REDACTED", "state": state}
+        info = {"role": "assistant", "id": f"m{number}"}
+        messages.append({"info": info, "parts": [{"type": "compaction"}, part]})
+    return {"info": {"id": "s", "title": "Parser"}, "messages": messages}
+
+
+def langchain():
+    """A thread's state: arguments as objects, the result a Python literal."""
+    messages = [{"type": "human", "content": "go", "id": "h"}]
+    for number, (strip, refusal) in enumerate(CALLS):
+        call = {"name": "write_todos", "args": {"todos": todos(strip)}, "id": f"c{number}"}
+        messages.append({"type": "ai", "content": "", "id": f"a{number}", "tool_calls": [call]})
+        told = refusal or f"Updated todo list to {todos(strip)!r}"
+        answer = {"type": "tool", "name": "write_todos", "tool_call_id": f"c{number}"}
+        messages.append(answer | {"content": told, "status": "error" if refusal else "success"})
+    return {"values": {"messages": messages, "todos": todos("x~.")}, "next": [], "metadata": {}}
+
+
+def langchain_serialised():
+    """Constructors: the message stands in `kwargs`."""
+    kinds = {"ai": "AIMessage", "tool": "ToolMessage", "human": "HumanMessage"}
+    for message in langchain()["values"]["messages"]:
+        kind = ["langchain", "schema", "messages", kinds[message["type"]]]
+        yield {"lc": 1, "type": "constructor", "id": kind, "kwargs": message}
+
+
+def gemini_session():
+    """A session file: responses stand in the calls."""
+    messages = []
+    for number, (strip, refusal) in enumerate(CALLS):
+        said = {"error": refusal} if refusal else {"output": DONE["write_todos"]}
+        response = {"functionResponse": {"name": "write_todos", "response": said}}
+        call = {"id": f"w{number}", "name": "write_todos", "timestamp": at(number)}
+        call |= {"args": {"todos": todos(strip, "description")}, "result": [response]}
+        messages.append({"id": f"g{number}", "type": "gemini", "content": "", "toolCalls": [call]})
+    return {"sessionId": "s", "projectHash": "h", "messages": messages}
+
+
+def gemini_contents():
+    """Contents as the API takes them: no ids, one answer after the other."""
+    for strip, refusal in CALLS:
+        call = {"name": "write_todos", "args": {"todos": todos(strip, "description")}}
+        yield {"role": "model", "parts": [{"text": "Now."}, {"functionCall": call}]}
+        said = {"error": refusal} if refusal else {"output": DONE["write_todos"]}
+        response = {"name": "write_todos", "response": said}
+        yield {"role": "user", "parts": [{"functionResponse": response}]}
+
+
+def _fenced(value, language="json"):
+    text = value if isinstance(value, str) else json.dumps(value, indent=2)
+    return f"```{language}\n{text}\n```\n"
+
+
+def gemini_markdown():
+    """The markdown of `/chat share`."""
+    text = "## USER\n\ngo\n"
+    for number, (strip, refusal) in enumerate(CALLS):
+        command = {"name": "write_todos", "args": {"todos": todos(strip, "description")}}
+        said = {"error": refusal} if refusal else {"output": DONE["write_todos"]}
+        call_id = f"write_todos-{(SECONDS + number) * 1000}-abc"
+        response = {"id": call_id, "name": "write_todos", "response": said}
+        text += f"\n---\n\n## MODEL\n\n**Tool Command**:\n{_fenced(command)}"
+        text += f"\n---\n\n## USER\n\n**Tool Response**:\n{_fenced(response)}"
+    return text
+
+
+def unity_markdown():
+    """Unity's assistant: the list is a text inside the arguments."""
+    text = "## User\n\ngo\n"
+    for strip, refusal in CALLS:
+        arguments = {"planPath": "p", "todos": json.dumps(todos(strip, "description"))}
+        text += "\n## Assistant\n\n<details>\n<summary>Tool: Unity.WriteTodos (Agent)</summary>\n\n"
+        text += f"**Arguments**\n\n{_fenced(arguments)}\n"
+        text += f"**Result**\n\n{_fenced(refusal or DONE['write_todos'], '')}\n</details>\n"
+    return text
+
+
+def openhands():
+    """Events, an action and its observation; a refused call has an error event."""
+    yield {"kind": "MessageEvent", "source": "user", "id": "e"}
+    for number, (strip, refusal) in enumerate(CALLS):
+        listed = todos(strip, "title", pending="todo", completed="done")
+        arguments = json.dumps({"command": "plan", "task_list": listed})
+        event = {"tool_name": "task_tracker", "tool_call_id": f"t{number}", "timestamp": at(number)}
+        action = {"kind": "ActionEvent", "source": "agent", "action": {"kind": "TaskTrackerAction"}}
+        yield event | action | {"tool_call": {"id": f"t{number}", "arguments": arguments}}
+        if refusal:
+            yield event | {"kind": "AgentErrorEvent", "source": "agent", "error": refusal}
+        else:
+            content = [{"type": "text", "text": DONE["task_tracker"]}]
+            observation = {"is_error": False, "content": content, "task_list": listed}
+            seen = {"kind": "ObservationEvent", "source": "environment"}
+            yield event | seen | {"observation": observation}
+
+
+def openhands_markdown():
+    """A log: a heading for each call and each result."""
+    text = "# Log\n\n### [1] USER · 2026-03-02 09:20:00 UTC\n\ngo\n\n"
+    for number, (strip, refusal) in enumerate(CALLS):
+        stamp = f"2026-03-02 09:20:{number:02} UTC"
+        listed = todos(strip, "title", pending="todo", completed="done")
+        text += f"### [{2 * number + 2}] TOOL CALL — task_tracker · {stamp}\n\n"
+        text += _fenced({"command": "plan", "task_list": listed})
+        flag = " [ERROR]" if refusal else ""
+        text += f"\n### [{2 * number + 3}] TOOL RESULT — task_tracker{flag} · {stamp}\n\n"
+        text += (
+            _fenced(f"ERROR: {refusal}" if refusal else {"content": [], "is_error": False}) + "\n"
+        )
+    return text
+
+
+def chat():
+    """Chat completions: the same call in the content and in `tool_calls`."""
+    messages = [{"role": "user", "content": "go"}]
+    for number, (strip, refusal) in enumerate(CALLS):
+        function = {"name": "update_plan", "arguments": json.dumps({"plan": todos(strip, "step")})}
+        inside = {"type": "tool_call", "tool_call_id": f"c{number}", **function}
+        listed = {"id": f"c{number}", "type": "function", "function": function}
+        call = {"role": "assistant", "content": [inside], "tool_calls": [listed]}
+        messages.append(call | {"_metadata": {"timestamp": at(number)}})
+        told = [{"type": "tool_output", "text": refusal or DONE["update_plan"]}]
+        answer = {"role": "tool", "tool_call_id": f"c{number}", "content": told}
+        messages.append(answer)
+    return {"messages": messages, "meta": {}}
+
+
+def anthropic():
+    """Bare messages, one a line."""
+    yield {"role": "user", "content": "go", "timestamp": at(0)}
+    for number, (strip, refusal) in enumerate(CALLS):
+        use = {"type": "tool_use", "id": f"t{number}", "name": "TodoWrite"}
+        use["input"] = {"todos": todos(strip)}
+        yield {"role": "assistant", "content": [use], "timestamp": at(number)}
+        answer = {"type": "tool_result", "tool_use_id": f"t{number}", "is_error": bool(refusal)}
+        yield {"role": "user", "content": [answer | {"content": refusal or DONE["TodoWrite"]}]}
+
+
+def anthropic_http():
+    """An HTTP log: every request repeats the history, answers are streamed."""
+    history = []
+    for number, (strip, refusal) in enumerate((*CALLS, ("", None))):
+        request = {"timestamp": SECONDS + number, "body": {"system": "s", "messages": [*history]}}
+        events = [{"type": "message_start", "message": {"id": f"m{number}"}}]
+        if strip:
+            use = {"type": "tool_use", "id": f"t{number}", "name": "TodoWrite"}
+            text = json.dumps({"todos": todos(strip)})
+            events += [{"type": "content_block_start", "index": 0, "content_block": use}]
+            for piece in (text[:9], text[9:]):
+                delta = {"type": "input_json_delta", "partial_json": piece}
+                events += [{"type": "content_block_delta", "index": 0, "delta": delta}]
+            use = use | {"input": json.loads(text)}
+            answer = {
+                "type": "tool_result",
+                "tool_use_id": f"t{number}",
+                "content": refusal or "ok",
+            }
+            history += [{"role": "assistant", "content": [use]}]
+            history += [{"role": "user", "content": [answer | {"is_error": bool(refusal)}]}]
+        raw = "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events)
+        yield {"request": request, "response": {"status_code": 200, "body_raw": raw}}
+
+
+SYNTHETIC = {
+    "claude-code": claude_code,
+    "claude-code tasks": claude_code_tasks,
+    "codex": codex,
+    "codex code mode": codex_code_mode,
+    "entire": entire,
+    "opencode": opencode,
+    "langchain": langchain,
+    "langchain serialised": langchain_serialised,
+    "gemini session": gemini_session,
+    "gemini contents": gemini_contents,
+    "gemini markdown": gemini_markdown,
+    "gemini unity": unity_markdown,
+    "openhands": openhands,
+    "openhands markdown": openhands_markdown,
+    "chat": chat,
+    "anthropic": anthropic,
+    "anthropic http": anthropic_http,
+}
+"""By name; the first word is the dialect."""
+
+
+def synthetic(folder, name):
+    """
+    Write one of the recordings and return its path.
+    """
+    made = SYNTHETIC[name]()
+    if isinstance(made, str):
+        text, suffix = made, "md"
+    elif isinstance(made, dict):
+        text, suffix = json.dumps(made, indent=1), "json"
+    else:
+        text, suffix = lines(made), "jsonl"
+    path = folder / f"{name.replace(' ', '-')}.{suffix}"
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -1,0 +1,329 @@
+"""The conformance suite's own parts: capabilities, scripts, assertions, harness, report."""
+
+import asyncio
+from datetime import UTC, datetime
+from threading import Barrier
+
+import attrs
+import pytest
+from hypothesis import given
+from support.conformance_sound import Sound
+from support.faults import edited
+from support.faults_of_calls import MarksNoError
+
+from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.testing.adapters import (
+    ALL,
+    AdapterSuite,
+    Capability,
+    Clock,
+    ModelTurn,
+    Script,
+    Seen,
+    needs,
+)
+from todoplan.testing.adapters.conversations import (
+    TOOLSETS,
+    broken_runs,
+    conversation,
+    is_utf8,
+    numbered,
+    says,
+    turn,
+)
+from todoplan.testing.adapters.harness import Checks
+from todoplan.testing.adapters.report import table
+from todoplan.testing.assertions import must, same, same_parts
+
+pytest_plugins = ["pytester"]
+LATER = datetime(2030, 1, 1, tzinfo=UTC)
+ASKED = (Seen("user", "go"),)
+
+
+class Whole(AdapterSuite):
+    def host(self, setup):
+        return Sound(setup)
+
+
+class Lesser(Whole):
+    capabilities = ALL - {Capability.TURNS, Capability.CLOCK}
+
+
+def test_a_check_is_left_out_with_the_reason():
+    """A check that needs what is not declared is skipped, and says what that is."""
+    with pytest.raises(pytest.skip.Exception, match="not declared: TURNS: it knows which calls"):
+        Lesser().test_parallel_calls_are_in_order()
+
+
+def test_an_adapter_that_can_do_little_is_checked_all_the_same():
+    """What was drawn is compared as far as the declared capabilities go."""
+
+    class Silent(Whole):
+        capabilities = frozenset({Capability.MODEL})
+
+        def host(self, setup):
+            return MarksNoError(setup)
+
+    Silent().test_drawn_conversations_are_the_same(TOOLSETS["tasks"])
+
+
+def test_a_suite_without_a_host_fails_and_says_what_to_write(pytester):
+    """It is collected, and no check passes: a misspelt name is not taken for a suite left out."""
+    pytester.makepyfile(MISSPELT)
+    done = pytester.runpytest_inprocess(*PLUGIN, "-k", "two_agents or two_sessions")
+    done.assert_outcomes(failed=2)
+    done.stdout.fnmatch_lines(
+        ["*TestMine has no host; write `def host(self, setup): return MyHost*"]
+    )
+
+
+def test_a_seed_that_is_not_saved_is_said():
+    """Not as a missing reminder: what was seeded, and what the host has."""
+
+    class Forgetful(Sound):
+        def seed(self, session, plan):
+            pass
+
+    class Suite(Whole):
+        def host(self, setup):
+            return Forgetful(setup)
+
+    for check in ("a_lost_plan_is_told_at_the_tail", "an_early_answer_is_sent_back"):
+        with pytest.raises(
+            AssertionError, match=r"2 tasks were seeded in 'one', and host\.plan ret"
+        ):
+            getattr(Suite(), f"test_{check}")()
+
+
+def test_a_request_that_was_not_made_is_said():
+    """Not as an index that is out of range."""
+    done = Whole().harness().run(says())
+    assert done.request(0) == done.request(-1)
+    for index in (1, -2):
+        with pytest.raises(AssertionError, match=f"no request {index}: the model was asked 1 ti"):
+            done.request(index)
+
+
+def test_a_check_runs_where_all_is_declared():
+    """Where everything that it needs is declared, a check runs, with its arguments."""
+    ran = []
+
+    class Checking:
+        capabilities = ALL
+
+        @needs(Capability.MODEL, Capability.TURNS)
+        def check(self, word):
+            ran.append(word)
+
+    Checking().check("now")
+    assert ran == ["now"]
+
+
+def test_a_script_says_its_turns_and_then_that_it_is_done():
+    """Behind the last turn a script answers that it is done; all requests are kept."""
+    script = Script(turn(("TaskList", {})), says("Yes."))
+    assert [script.reply(ASKED).text for _ in range(4)] == ["", "Yes.", "Done.", "Done."]
+    assert script.requests == [ASKED] * 4
+
+
+def test_a_model_that_is_asked_without_end_fails():
+    """The run fails once the model was asked far more often than its script has turns."""
+    script = Script()
+    for _ in range(30):
+        script.reply(ASKED)
+    with pytest.raises(AssertionError, match="31 times more than its script has turns"):
+        script.reply(ASKED)
+
+
+def test_a_script_waits_for_nobody_who_is_gone():
+    """A model whose partner is gone goes on, in threads."""
+    meet = Barrier(2)
+    meet.abort()
+    assert Script(says("Yes."), meet=meet).reply(ASKED).text == "Yes."
+
+
+def test_a_script_waits_for_no_task_that_is_gone():
+    """A model whose partner is gone goes on, in tasks."""
+
+    async def alone():
+        ameet = asyncio.Barrier(2)
+        await ameet.abort()
+        script = Script(says("Yes."), ameet=ameet)
+        return [(await script.areply(ASKED)).text for _ in range(2)]
+
+    assert asyncio.run(alone()) == ["Yes.", "Done."]
+
+
+def test_assertions_say_what_was_found():
+    """A failed check names what was found and what was wanted."""
+    must([1], "never said")
+    same(1, 1, "one")
+    with pytest.raises(AssertionError, match=r"the ids:\n  found  \[1\]\n  wanted \[2\]"):
+        same([1], [2], "the ids")
+
+
+def test_only_what_differs_is_said():
+    """A part that is other, one that is missing and one that is too many; what is alike is not."""
+    wanted = {"a": 1, "b": [2], "c": 3}
+    same_parts(wanted, dict(wanted), "it")
+    with pytest.raises(AssertionError) as caught:
+        same_parts({"a": 1, "b": [4], "d": 5}, wanted, "it")
+    assert str(caught.value).splitlines() == [
+        "it is not as wanted:",
+        "  b: found [4], wanted [2]",
+        "  c: found nothing, wanted 3",
+        "  d: found 5, wanted nothing",
+    ]
+
+
+def test_a_wrong_plan_is_told_by_its_wrong_fields():
+    """Two plans of many tasks that differ in one owner: one line for it."""
+    done = Whole().harness().run(*[turn(("TaskCreate", {"subject": f"Row {n}"})) for n in range(9)])
+
+    def owned_by_ann(task):
+        return task.but(owner="Ann") if task.id == "4" else task
+
+    other = attrs.evolve(done, plan=edited(done.plan, owned_by_ann))
+    with pytest.raises(AssertionError) as caught:
+        other.same_plan()
+    said = "the plan is not as wanted:\n  #4 owner: found 'Ann', wanted None"
+    assert str(caught.value) == said
+    other.same_times()
+
+
+def test_a_clock_stands_still_until_it_is_moved_on():
+    """Two looks at the clock agree; a minute on, it is later, and aware."""
+    clock = Clock()
+    before = clock()
+    assert clock() == before
+    clock.move_on()
+    assert (clock() - before).total_seconds() == 60
+    assert before.tzinfo
+
+
+def test_calls_are_numbered_and_parted():
+    """Every call has an id of its own; where turns cannot be known there is one call in each."""
+    runs = [(turn(("a", {}), ("b", "{"), text="x"), says()), (turn(("c", {})),)]
+    whole = numbered(runs, iter(range(1, 9)))
+    assert whole[0][0] == ModelTurn((Call("a", {}, "call_1"), Call("b", "{", "call_2")), "x")
+    assert whole[1][0].calls[0].call_id == "call_3"
+    parted = numbered(runs, iter(range(1, 9)), singly=True)
+    assert [len(one.calls) for one in parted[0]] == [1, 1, 0]
+    assert [one.text for one in parted[0]] == ["x", "x", "Done."]
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
+def test_a_conversation_is_worth_its_time(toolset):
+    """Each changes the plan in each run, meets an error, and calls every tool but readers."""
+    harness = Whole().harness(toolset)
+    done = harness.runs(*conversation(toolset))
+    assert all(one.wanted.events for one in done)
+    replies = [reply for one in done for reply in one.wanted.replies.values()]
+    assert any(reply.is_error for reply in replies)
+    writers = {toolset.shown(tool.key) for tool in toolset.tools if not tool.read_only}
+    assert writers <= {reply.name for reply in replies}
+
+
+def test_no_check_hides_another():
+    """The parts of the suite share no name but those of their common base."""
+    parts = AdapterSuite.__bases__
+    common = set(dir(Checks))
+    names = [name for part in parts for name in set(vars(part)) - common - {"__firstlineno__"}]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_an_answer_that_is_missing_or_double_is_found():
+    """A call without its answer, or with two, fails the check."""
+    harness = Whole().harness()
+    done = harness.run(turn(("TaskList", {})), says())
+    with pytest.raises(AssertionError, match="the call call_7 has 0 answers"):
+        done.answer("call_7")
+
+
+def test_a_plan_is_compared_without_times():
+    """An adapter with a clock of its own passes all but the check of the times."""
+
+    class Timeless(Whole):
+        def host(self, setup):
+            return Sound(attrs.evolve(setup, clock=lambda: LATER))
+
+    Timeless().test_the_plans_are_the_same(TOOLSETS["todos"])
+    with pytest.raises(AssertionError, match="the times"):
+        Timeless().test_the_times_are_those_of_the_clock()
+
+
+def test_the_table_says_what_each_adapter_has():
+    """One line an adapter, and what it lacks in words."""
+    assert table([Whole, Lesser]).splitlines() == [
+        "Whole   18 of 18 capabilities",
+        "Lesser  16 of 18 capabilities, not TURNS, CLOCK",
+        "TURNS: it knows which calls belong to one model turn, and their order",
+        "CLOCK: the times of a change can be given",
+    ]
+    assert table([]) == ""
+
+
+MINE = """
+from support.conformance_sound import Sound
+from support.faults import edited
+from support.faults_of_calls import MarksNoError
+from todoplan.testing.adapters import ALL, AdapterSuite, Capability
+
+
+class TestMine(AdapterSuite):
+    capabilities = ALL - {Capability.TURNS}
+
+    def host(self, setup):
+        return Sound(setup)
+
+
+def test_else():
+    pass
+"""
+MISSPELT = """
+from todoplan.testing.adapters import AdapterSuite
+
+
+class TestMine(AdapterSuite):
+    def hosts(self, setup):
+        return None
+"""
+PLUGIN = ("-p", "todoplan.testing.adapters.report", "-p", "no:cacheprovider")
+
+
+def test_the_report_is_printed(pytester):
+    """With the plugin, a run of a suite ends with the table, and `-rs` says what was left out."""
+    pytester.makepyfile(MINE)
+    done = pytester.runpytest_inprocess(*PLUGIN, "-rs", "-k", "else or parallel or two_agents")
+    done.assert_outcomes(passed=3, skipped=1)
+    done.stdout.fnmatch_lines(["*SKIPPED*not declared: TURNS*"])
+    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  17 of 18 capabilities, not TURNS"])
+
+
+def test_without_a_suite_nothing_is_reported(pytester):
+    """A run without any suite has no table."""
+    pytester.makepyfile("def test_else():\n    pass\n")
+    done = pytester.runpytest_inprocess(*PLUGIN)
+    done.assert_outcomes(passed=1)
+    done.stdout.no_fnmatch_line("*= adapters =*")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ({"a": "é"}, True),
+        ({"a": "\ud83d\ude00"}, True),
+        ({"a": ["\ud800"]}, False),
+        ("\udfff", False),
+    ],
+)
+def test_what_can_be_written_as_utf8(arguments, wanted):
+    """A pair of surrogates is a letter once it is read from JSON, half of one is none."""
+    assert is_utf8(arguments) is wanted
+
+
+@given(broken_runs(TODOS, raw=True, whole=True))
+def test_where_texts_must_be_utf8_none_is_broken(turns):
+    """A framework that cannot hold half a surrogate pair is sent none."""
+    assert all(is_utf8(call.arguments) for one in turns for call in one.calls)

@@ -1,0 +1,206 @@
+"""The machines find what is wrong, say it with the plan before and after, and let right code be."""
+
+import re
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import run_state_machine_as_test
+from support.faults_of_loops import FAULTS, loses_an_edge, plan_behind, tampered
+
+from todoplan.core.commands import CreateTask, DeleteTask, WriteTodos
+from todoplan.core.decide.decide import decide
+from todoplan.core.events.apply import replay
+from todoplan.core.plan.plan import Plan
+from todoplan.core.problems import Problem
+from todoplan.core.rules.builtin import Rule
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT, STRICT
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.planner import Planner
+from todoplan.testing import PlanMachine, ToolMachine, machine
+
+RUN = settings(max_examples=15, stateful_step_count=10, database=None, derandomize=True)
+LONG = settings(RUN, max_examples=1_000)
+FOUND = settings(LONG, phases=[Phase.generate])
+SHRUNK = settings(LONG, phases=[Phase.generate, Phase.shrink])
+
+
+def failure_of(machine_class, how=FOUND):
+    """
+    Run a machine that must fail; return what it says, with the notes of the smallest failure.
+    """
+    with pytest.raises(AssertionError) as failure:
+        run_state_machine_as_test(machine_class, settings=how)
+    return "\n".join([str(failure.value), *failure.value.__notes__])
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"), FAULTS.items(), ids=lambda each: getattr(each, "__name__", "")
+)
+def test_a_seeded_fault_is_caught(fault, says):
+    """Each fault is found, named in a sentence, and shown with the plan before and after it."""
+    text = failure_of(tampered(fault))
+    assert re.search(says, text)
+    assert "  before:\n" in text
+
+
+def test_a_failure_can_be_read():
+    """The smallest failure tells every step with the plan before and after, and what should be."""
+    text = failure_of(tampered(loses_an_edge), SHRUNK)
+    assert "The plan should be:\n#1 [pending] a\n#2 [pending] a [blocked by #1]\n" in text
+    at_once = (
+        "\nCreateTasks((CreateTask('a'), CreateTask('a', blocked_by=('#0',))))\n  before:\n    The"
+    )
+    one_by_one = "\nCreateTask('a', blocked_by=('1',))\n  before:\n    #1 [pending] a\n  after:"
+    assert at_once in text or one_by_one in text
+    assert "  after:\n    #1 [pending] a\n    #2 [pending] a\n" in text
+
+
+def inside(action):
+    """
+    Run something where Hypothesis takes notes.
+    """
+
+    @given(st.none())
+    @settings(max_examples=1, database=None)
+    def body(_):
+        action()
+
+    body()
+
+
+def test_an_id_that_comes_back_is_named():
+    """An id of a task that is gone is not given to a new one, whatever the numbers say."""
+
+    def again():
+        box = PlanMachine()
+        box.do(CreateTask("a"))
+        box.do(DeleteTask("1"))
+        box.plan, box.model.next_id = Plan(), 1
+        box.do(CreateTask("a"))
+
+    with pytest.raises(AssertionError, match="the id #1 was used before"):
+        inside(again)
+
+
+def _one_owner(change):
+    owned = [task.id for task in change.after if task.owner == "ann"]
+    return (Problem("one_owner", tuple(owned)),) if len(owned) > 1 else ()
+
+
+class OwnRule(PlanMachine):
+    policy = DEFAULT.adding(Rule("one_owner", _one_owner))
+
+
+class OwnRuleForgotten(PlanMachine):
+    policy = DEFAULT.adding(Rule("one_owner", _one_owner))
+
+    def carry_out(self, command):
+        return decide(self.plan, command, DEFAULT)
+
+
+class Strict(PlanMachine):
+    policy = STRICT
+    times = True
+
+
+class Tasks(ToolMachine):
+    toolset = tasks("snake").renamed(TaskCreate="add_task")
+
+
+class Lean(ToolMachine):
+    toolset = LEAN
+    policy = STRICT.but(active_form_required="off", priority_required="off")
+
+
+class Unbroken(ToolMachine):
+    breaks = ()
+
+
+class Loop(ToolMachine):
+    def __init__(self):
+        super().__init__()
+        self.loop = Planner()
+
+    def call(self, call):
+        self.loop.call(call.name, call.arguments)
+        return self.loop.plan
+
+
+@pytest.mark.parametrize(
+    "right", [PlanMachine, Strict, OwnRule, ToolMachine, Tasks, Lean, Unbroken, Loop]
+)
+def test_what_is_right_passes(right):
+    """Commands and calls, any policy, any tool set, a loop with a clock of its own: no failure."""
+    run_state_machine_as_test(right, settings=RUN)
+
+
+def test_a_rule_of_ones_own_is_held():
+    """A rule that the model does not know is asked for its opinion; who forgets it is caught."""
+    assert "it should be refused (one_owner)" in failure_of(OwnRuleForgotten)
+
+
+def test_the_machine_of_the_docstring_runs():
+    """The ten lines that the module shows are a machine that passes."""
+    lines = machine.__doc__.split("\n\n    class ")[1].split("\n\n`policy")[0]
+    code = "class " + lines.replace("\n    ", "\n")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    names = {"PlanMachine": PlanMachine, "Planner": Planner, "__name__": "shown"}
+    exec(code, names)  # noqa: S102 - our own text
+    run_state_machine_as_test(names["LoopMachine"], settings=RUN)
+    assert names["TestLoop"]
+
+
+def test_a_broken_call_is_told():
+    """A tool set that takes what is to be refused is caught, and the break is named."""
+
+    class Gullible(ToolMachine):
+        breaks = ("unknown_status", "status_word")
+
+        def call(self, call):
+            reply = super().call(call)
+            if reply.is_error and reply.problems[0].code == "unknown_status":
+                return Toolbox(self.toolset).call(self.plan, call.name, {"todos": ["x"]})
+            return reply
+
+    text = failure_of(Gullible)
+    assert "it was accepted, it should be refused (no reason known)" in text
+    assert "broken: unknown_status (a status that there is not), to be refused" in text
+    assert "write_todos({'todos': [{" in text
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda box: box.versions.__setitem__(-1, ()), "revision 1 has changed"),
+        (lambda box: setattr(box, "policy", Policy().but(priority_required="error")), "policy"),
+        (lambda box: box.model.tasks.clear(), "between two steps"),
+        (lambda box: box.events.clear(), "replaying all events does not give the plan"),
+    ],
+)
+def test_what_is_wrong_between_steps_is_caught(spoil, says):
+    """The laws are asked between the steps as well, and once more at the end."""
+    box = PlanMachine()
+    inside(lambda: box.do(CreateTask("a")))
+    spoil(box)
+    with pytest.raises(AssertionError, match=says):
+        _ask(box)
+
+
+def _ask(box):
+    box.plan_is_model()
+    box.accepted_satisfies_policy()
+    box.old_versions_stand()
+    box.teardown()
+
+
+def test_machines_on_plans_alone_have_no_events():
+    """Where only plans are told there is nothing to replay at the end."""
+    box = tampered(lambda before, _, answer: plan_behind(answer, before))()
+    inside(lambda: box.do(WriteTodos(())))
+    assert box.events is None
+    _ask(box)
+    assert replay(box.plan, ()) == box.plan

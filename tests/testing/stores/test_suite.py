@@ -1,0 +1,342 @@
+"""The store suite over our own stores, and its own parts: harness, runners, appends."""
+
+import asyncio
+import sys
+from tempfile import mkdtemp
+from threading import get_ident
+from types import SimpleNamespace
+
+import attrs
+import pytest
+from hypothesis import Phase, given, settings
+from support.stores_sound import AsyncSound, Sound
+
+from todoplan.core.events.apply import replay
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+from todoplan.stores.file import FileStore
+from todoplan.stores.memory import MemoryStore
+from todoplan.testing.assertions import difference
+from todoplan.testing.stores import AsyncStoreSuite, StoreSuite, runners
+from todoplan.testing.stores.appends import adding, appends
+from todoplan.testing.stores.harness import Checks
+from todoplan.testing.stores.runners import TaskRunner, ThreadRunner
+from todoplan.testing.stores.sequential import ODD_IDS
+
+pytest_plugins = ["pytester"]
+
+
+class TestMemoryStore(StoreSuite):
+    """Plans in this process's memory: there is no other handle on them."""
+
+    def store(self):
+        return MemoryStore()
+
+
+class TestFileStore(StoreSuite):
+    """Plans in one JSON file, read and written by two."""
+
+    def store(self):
+        return FileStore(f"{mkdtemp(dir=self.folder)}/plans.json")
+
+    def reopened(self, store):
+        return FileStore(store.path)
+
+
+class TestAsyncStore(AsyncStoreSuite):
+    """An awaited store, that others run into at every step."""
+
+    def store(self):
+        return AsyncSound()
+
+    def reopened(self, store):
+        return store.again()
+
+
+async def back(value):
+    return value
+
+
+class Noting(StoreSuite):
+    """
+    Notes what is closed.
+    """
+
+    def __init__(self):
+        self.closed = []
+
+    def store(self):
+        return Sound()
+
+    def reopened(self, store):
+        return store.again()
+
+    def close(self, store):
+        self.closed.append(store)
+
+
+class AsyncNoting(AsyncStoreSuite):
+    """
+    The same, with coroutine functions, and noting the loop.
+    """
+
+    def __init__(self):
+        self.closed, self.loops = [], set()
+
+    async def store(self):
+        self.loops.add(asyncio.get_running_loop())
+        return AsyncSound()
+
+    async def reopened(self, store):
+        self.loops.add(asyncio.get_running_loop())
+        return store.again()
+
+    async def close(self, store):
+        self.loops.add(asyncio.get_running_loop())
+        self.closed.append(store)
+
+
+@pytest.mark.parametrize("suite", [Noting, AsyncNoting])
+def test_every_handle_is_closed_once(suite):
+    """A check closes all handles that it was given, also if it fails."""
+    checks, handles = suite(), []
+
+    async def law(harness):
+        await harness.again()
+        handles.extend(harness.handles)
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        checks.hold(law)
+    assert checks.closed == handles
+    assert len(handles) == 2
+
+
+def test_a_store_lives_in_one_loop():
+    """An asynchronous store is made, reopened and closed in the loop that it is used in."""
+    checks = AsyncNoting()
+    checks.test_handles_see_what_others_wrote()
+    assert len(checks.loops) == 1
+    checks.test_handles_see_what_others_wrote()
+    assert len(checks.loops) == 2
+
+
+@pytest.mark.parametrize("suite", [Noting, AsyncNoting])
+def test_a_store_is_its_own_other_handle(suite):
+    """Whoever does not say how a store is reopened has one handle, which is closed once."""
+
+    class Single(suite):
+        reopened = suite.__bases__[0].reopened
+
+    checks = Single()
+    checks.test_handles_see_what_others_wrote()
+    assert len(checks.closed) == 1
+
+
+def test_a_store_needs_no_event_loop():
+    """A store that must not be called from within a loop can be proved."""
+
+    class Alone(Sound):
+        def load(self, plan_id):
+            return asyncio.run(back(super().load(plan_id)))
+
+    class Suite(Noting):
+        def store(self):
+            return Alone()
+
+    Suite().test_planners_lose_nothing()
+
+
+def test_an_awaited_store_is_sent_to_the_other_suite():
+    """Whoever takes the suite of the other kind is told so."""
+
+    class Mistaken(Noting):
+        def store(self):
+            return AsyncSound()
+
+    with pytest.raises(TypeError, match=r"AsyncSound\.load is awaited; prove the store by AsyncS"):
+        Mistaken().test_a_plan_never_written_is_empty()
+    with pytest.raises(TypeError, match="waits for an event loop; prove an asynchronous store"):
+        ThreadRunner().run(TaskRunner().pause())
+
+
+def test_threads_run_at_once_and_leave_the_profile_as_it_was():
+    """Each of several runs in a thread of its own; a profile that was set is set again."""
+    before = sys.getprofile()
+
+    async def who():
+        return get_ident()
+
+    async def all_of_them():
+        return await ThreadRunner().together(*(who() for _ in range(4)))
+
+    assert len(set(ThreadRunner().run(all_of_them()))) == 4
+    assert sys.getprofile() is before
+
+
+def test_threads_take_turns_in_the_store_only(monkeypatch):
+    """A thread gives way where the store is at work: ours or another's, a few hundred times."""
+    switches = []
+    monkeypatch.setattr(runners.time, "sleep", switches.append)
+    give_way = runners._handing_over()
+
+    def at_work_in(module):
+        frame = SimpleNamespace(f_globals={"__name__": module})
+        before = len(switches)
+        for _ in range(150):
+            give_way(frame, "call", None)
+        return len(switches) - before
+
+    assert at_work_in("todoplan.planner.transactions") == 0
+    assert at_work_in("todoplan.stores.memory") == 150
+    assert at_work_in("my_store") == 150
+    assert at_work_in("my_store") == 0
+
+
+def test_tasks_run_at_once():
+    """Each of several goes on while the others wait."""
+
+    async def all_of_them():
+        ran, meet = [], asyncio.Barrier(3)
+
+        async def one(number):
+            await meet.wait()
+            await TaskRunner().pause()
+            ran.append(number)
+            return number
+
+        assert await TaskRunner().together(*map(one, range(3))) == [0, 1, 2]
+        return ran
+
+    assert sorted(TaskRunner().run(all_of_them())) == [0, 1, 2]
+
+
+@given(appends())
+def test_appends_follow_each_other(made):
+    """Each append begins where the one before it ended, and its entries lead to its plan."""
+    plan = Plan()
+    for append in made:
+        assert append.expected == plan.revision
+        plan = replay(plan, (event for entry in append.entries for event in entry.events))
+        assert plan == append.plan
+        assert append.entries[-1].revision == plan.revision
+
+
+def features(append):
+    """
+    Yield what is remarkable about an append.
+    """
+    yield f"{min(len(append.entries), 2)} entries"
+    for entry in append.entries:
+        yield "an undo" if entry.undoes else entry.cause
+        yield f"{min(len(entry.events), 2)} events"
+    for task in append.plan:
+        yield "plain" if task.subject.isprintable() else "an attack"
+        yield "metadata" if task.metadata else "no metadata"
+
+
+def test_appends_may_hold_anything():
+    """Undos, turns of several calls, entries of several events, restored plans, texts."""
+    seen = set()
+
+    @settings(max_examples=100, derandomize=True, database=None, phases=[Phase.generate])
+    @given(appends())
+    def look(made):
+        seen.update(feature for append in made for feature in features(append))
+
+    look()
+    assert seen >= {
+        "an undo",
+        "restore",
+        "2 entries",
+        "2 events",
+        "an attack",
+        "metadata",
+    }
+
+
+def test_adding_makes_an_entry_for_each_group():
+    """A task for each subject, an entry for each group, upon any plan."""
+    first = adding(Plan(), ("Dig",), ("Lay", "Fill"))
+    assert [entry.revision for entry in first.entries] == [1, 3]
+    more = adding(first.plan, ("Plant",), metadata=FrozenDict({"k": 1}))
+    assert more.expected == 3
+    assert [(task.id, task.subject) for task in more.plan][-1] == ("4", "Plant")
+    assert more.plan["4"].metadata == {"k": 1}
+
+
+def test_no_id_is_asked_for_twice():
+    """The odd ids are different, and UTF-8 can hold them."""
+    assert len(set(ODD_IDS)) == len(ODD_IDS)
+    assert "\0" not in "".join(ODD_IDS).encode().decode()
+
+
+TASK = Task("1", "Dig", metadata=FrozenDict({"k": (1, 2)}))
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "told"),
+    [
+        (1, 2, ("", "1", "2")),
+        ([1], (1,), ("", "list: [1]", "tuple: (1,)")),
+        ((1, 2), (1, 3), ("[1]", "2", "3")),
+        ((1, 2), (1,), ("", "(1, 2)", "(1,)")),
+        (attrs.evolve(TASK, subject="L\xe4y"), TASK, (".subject", "'L\\xe4y'", "'Dig'")),
+        (
+            (TASK, attrs.evolve(TASK, metadata=FrozenDict({"k": (1, 3)}))),
+            (TASK, TASK),
+            ("[1].metadata['k'][1]", "3", "2"),
+        ),
+        (FrozenDict({"a": 1}), FrozenDict(), ("", "FrozenDict({'a': 1})", "FrozenDict({})")),
+        ("x" * 300, "", ("", f"'{'x' * 199}... (302 characters)", "''")),
+    ],
+)
+def test_the_first_difference_is_told(found, wanted, told):
+    """As deep in the values as can be said, in ASCII, and cut to a readable length."""
+    assert difference(found, wanted) == told
+
+
+def test_no_check_hides_another():
+    """The parts of the suite share no name but those of their common base, and both have all."""
+    parts = StoreSuite.__bases__
+    assert parts == AsyncStoreSuite.__bases__
+    common = set(dir(Checks))
+    names = [name for part in parts for name in set(vars(part)) - common - {"__firstlineno__"}]
+    assert sorted(names) == sorted(set(names))
+
+
+MINE = """
+from tempfile import mkdtemp
+from todoplan.stores.file import FileStore
+from todoplan.stores.memory import MemoryStore
+from todoplan.testing.stores import AsyncStoreSuite, StoreSuite
+
+
+class TestMine(StoreSuite):
+    def store(self):
+        return FileStore(f"{mkdtemp(dir=self.folder)}/plans.json")
+
+
+class TestHalf(StoreSuite):
+    pass
+
+
+class TestWrong(StoreSuite):
+    def store(self):
+        made = MemoryStore()
+        made.load = lambda plan_id: None
+        return made
+"""
+
+
+def test_pytest_collects_the_subclasses_only(pytester):
+    """The suites themselves are no tests; who has no store is told, and a failure says the law."""
+    pytester.makepyfile(MINE)
+    done = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-k", "never_written_is_empty")
+    done.assert_outcomes(passed=1, failed=2)
+    done.stdout.fnmatch_lines(
+        ["*TestHalf has no store; write `def store(self): return MyStore()`*"]
+    )
+    done.stdout.fnmatch_lines(["E*before any append, load('a'):", "E*found  None"])
+    done.stdout.fnmatch_lines(["E*the law: A plan that was never written is the empty one*"])

@@ -1,0 +1,361 @@
+"""What the strategies draw is valid, varied and meant, and what they shrink to is small."""
+
+import re
+from typing import get_args
+
+import attrs
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+
+from todoplan.core import commands
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.events import types as events
+from todoplan.core.events.apply import apply, replay
+from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, FieldKind, Status, Task, Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import blocked
+from todoplan.core.problems import Problem
+from todoplan.core.rules.limits import Limits
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import PRESETS
+from todoplan.dialogue.guidance.conversation import Message, is_final_answer
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.errors import PlanError
+from todoplan.testing import strategies as some
+from todoplan.testing.strategies.command import EVENTS
+from todoplan.testing.strategies.text import HOSTILE
+
+SOME = settings(max_examples=50)
+FOUND = settings(max_examples=300, database=None, derandomize=True, phases=[Phase.generate])
+CHAIN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))], revision=2)
+KINDS = get_args(commands.Command)
+SMALL = settings(FOUND, phases=[Phase.generate, Phase.shrink])
+
+
+def least(strategy, condition=lambda _: True):
+    """
+    Return what a counterexample shrinks to.
+    """
+    return find(strategy, condition, settings=SMALL)
+
+
+def one(strategy, condition):
+    """
+    Return what is found first.
+    """
+    return find(strategy, condition, settings=FOUND)
+
+
+def edges(plan):
+    """
+    Return the edges by the places of their ends.
+    """
+    place = {task.id: n for n, task in enumerate(sorted(plan, key=lambda task: int(task.id)))}
+    return {(place[task.id], place[end]) for task in plan for end in task.blocks}
+
+
+@given(st.sampled_from(some.SHAPES), st.integers(0, 5), st.data())
+@SOME
+def test_plans_have_their_size_and_are_whole(shape, size, data):
+    """A plan of any shape is one that `plan_of` takes, and of the size that was asked for."""
+    plan = data.draw(some.plans(shape=shape, min_size=size, max_size=size))
+    assert len(plan) == size
+    assert plan_of(plan, next_id=plan.next_id, revision=plan.revision) == plan
+
+
+@given(st.integers(0, 6), st.data())
+@SOME
+def test_plans_have_their_shape(size, data):
+    """The edges are those that the shape's name says."""
+    last = size - 1
+
+    def drawn(shape):
+        return edges(data.draw(some.plans(shape=shape, min_size=size, max_size=size)))
+
+    assert drawn("disconnected") == set()
+    assert drawn("chain") == {(n, n + 1) for n in range(last)}
+    assert drawn("wide") == {(0, n) for n in range(1, size)}
+    middle = range(1, last)
+    diamond = {(0, n) for n in middle} | {(n, last) for n in middle}
+    assert drawn("diamond") == (diamond or ({(0, 1)} if size == 2 else set()))
+
+
+def test_a_blocked_task_shrinks_to_two_tasks_and_an_edge():
+    """The least plan with a blocked task is two tasks called "a" and an edge, and nothing else."""
+    plan = least(some.plans(), blocked)
+    assert list(plan) == [Task("1", "a", blocks=("2",)), Task("2", "a", blocked_by=("1",))]
+    assert (plan.next_id, plan.revision) == (3, 2)
+
+
+def test_other_things_shrink_to_little():
+    """Whatever is looked for, nothing is there that need not be."""
+    assert list(least(some.plans(), len)) == [Task("1", "a")]
+    assert least(some.plans()) == Plan()
+    assert least(some.tasks()) == Task("1", "a")
+    assert least(some.todos()) == Todo("a")
+    assert least(some.commands()) in (commands.StartNext(), commands.CreateTask("a"))
+    assert least(some.scripts(), len) == (commands.CreateTask("a"),)
+    assert least(some.titles(), lambda text: len(text) > 3) == "a000"
+    assert least(some.arguments(LEAN)).arguments == {}
+    assert least(some.conversations()) == (Message("user"),)
+
+
+def test_a_failing_script_shrinks_to_what_it_needs():
+    """The least script that completes a task makes one and moves it."""
+    script = least(some.scripts(), _completes)
+    assert script == (
+        commands.CreateTask("a"),
+        commands.UpdateTask("1", status=Status.COMPLETED),
+    )
+
+
+def _completes(script):
+    plan = Plan()
+    for command in script:
+        before, plan = plan, decide(plan, command, Policy()).plan
+        if type(command) is commands.UpdateTask and plan.counts.completed > before.counts.completed:
+            return True
+    return False
+
+
+@given(some.plans(), st.data())
+@SOME
+def test_sensible_commands_are_accepted_where_no_rule_holds(plan, data):
+    """Only a rule refuses a command that makes sense for its plan."""
+    command = data.draw(some.sensible_commands(plan))
+    assert isinstance(decide(plan, command, Policy()), Accepted)
+
+
+@given(some.scripts(policy=PRESETS["default"]), some.scripts(blind=True, max_size=4))
+@SOME
+def test_scripts_follow_the_plan(script, blind):
+    """Each command of a script meets the plan that those before it made; a blind one need not."""
+    plan = Plan()
+    for command in (*script, *blind):
+        answer = decide(plan, command)
+        plan = answer.plan if isinstance(answer, Accepted) else plan
+    assert plan_of(plan) or not len(plan)
+
+
+def default_fields(strategy, type_, fields=lambda drawn: drawn):
+    """
+    Return the fields of a class that many draws leave at their defaults.
+    """
+    left = {field.name: field.default for field in attrs.fields(type_)}
+
+    @given(strategy)
+    @settings(FOUND, max_examples=150)
+    def look(drawn):
+        for value in fields(drawn):
+            for name, default in list(left.items()):
+                if getattr(value, name) != default:
+                    del left[name]
+
+    look()
+    return set(left)
+
+
+MADE = {
+    "tasks in plans": (some.plans(), Task, tuple),
+    "creations": (some.creations(), commands.CreateTask, lambda made: [made]),
+    "updates": (some.updates(), commands.UpdateTask, lambda made: [made]),
+    "lines": (some.todos(), Todo, lambda made: [made]),
+    "writes": (some.writes(), commands.WriteTodos, lambda made: [made]),
+    "what is brought back": (some.restores(), Task, lambda made: made.tasks),
+    "limits": (some.limits(), Limits, lambda made: [made]),
+}
+
+
+@pytest.mark.parametrize(("strategy", "type_", "fields"), MADE.values(), ids=MADE)
+def test_every_field_is_drawn(strategy, type_, fields):
+    """Whatever field a value has, some draw sets it to something other than its default."""
+    assert default_fields(strategy, type_, fields) == set()
+
+
+def test_a_field_that_is_left_out_is_found():
+    """Where a kind of field is not drawn, the fields of this kind are named."""
+    kinds = {FieldKind.NUMBER: st.none()}
+    numbers = {name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.NUMBER}
+    assert default_fields(some.plans(kinds=kinds), Task, tuple) == numbers == {"estimate"}
+
+
+def test_a_task_with_every_field_set_is_drawn():
+    """All at once, edges at both ends and all times too."""
+
+    def whole(task):
+        return all(getattr(task, name) != f.default for name, f in TASK_FIELDS.items())
+
+    chains = some.plans(shape="chain", min_size=3, max_size=3, status=st.just(Status.COMPLETED))
+    long = settings(FOUND, max_examples=3_000)
+    assert find(chains, lambda plan: any(map(whole, plan)), settings=long)
+
+
+@pytest.mark.parametrize("name", sorted(EDITABLE))
+def test_every_field_is_edited(name):
+    """A sensible command and an event change each field that can be edited."""
+
+    def edits(command):
+        return getattr(command, name, None) not in (None, commands.UNSET, {})
+
+    updates = some.sensible_commands(CHAIN).filter(lambda c: type(c) is commands.UpdateTask)
+    assert one(updates, edits)
+    assert one(EVENTS[events.TaskEdited], lambda happened: name in happened.changes)
+
+
+def test_fields_may_be_drawn_otherwise():
+    """A test may say what each kind of field holds, and keeps the rest."""
+    at = some.times().filter(bool)
+    task = least(some.tasks(st.just("x"), kinds={FieldKind.TIME: at, FieldKind.TEXT: st.just("t")}))
+    assert (task.subject, task.description, task.owner) == ("x", "t", None)
+    assert None not in {task.created_at, task.updated_at, task.started_at, task.completed_at}
+
+
+def test_every_event_has_its_strategy():
+    """A new kind of event is found missing."""
+    assert EVENTS.keys() == set(get_args(events.Event))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_blind_commands_are_of_every_kind(kind):
+    """None is left out."""
+    assert one(some.commands(), lambda command: type(command) is kind)
+
+
+SENSIBLE = {
+    **{kind.__name__: lambda command, kind=kind: type(command) is kind for kind in KINDS},
+    "unlink": lambda command: getattr(command, "remove_blocked_by", ()),
+    "link": lambda command: getattr(command, "add_blocked_by", ()),
+    "edit": lambda command: getattr(command, "owner", commands.UNSET) == "ann",
+    "list": lambda command: any(item.blocked_by for item in getattr(command, "items", ())),
+    "batch": lambda command: getattr(command, "commands", ()),
+}
+
+
+@pytest.mark.parametrize("wanted", SENSIBLE.values(), ids=SENSIBLE)
+def test_sensible_commands_are_of_every_kind(wanted):
+    """None is left out, nor any sort of change."""
+    assert one(some.sensible_commands(CHAIN), wanted)
+
+
+FOUND_IN = {
+    "a script": (some.scripts(), len),
+    "a blind script": (some.scripts(blind=True), len),
+    "a history": (some.histories(), len),
+    "a mixed policy": (some.policies(), lambda policy: policy not in PRESETS.values()),
+    "a conversation with a reminder": (
+        some.conversations(),
+        lambda talked: any(message.shows is not None for message in talked),
+    ),
+    "a task with times": (some.tasks(), lambda task: task.completed_at),
+    "edges among any": (some.plans(min_size=2), edges),
+    "gaps": (some.plans(min_size=2), lambda plan: plan.next_id > len(plan) + 3),
+    "local blockers": (some.lists(), lambda made: any(each.blocks for each in made.items)),
+}
+
+
+@pytest.mark.parametrize(("strategy", "wanted"), FOUND_IN.values(), ids=FOUND_IN)
+def test_what_is_seldom_comes(strategy, wanted):
+    """What a strategy draws seldom, it does draw."""
+    assert one(strategy, wanted)
+
+
+@pytest.mark.parametrize("answer", [Accepted, Rejected])
+def test_blind_commands_are_taken_and_refused(answer):
+    """Both answers come."""
+    assert one(some.commands(), lambda command: type(decide(Plan(), command)) is answer)
+
+
+@given(some.histories())
+@SOME
+def test_histories_replay(happened):
+    """The events of a life make a plan, one revision each."""
+    assert replay(Plan(), happened).revision == len(happened)
+
+
+@given(some.plans(), some.events())
+@SOME
+def test_any_event_applies_to_any_plan(plan, happened):
+    """`apply` is total: what comes is a plan."""
+    assert apply(plan, happened).revision == plan.revision + 1
+
+
+@given(some.policies())
+@SOME
+def test_policies_have_all_rules(policy):
+    """A policy is a preset, or rates every rule there is."""
+    assert {rule.name for rule, _ in policy.rules} == {rule.name for rule, _ in Policy().rules}
+
+
+@pytest.mark.parametrize("kind", sorted(HOSTILE))
+def test_hostile_texts_are_of_their_kind(kind):
+    """What is drawn holds an attack of the kind that was named; none is blank."""
+
+    @given(some.hostile_texts(kind))
+    @settings(max_examples=20, database=None)
+    def body(text):
+        assert any(attack in text for attack in HOSTILE[kind])
+        assert text.strip()
+
+    body()
+
+
+def test_the_calls_of_a_turn_have_ids_of_their_own():
+    """Several at once, each with another id."""
+    calls = one(some.turns(LEAN), lambda drawn: len(drawn) == 4)
+    assert [call.call_id for call in calls] == ["call_1", "call_2", "call_3", "call_4"]
+
+
+def test_a_tool_that_takes_nothing_has_no_arguments():
+    """Where no choice of arguments makes sense, none is drawn."""
+    tool = attrs.evolve(LEAN.tools[0], request=lambda _: Problem("never"))
+    with pytest.raises(Unsatisfiable):
+        find(some.arguments_of(tool), lambda _: True, settings=settings(FOUND, max_examples=10))
+
+
+def test_an_unknown_kind_of_attack_is_an_error():
+    """It names those that there are."""
+    with pytest.raises(PlanError, match="no hostile text is called x; there are reminder, ansi"):
+        some.hostile_texts("x")
+
+
+@given(some.conversations(LEAN, ended=True), some.conversations(ended=False), some.messages())
+@SOME
+def test_conversations_could_have_been(ended, open_, message):
+    """Every call is answered in order, and an ended one ends with a final answer."""
+    assert is_final_answer(ended[-1])
+    assert not is_final_answer(open_[-1])
+    for talked in (ended, open_):
+        called = [name for each in talked for name in each.calls]
+        answered = [result.name for each in talked for result in each.results]
+        assert called == answered
+    assert message.role in {"user", "assistant", "tool", "system"}
+
+
+@given(some.titles(), some.texts(), some.times(), some.metadata(), some.json_values())
+@SOME
+def test_texts_and_values(title, text, time, metadata, value):
+    """Titles are never blank nor hold controls; times are aware."""
+    assert title.strip()
+    assert not re.search(r"[\x00-\x1f\ud800-\udfff]", title)
+    assert isinstance(text, str)
+    assert time is None or time.tzinfo
+    assert metadata is not value
+
+
+@pytest.mark.parametrize("type_", [Plan, Task, Todo, Policy, Limits, *KINDS, *EVENTS])
+@given(data=st.data())
+@settings(max_examples=10)
+def test_types_are_registered(type_, data):
+    """`st.from_type` knows every value class."""
+    assert type(data.draw(st.from_type(type_))) is type_
+
+
+@given(st.from_type(commands.Command), st.from_type(events.Event))
+@SOME
+def test_unions_are_registered(command, happened):
+    """So it does the unions."""
+    assert isinstance(command, commands.Command)
+    assert isinstance(happened, events.Event)

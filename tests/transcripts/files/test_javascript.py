@@ -1,0 +1,88 @@
+"""Tool calls in scripts."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.transcripts.files.javascript import tool_calls
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            "{plan:[{step:\"A\",'status':'pending',},]}",
+            {"plan": [{"step": "A", "status": "pending"}]},
+        ),
+        ("{ /* c */ a: 1, // d\n b: -2.5e3, c: +1 }", {"a": 1, "b": -2500.0, "c": 1}),
+        (
+            "{a: true, b: false, c: null, d: undefined}",
+            {"a": True, "b": False, "c": None, "d": None},
+        ),
+        (
+            r"{a: 'it\'s', b: `x\ny`, c: '\u0041\x42\u{43}\q'}",
+            {"a": "it's", "b": "x\ny", "c": "ABCq"},
+        ),
+        (
+            r"{a: '\u{ffffff}', b: '\ud83d\ude00', c: '\ud83d'}",
+            {"a": "\ufffd", "b": "😀", "c": "\ufffd"},
+        ),
+        ("{a: 'one\\\ntwo'}", {"a": "onetwo"}),
+        ("{}", {}),
+        ("{$a_1: [], b: {}}", {"$a_1": [], "b": {}}),
+        ("{a: " + "9" * 400 + "}", {"a": float("inf")}),
+    ],
+)
+def test_literals_are_mappings(source, expected):
+    """An object literal of plain values is read in full."""
+    script = f"const p = await tools.update_plan({source}); text(p)"
+    assert list(tool_calls(script)) == [("update_plan", expected)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{plan}",
+        "{plan: make(')', [1])}",
+        "plan",
+        "[1]",
+        "{a: `${x}`}",
+        "{a: 1} + b",
+        "{1: 2}",
+        "",
+        "{a: 1 b: 2}",
+        "{a: [1 2]}",
+        "{a: " + "[" * 60 + "]" * 60 + "}",
+    ],
+)
+def test_what_is_more_than_values_stays_text(source):
+    """An argument that has to be run is given as its source, and the next call is found."""
+    script = f"await tools.update_plan({source}); tools['x.y']({{a: 1}})"
+    assert list(tool_calls(script)) == [("update_plan", source), ("x.y", {"a": 1})]
+
+
+@pytest.mark.parametrize("source", ["{a: [1,", "{a", "{a:", "{'a': 'open", "{", "f("])
+def test_a_cut_script_gives_what_is_there(source):
+    """A script that ends too early gives the text up to its end."""
+    assert list(tool_calls(f"tools.update_plan({source}")) == [("update_plan", source)]
+
+
+JSON_OBJECTS = st.dictionaries(
+    st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())
+)
+
+
+@given(st.lists(JSON_OBJECTS))
+def test_json_is_javascript(values):
+    """Any JSON object is read as itself, in order."""
+    script = "; ".join(f"await tools.f({json.dumps(value)})" for value in values)
+    assert list(tool_calls(script)) == [("f", value) for value in values]
+
+
+@given(st.text("tols.f(){}[]'\"`\\:,a1$/*\n "))
+def test_no_script_raises(text):
+    """Any text gives calls or none."""
+    for name, _ in tool_calls("tools.f(" + text):
+        assert name

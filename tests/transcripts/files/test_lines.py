@@ -1,0 +1,91 @@
+"""Recordings line by line."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+from support.recorded import lines_file
+
+from todoplan.transcripts.calls import BadLine
+from todoplan.transcripts.files.lines import PhysicalLine, decode_line, line_records, text_lines
+from todoplan.transcripts.files.source import Source
+
+
+def _read(path, **options):
+    return list(line_records(Source(path, **options)))
+
+
+def test_good_lines_around_bad_ones_are_all_read(tmp_path):
+    """A bad line is a value with its number; blank lines count but say nothing."""
+    path = lines_file(tmp_path, {"a": 1}, "not json", "", '{"b": 2}{"c": 3}', "[1]", {"d": 4})
+    found = _read(path)
+    good = [(one.line, one.value) for one in found if not isinstance(one, BadLine)]
+    bad = [(one.line, one.reason) for one in found if isinstance(one, BadLine)]
+    assert good == [(1, {"a": 1}), (4, {"b": 2}), (4, {"c": 3}), (6, {"d": 4})]
+    assert [line for line, _ in bad] == [2, 5]
+    assert bad[0][1].startswith("not JSON: Expecting value")
+    assert "not an object" in bad[1][1]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_no_matter(tmp_path):
+    """A BOM at the beginning and CRLF are passed over."""
+    path = lines_file(tmp_path, b'\xef\xbb\xbf{"a": 1}\r', b'{"b": 2}\r')
+    assert [one.value for one in _read(path)] == [{"a": 1}, {"b": 2}]
+
+
+def test_a_cut_last_line_is_told_after_what_was_read(tmp_path):
+    """A file cut inside its last line gives the lines before, and a note; a whole one gives all."""
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(b'{"a": 1}\n{"b": ')
+    record, bad = _read(path)
+    assert record.value == {"a": 1}
+    assert bad.line == 2
+    assert bad.reason.startswith("cut")
+    path.write_bytes(b'{"a": 1}\n{"b": 2}')
+    assert len(_read(path)) == 2
+
+
+def test_an_overlong_line_is_passed_over_in_pieces(tmp_path):
+    """A line over the limit is a bad line; one of just the limit is read; so are those after."""
+    long = {"a": "x" * 3_000_000}
+    path = lines_file(tmp_path, {"a": 1}, long, {"b": 2})
+    kept = _read(path, limit=100)
+    assert [one.line for one in kept] == [1, 2, 3]
+    assert kept[1] == BadLine(2, "longer than 100 bytes; skipped")
+    assert len(_read(path, limit=len(json.dumps(long)))) == 3
+    path.write_bytes(b"x" * 200)
+    assert _read(path, limit=100) == [BadLine(1, "longer than 100 bytes; skipped")]
+
+
+def test_bytes_that_are_no_utf8_are_replaced_and_told(tmp_path):
+    """An invalid byte costs no line."""
+    path = lines_file(tmp_path, b'{"a": "x\xffy"}')
+    bad, record = _read(path)
+    assert "not UTF-8" in bad.reason
+    assert record.value == {"a": "x\ufffdy"}
+
+
+def test_unwanted_lines_are_not_parsed_but_broken_ones_are_noticed(tmp_path):
+    """What is not wanted is passed over, unless it cannot be an object at all."""
+    path = lines_file(tmp_path, {"a": 1}, "oops", '{"cut": ', {"want": 1})
+    found = list(line_records(Source(path), lambda raw: b"want" in raw))
+    assert [one.line for one in found] == [2, 3, 4]
+    assert isinstance(found[0], BadLine)
+    assert isinstance(found[1], BadLine)
+
+
+def test_text_lines_come_with_their_numbers(tmp_path):
+    """Text is read line by line; bad bytes and long lines are told."""
+    path = lines_file(tmp_path, "one", "", b"t\xffo", "x" * 60)
+    found = list(text_lines(Source(path, limit=50)))
+    assert found[0] == (1, "one")
+    assert isinstance(found[1], BadLine)
+    assert found[2] == (3, "t\ufffdo")
+    assert isinstance(found[3], BadLine)
+
+
+@given(st.binary(max_size=60))
+def test_no_bytes_raise(raw):
+    """Any line gives records and bad lines, never an error."""
+    for found in decode_line(PhysicalLine(7, raw)):
+        assert found.line == 7

@@ -1,0 +1,427 @@
+"""One recorded call against its lane's plan."""
+
+import attrs
+import pytest
+
+from todoplan.core.events.apply import replay
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Severity
+from todoplan.core.rules.presets import STRICT
+from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
+from todoplan.transcripts.replay.call_replay import Step
+from todoplan.transcripts.replay.findings import AUDIT
+from todoplan.transcripts.replay.recording import Fold
+
+OK = CallResult("ok")
+
+
+def call(tool, arguments, result=OK, **fields):
+    return PlanningCall(tool, arguments, fields.pop("line", 1), result=result, **fields)
+
+
+def todo(content, status="pending", **more):
+    return {"content": content, "status": status, **more}
+
+
+def write(*todos, **fields):
+    return call("TodoWrite", {"todos": list(todos)}, **fields)
+
+
+def create(subject, task_id, **fields):
+    told = CallResult(f"Task #{task_id} created successfully: {subject}")
+    return call("TaskCreate", {"subject": subject}, told, **fields)
+
+
+def update(task_id, **changes):
+    return call("TaskUpdate", {"taskId": task_id, **changes})
+
+
+def played(*calls, policy=None):
+    fold = Fold(policy) if policy else Fold()
+    return fold, list(fold.steps(calls))
+
+
+def listed(fold, lane="main"):
+    return [(task.id, task.subject, task.status.value) for task in fold.lanes[lane].plan]
+
+
+def codes(said):
+    found = [each.findings if isinstance(each, Step) else (each,) for each in said]
+    return [finding.code for findings in found for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("TodoWrite", {"todos": [todo("a", "in_progress", activeForm="A-ing")]}),
+        ("write_todos", {"todos": [todo("a", "in_progress")]}),
+        ("write_todos", {"todos": [{"description": "a", "status": "in_progress"}]}),
+        (
+            "Unity.WriteTodos",
+            {"planPath": "p", "todos": '[{"description":"a","status":"in_progress"}]'},
+        ),
+        ("update_plan", '{"explanation":"x","plan":[{"step":"a","status":"in_progress"}]}'),
+        ("todowrite", {"todos": [todo("a", "in_progress", priority="high", id="x")]}),
+        ("todo_write", {"merge": False, "todos": [todo("a", "in_progress", id="7")]}),
+        ("SetTodoList", {"todos": [{"title": "a", "status": "in_progress"}]}),
+        ("todos", {"todos": [todo("a", "in_progress", active_form="A-ing")]}),
+        (
+            "task_tracker",
+            {
+                "command": "plan",
+                "task_list": [{"title": "a", "notes": "n", "status": "in_progress"}],
+            },
+        ),
+        (
+            "manage_todo_list",
+            {"operation": "write", "todoList": [{"id": 1, "title": "a", "status": "in-progress"}]},
+        ),
+    ],
+)
+def test_every_dialect_writes_the_same_list(tool, arguments):
+    """
+    The same list in any system's words makes the same plan.
+    """
+    fold, said = played(call(tool, arguments))
+    assert listed(fold) == [("1", "a", "in_progress")]
+    assert said[0].outcome == "applied"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("task_tracker", {"command": "view", "task_list": []}),
+        ("manage_todo_list", {"operation": "read"}),
+        ("SetTodoList", {}),
+        ("TodoRead", {}),
+        ("todoread", None),
+        ("TaskList", {}),
+        ("TaskGet", {"taskId": "1"}),
+    ],
+)
+def test_a_read_changes_nothing(tool, arguments):
+    """
+    Whatever a system calls looking at the list, the plan stays.
+    """
+    fold, said = played(write(todo("a")), call(tool, arguments or {}))
+    assert said[1].outcome == "read"
+    assert listed(fold) == [("1", "a", "pending")]
+
+
+def test_a_systems_own_words_are_no_repair():
+    """
+    What its own dialect prescribes is not held against a model.
+    """
+    tracker = {"command": "plan", "task_list": [{"title": "a", "status": "done"}]}
+    assert "repaired_arguments" not in codes(played(call("task_tracker", tracker))[1])
+    assert "repaired_arguments" in codes(played(write(todo("a", "Finished")))[1])
+
+
+def test_a_refused_call_changes_nothing():
+    """
+    An error of the host means that the write did not happen, and is a finding.
+    """
+    refused = CallResult(
+        "<tool_use_error>Sibling tool call errored</tool_use_error>", is_error=True
+    )
+    fold, said = played(write(todo("a", "in_progress")), write(todo("b"), result=refused))
+    assert listed(fold) == [("1", "a", "in_progress")]
+    assert said[1].outcome == "refused"
+    assert "Sibling tool call errored" in said[1].findings[0].text
+    assert (fold.lanes["main"].calls, fold.lanes["main"].refused) == (2, 1)
+
+
+def test_a_call_without_an_answer_counts_and_is_mentioned():
+    """
+    A recording that ends between call and result loses no write.
+    """
+    fold, said = played(write(todo("a", "in_progress"), result=None))
+    assert len(fold.lanes["main"].plan) == 1
+    assert "no_result" in codes(said)
+
+
+@pytest.mark.parametrize("arguments", ["{", {"todos": 7.5e300}, {"todos": [todo("a", "maybe")]}])
+def test_unreadable_arguments_are_said_and_change_nothing(arguments):
+    """
+    What cannot be read is a finding, not a guess.
+    """
+    fold, said = played(call("TodoWrite", arguments))
+    assert said[0].outcome == "unreadable"
+    assert codes(said)[0] == "unreadable_arguments"
+    assert len(fold.lanes["main"].plan) == 0
+
+
+def test_a_creation_without_a_subject_is_unreadable():
+    """
+    A problem that the tool itself finds is told like any other.
+    """
+    assert played(call("TaskCreate", {"description": "d"}))[1][0].outcome == "unreadable"
+
+
+def test_what_no_plan_can_hold_leaves_the_plan_as_it_was():
+    """
+    A cycle that the host let pass is a finding.
+    """
+    cycle = update("1", addBlockedBy=["2"])
+    fold, said = played(create("a", 1), create("b", 2), update("2", addBlockedBy=["1"]), cycle)
+    assert said[3].outcome == "impossible"
+    assert [(f.code, f.severity) for f in said[3].findings] == [("cycle", Severity.WARN)]
+    assert fold.lanes["main"].plan["1"].blocked_by == ()
+
+
+def test_the_id_of_a_task_is_the_one_in_the_answer():
+    """
+    A resumed session goes on with its own numbers: task 57 is 57 here.
+    """
+    fold, _ = played(create("a", 57), update("57", status="completed"))
+    assert listed(fold) == [("57", "a", "completed")]
+
+
+def test_a_structured_answer_names_the_id_too():
+    """
+    Claude Code's toolUseResult is believed before the text.
+    """
+    told = CallResult("done", data={"task": {"id": "9", "subject": "a"}})
+    fold, _ = played(call("TaskCreate", {"subject": "a"}, told))
+    assert listed(fold)[0][0] == "9"
+
+
+@pytest.mark.parametrize("result", [None, OK, CallResult("x", data={"task": {"id": "x"}})])
+def test_without_a_told_id_the_next_number_is_taken(result):
+    """
+    No id in the answer: the plan counts on.
+    """
+    fold, _ = played(call("TaskCreate", {"subject": "a"}, result))
+    assert listed(fold)[0][0] == "1"
+
+
+def test_an_id_given_out_twice_is_told_and_kept_apart():
+    """
+    A host that uses an id again does not overwrite the first task.
+    """
+    fold, said = played(create("a", 1), create("b", 1), update("1", status="completed"))
+    assert listed(fold) == [("1", "a", "pending"), ("2", "b", "completed")]
+    assert "reused_id" in codes(said)
+
+
+def test_an_id_freed_by_deletion_and_used_again_is_followed():
+    """
+    AgentScope hands the highest id out again after deleting it; the replay keeps the two apart.
+    """
+    fold, _ = played(
+        create("a", 1),
+        update("1", status="deleted"),
+        create("b", 1),
+        update("1", status="completed"),
+    )
+    assert listed(fold) == [("2", "b", "completed")]
+
+
+def test_a_task_made_elsewhere_gets_an_entry():
+    """
+    A teammate's file updates tasks that the leader's file created; their statuses still count.
+    """
+    fold, said = played(update("4", status="in_progress"), update("4", status="completed"))
+    assert listed(fold) == [("4", "(made elsewhere)", "completed")]
+    assert codes(said).count("made_elsewhere") == 1
+
+
+def test_an_edge_to_a_task_made_elsewhere_stands():
+    """
+    Edges name tasks of other files too.
+    """
+    fold, _ = played(create("a", 5), update("5", addBlockedBy=["3"]))
+    assert [task.blocked_by for task in fold.lanes["main"].plan] == [("6",), ()]
+
+
+def test_edges_given_at_creation_are_followed():
+    """
+    AgentScope-like creations with blockers keep them.
+    """
+    later = call("TaskCreate", {"subject": "b", "blockedBy": ["1"]})
+    fold, _ = played(create("a", 1), later)
+    assert fold.lanes["main"].plan["2"].blocked_by == ("1",)
+
+
+def test_the_events_of_the_steps_lead_to_the_plan():
+    """
+    Also where ids are skipped and tasks come from elsewhere, replaying gives the tasks.
+    """
+    fold, said = played(create("a", 5), update("9", status="completed", addBlockedBy=["5"]))
+    events = [event for step in said if isinstance(step, Step) for event in step.events]
+    assert tuple(replay(Plan(), events)) == tuple(fold.lanes["main"].plan)
+
+
+def test_an_id_beyond_all_counting_gets_a_number_of_ours():
+    """
+    A task called 999999999999999999 does not use up the numbers of those that follow.
+    """
+    fold, _ = played(update("9" * 18, status="completed"), call("TaskCreate", {"subject": "b"}))
+    assert [task_id for task_id, _, _ in listed(fold)] == ["1", "2"]
+
+
+def test_several_tasks_in_one_creation_are_followed():
+    """
+    Our own batch creation can be replayed as well.
+    """
+    batch = {"tasks": [{"subject": "a"}, {"subject": "b", "blockedBy": ["#0"]}]}
+    fold, _ = played(call("TaskCreate", batch))
+    assert fold.lanes["main"].plan["2"].blocked_by == ("1",)
+
+
+def test_a_merging_write_keeps_what_it_does_not_name():
+    """
+    Cursor-style todo_write with merge changes what it names, by id or text, and adds the rest.
+    """
+    first = call("todo_write", {"merge": False, "todos": [todo("a", id="1"), todo("b", id="2")]})
+    then = {"merge": True, "todos": [todo("A", "completed", id="1"), todo("b", "in_progress")]}
+    more = {"merge": True, "todos": [todo("c", id="x")]}
+    fold, _ = played(first, call("todo_write", then), call("todo_write", more))
+    expected = [("1", "A", "completed"), ("2", "b", "in_progress"), ("3", "c", "pending")]
+    assert listed(fold) == expected
+
+
+def test_two_writes_of_one_message_are_a_finding():
+    """
+    Hosts let the later one win; the reader should know.
+    """
+    first = write(todo("a", "in_progress"), turn="m1")
+    assert "parallel_write" in codes(played(first, write(todo("b"), turn="m1"))[1])
+    assert "parallel_write" not in codes(played(first, write(todo("b"), turn="m2"))[1])
+
+
+def test_the_policy_decides_how_severe_a_finding_is():
+    """
+    The same call is a warning to the audit and an error to the strict policy, and counts anyway.
+    """
+    both = write(todo("a", "in_progress"), todo("b", "in_progress"))
+    _, audited = played(both)
+    fold, strict = played(both, policy=STRICT)
+    assert {f.severity for f in audited[0].findings} == {Severity.WARN}
+    assert "single_in_progress" in [f.code for f in strict[0].findings]
+    assert {f.severity for f in strict[0].findings} == {Severity.ERROR}
+    assert fold.lanes["main"].plan.counts.in_progress == 2
+
+
+def test_between_two_granular_calls_nothing_need_be_in_progress():
+    """
+    Completing one task and starting the next are two calls; the moment between is no finding.
+    """
+    calls = create("a", 1), create("b", 2), update("1", status="in_progress")
+    _, said = played(*calls, update("1", status="completed"))
+    assert "some_in_progress" not in codes(said)
+    assert "some_in_progress" in codes(played(write(todo("a")))[1])
+
+
+def test_a_list_that_ends_open_is_a_finding():
+    """
+    The last finding of a lane names what was left.
+    """
+    fold, said = played(write(todo("a", "in_progress"), todo("b"), line=4))
+    assert (said[-1].code, said[-1].line, said[-1].task_ids) == ("ended_unfinished", 4, ("1", "2"))
+    assert fold.lanes["main"].plan.counts.open == 2
+
+
+def test_lanes_are_plans_of_their_own():
+    """
+    A subagent's list does not touch the session's.
+    """
+    fold, said = played(write(todo("a", "completed")), write(todo("b", "completed"), lane="side"))
+    assert (listed(fold), listed(fold, "side")[0][1]) == ([("1", "a", "completed")], "b")
+    assert [step.lane for step in said] == ["main", "side"]
+
+
+def test_the_largest_size_is_remembered():
+    """
+    A plan that shrank is known by how large it was.
+    """
+    fold, _ = played(write(todo("a"), todo("b"), todo("c")), write(todo("a", "completed")))
+    assert (fold.lanes["main"].largest, len(fold.lanes["main"].plan)) == (3, 1)
+
+
+def test_a_bad_line_is_a_finding_and_a_compaction_is_none():
+    """
+    What could not be read is said with its line; summarising changes no plan.
+    """
+    _, said = played(BadLine(3, "cut"), Compaction(4))
+    assert [(each.code, each.line, each.text) for each in said] == [("bad_line", 3, "cut")]
+
+
+def test_a_step_says_what_it_cost():
+    """
+    Characters of the call and of its answer, as recorded.
+    """
+    _, said = played(call("update_plan", '{"plan":["a"]}', CallResult("Plan updated")))
+    assert said[0].chars == len('{"plan":["a"]}') + len("Plan updated")
+
+
+def test_a_step_holds_the_plan_and_what_happened():
+    """
+    The events of a step lead from the plan before to the plan after it.
+    """
+    _, said = played(create("a", 1), update("1", status="completed"))
+    assert said[1].plan["1"].status is Status.COMPLETED
+    assert [type(event).__name__ for event in said[1].events] == ["StatusChanged"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("<tool_use_error>Sibling tool call errored</tool_use_error>", "cancelled_call"),
+        ("<tool_use_error>Cancelled: parallel tool call Bash(ls) errored", "cancelled_call"),
+        ("[Operation Cancelled] Reason: User cancelled the operation.", "cancelled_call"),
+        ("<tool_use_error>InputValidationError: TodoWrite failed", "refused_call"),
+    ],
+)
+def test_a_cancelled_call_is_told_from_a_refused_one(text, code):
+    """
+    A model made no mistake where its neighbour failed, or where a person stopped it.
+    """
+    _, said = played(call("TodoWrite", {"todos": []}, CallResult(text, is_error=True)))
+    assert (said[0].outcome, codes(said)) == ("refused", [code])
+
+
+def test_an_update_without_effect_is_a_finding():
+    """
+    The task was so already.
+    """
+    _, said = played(create("a", 1), update("1", status="pending"))
+    assert codes(said[1:2]) == ["no_effect"]
+
+
+def test_what_is_added_as_completed_is_a_finding():
+    """
+    It was written down after the fact; one that was only reworded was not.
+    """
+    _, said = played(write(todo("a", "in_progress"), todo("b", "completed")))
+    assert [one.task_ids for one in said[0].findings if one.code == "born_completed"] == [("2",)]
+    _, said = played(
+        write(todo("a", "in_progress"), todo("b", "completed")),
+        write(todo("a", "in_progress"), todo("b, as agreed", "completed")),
+    )
+    assert "born_completed" not in codes(said[1:2])
+
+
+def test_completions_by_calls_of_one_message_are_one_finding():
+    """
+    However many there are; those of different messages are none.
+    """
+    tasks = [create(str(number), number) for number in range(1, 4)]
+    done = [update(str(number), status="completed") for number in range(1, 4)]
+    _, said = played(*tasks, *(attrs.evolve(one, turn="m1") for one in done))
+    assert codes(said).count("parallel_completion") == 1
+    turns = zip(done, ("m1", "m2", "m3"), strict=True)
+    _, said = played(*tasks, *(attrs.evolve(one, turn=turn) for one, turn in turns))
+    assert "parallel_completion" not in codes(said)
+
+
+def test_the_audit_warns_of_what_was_accepted_then():
+    """
+    A cycle that the recorded system took is no error of the audit, and one of any other policy.
+    """
+    calls = create("a", 1), update("1", addBlockedBy=["1"])
+    for policy, severity in ((AUDIT, Severity.WARN), (STRICT, Severity.ERROR)):
+        _, said = played(*calls, policy=policy)
+        assert said[1].outcome == "impossible"
+        assert {one.severity for one in said[1].findings} == {severity}

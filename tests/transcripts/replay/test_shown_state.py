@@ -1,0 +1,164 @@
+"""What the answers of tools show of the plan is believed over what the calls alone would give."""
+
+import pytest
+
+from todoplan.transcripts.calls import CallResult, PlanningCall
+from todoplan.transcripts.replay.recording import Fold
+from todoplan.transcripts.replay.shown_state import shown_tasks
+
+
+def call(tool, arguments, text="ok", line=1, **data):
+    return PlanningCall(tool, arguments, line, result=CallResult(text, data=data or None))
+
+
+def create(subject, task_id):
+    return call("TaskCreate", {"subject": subject}, f"Task #{task_id} created successfully: x")
+
+
+def listing(*rows):
+    keys = ("id", "subject", "status")
+    return call(
+        "TaskList", {}, "", line=9, tasks=[dict(zip(keys, row, strict=True)) for row in rows]
+    )
+
+
+def played(*calls):
+    fold = Fold()
+    steps = [fold.feed(one) for one in calls]
+    plan = fold.lanes["main"].plan
+    codes = [[(one.code, one.task_ids) for one in step.findings] for step in steps]
+    return [(task.id, task.subject, task.status.value) for task in plan], codes
+
+
+SOW, REAP = create("Sow", 1), create("Reap", 2)
+
+
+def test_a_list_shows_what_others_did():
+    """
+    A task that was completed, one that was reworded, one that was made: each is named, once.
+    """
+    shown = listing(("1", "Sow", "completed"), ("2", "Mow", "pending"), ("3", "Eat", "in_progress"))
+    plan, codes = played(SOW, REAP, shown, shown)
+    assert plan == [("1", "Sow", "completed"), ("2", "Mow", "pending"), ("3", "Eat", "in_progress")]
+    assert codes[2:] == [[("changed_elsewhere", ("1", "2", "3"))], []]
+
+
+def test_a_task_that_a_whole_list_leaves_out_is_gone():
+    """
+    Only where the answer is structured: words may be cut short.
+    """
+    plan, codes = played(SOW, REAP, listing(("2", "Reap", "pending")))
+    assert plan == [("2", "Reap", "pending")]
+    assert codes[2] == [("changed_elsewhere", ("1",))]
+    plan, codes = played(SOW, REAP, call("TaskList", {}, "#2 [completed] Reap [blocked by #1]"))
+    assert plan == [("1", "Sow", "pending"), ("2", "Reap", "completed")]
+
+
+def test_words_tell_the_status_and_not_the_subject():
+    """
+    An owner may stand behind a subject; a task that is new gets the text as it stands.
+    """
+    plan, _ = played(
+        SOW, call("TaskList", {}, "#1 [in_progress] Sow (ann)\n#2 [odd] x\n#4 [pending] Eat")
+    )
+    assert plan == [("1", "Sow", "in_progress"), ("4", "Eat", "pending")]
+
+
+def test_one_task_that_is_looked_at_says_nothing_of_the_others():
+    """
+    TaskGet shows one.
+    """
+    shown = call(
+        "TaskGet", {"taskId": "1"}, "", task={"id": "1", "subject": "Sow", "status": "completed"}
+    )
+    plan, codes = played(SOW, REAP, shown)
+    assert plan == [("1", "Sow", "completed"), ("2", "Reap", "pending")]
+    assert codes[2] == [("changed_elsewhere", ("1",))]
+
+
+@pytest.mark.parametrize(
+    "empty", [call("TaskList", {}, "No tasks found"), call("TaskList", {}, "", tasks=[])]
+)
+def test_an_empty_list_is_a_lost_plan_where_tasks_are_open(empty):
+    """
+    It removes nothing; a finished plan that is gone was cleared by the program, as it does.
+    """
+    plan, codes = played(SOW, REAP, empty)
+    assert (len(plan), codes[2]) == (2, [("lost_plan", ("1", "2"))])
+    done = call("TaskUpdate", {"taskId": "1", "status": "completed"})
+    plan, codes = played(SOW, done, empty)
+    assert (len(plan), codes[2]) == (1, [])
+
+
+def test_an_update_says_what_the_status_was_before():
+    """
+    Somebody else started it: the completion is no jump.
+    """
+    change = {"from": "in_progress", "to": "completed"}
+    update = {"taskId": "1", "status": "completed"}
+    plan, codes = played(SOW, call("TaskUpdate", update, taskId="1", statusChange=change))
+    assert plan == [("1", "Sow", "completed")]
+    assert codes[1] == [("changed_elsewhere", ("1",))]
+    again = call(
+        "TaskUpdate", update, taskId="1", statusChange={"from": "pending", "to": "completed"}
+    )
+    assert "linear_status" in [code for code, _ in played(SOW, again)[1][1]]
+
+
+def test_a_task_of_a_team_that_is_updated_is_made_elsewhere():
+    """
+    What its status was before says nothing of its text.
+    """
+    change = {"from": "in_progress", "to": "completed"}
+    update = call(
+        "TaskUpdate", {"taskId": "7", "status": "completed"}, taskId="7", statusChange=change
+    )
+    assert played(update)[0] == [("7", "(made elsewhere)", "completed")]
+
+
+def test_a_finished_list_that_was_cleared_is_not_a_list_that_was_changed():
+    """
+    The program clears it, and the next write begins a new plan: no completed item was removed.
+    """
+    first = call("TodoWrite", {"todos": [{"content": "Sow", "status": "completed"}]})
+    todos = [{"content": "Eat", "status": "in_progress"}]
+    plan, codes = played(first, call("TodoWrite", {"todos": todos}, oldTodos=[], newTodos=todos))
+    assert plan == [("2", "Eat", "in_progress")]
+    assert codes[1] == [("new_plan", ())]
+    _, codes = played(first, call("TodoWrite", {"todos": todos}, oldTodos=[{}], newTodos=todos))
+    assert "new_plan" not in [code for code, _ in codes[1]]
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        ["x"],
+        [{"id": 1, "subject": "Sow", "status": "pending"}],
+        [{"id": "x1", "subject": "Sow", "status": "pending"}],
+        [{"id": "1", "subject": None, "status": "pending"}],
+        [{"id": "1", "subject": "Sow", "status": "odd"}],
+    ],
+)
+def test_what_is_no_task_shows_none_and_removes_none(tasks):
+    """
+    A list in which nothing is understood says nothing about the plan.
+    """
+    assert shown_tasks(CallResult("", data={"tasks": tasks})) == ()
+    plan, codes = played(SOW, call("TaskList", {}, "", tasks=tasks))
+    assert (len(plan), codes[1]) == (1, [])
+
+
+def test_what_no_plan_can_hold_is_not_followed():
+    """
+    A shown task without a text stays as it was.
+    """
+    plan, codes = played(SOW, listing(("1", " ", "pending")))
+    assert (plan, codes[1]) == ([("1", "Sow", "pending")], [])
+
+
+def test_an_answer_that_is_missing_shows_nothing():
+    """
+    A list that was asked for and never came.
+    """
+    plan, _ = played(SOW, PlanningCall("TaskList", {}, 2))
+    assert len(plan) == 1

@@ -1,0 +1,53 @@
+"""The same session in every dialect, so that no reader depends on recordings from elsewhere."""
+
+import pytest
+from support.recorded import bad_lines, compactions
+from support.synthetic import ITEMS, SYNTHETIC, synthetic
+
+from todoplan.transcripts.reading import DIALECTS
+from todoplan.transcripts.replay.recording import replay_file
+
+by_name = pytest.mark.parametrize("name", SYNTHETIC)
+ENDING = list(zip(ITEMS, ("completed", "in_progress", "pending"), strict=True))
+COMPACTED = {"claude-code": 1, "codex": 1, "opencode": 4}
+UNTIMED = {
+    "langchain",
+    "langchain serialised",
+    "gemini contents",
+    "gemini markdown",
+    "gemini unity",
+}
+
+
+def test_no_dialect_is_left_out():
+    """
+    Each dialect of the table has a recording here, written from its format's description.
+    """
+    assert {name.split()[0] for name in SYNTHETIC} == set(DIALECTS)
+
+
+@by_name
+def test_one_session_replays_to_one_plan_in_every_dialect(tmp_path, name):
+    """
+    The dialect is told, every call is met once, the refused one changes nothing, the plan is whole.
+    """
+    replay = replay_file(synthetic(tmp_path, name))
+    outcomes = [step.outcome for step in replay.steps()]
+    (lane,) = replay.lanes
+    assert replay.dialect == name.split()[0]
+    assert outcomes.count("refused") == replay.refused == 1
+    assert set(outcomes) == {"applied", "refused"}
+    assert [(task.subject, task.status) for task in lane.plan] == ENDING
+    assert [finding.code for finding in replay.findings if finding.code == "bad_line"] == []
+
+
+@by_name
+def test_times_turns_and_compactions_are_read_where_a_dialect_has_them(tmp_path, name):
+    """
+    A time is of the day of the session; a summary is met where it stands.
+    """
+    path = synthetic(tmp_path, name)
+    days = {step.at and step.at.date().isoformat() for step in replay_file(path).steps()}
+    assert days == ({None} if name in UNTIMED else {"2026-03-02"})
+    assert len(compactions(path)) == COMPACTED.get(name, 0)
+    assert bad_lines(path) == []

@@ -1,0 +1,68 @@
+"""`todoplan replay`: recordings through the core, for people or for programs."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal, Protocol
+
+import attrs
+
+from todoplan.cli.output.json_document import JsonPrinter
+from todoplan.cli.output.markdown import MarkdownPrinter
+from todoplan.cli.output.text import TextPrinter
+from todoplan.cli.recordings import Input, Run, expand, sample
+from todoplan.cli.screen import Screen
+from todoplan.transcripts.replay.findings import POLICIES
+from todoplan.transcripts.replay.recording import Replay
+
+__all__ = ["Form", "ReplayOptions", "replay", "replay_sample"]
+
+Form = Literal["text", "markdown", "json"]
+
+
+class _Printer(Protocol):
+    def recording(self, replay: Replay) -> None: ...
+
+    def close(self, run: Run) -> None: ...
+
+
+@attrs.frozen
+class ReplayOptions:
+    """
+    How to replay: the form of the output, the policy and (or `None`) the dialect by name.
+    """
+
+    form: Form = "text"
+    policy: str = "audit"
+    dialect: str | None = None
+
+
+def replay(paths: Iterable[Path], options: ReplayOptions, screen: Screen) -> int:
+    """
+    Replay the recordings, and return the exit code.
+    """
+    return _replay(expand(paths), options, screen)
+
+
+def replay_sample(options: ReplayOptions, screen: Screen) -> int:
+    """
+    Replay the recording that comes with the package, and return the exit code.
+    """
+    with sample() as source:
+        return _replay((source,), options, screen)
+
+
+def _replay(inputs: Iterable[Input], options: ReplayOptions, screen: Screen) -> int:
+    run = Run(screen, POLICIES[options.policy], options.dialect)
+    printer = _printer(options, screen)
+    run.replay_all(inputs, printer.recording)
+    printer.close(run)
+    return run.exit_code
+
+
+def _printer(options: ReplayOptions, screen: Screen) -> _Printer:
+    if options.form == "json":
+        # Written as it is read: a document of many recordings would not fit the memory.
+        printer = JsonPrinter(screen, options.policy)
+        printer.open()
+        return printer
+    return MarkdownPrinter(screen) if options.form == "markdown" else TextPrinter(screen)

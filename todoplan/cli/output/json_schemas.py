@@ -1,0 +1,108 @@
+"""The JSON Schemas (draft 2020-12) of what `--json` prints: what other programs may rely on."""
+
+from typing import Any, get_args
+
+from todoplan.cli.commands import stats as stats_command
+from todoplan.cli.output import json_document as as_json
+from todoplan.codec import json_schema
+from todoplan.transcripts.replay.call_replay import Outcome
+
+__all__ = ["REPLAY_SCHEMA", "STATS_SCHEMA"]
+
+_Schema = dict[str, Any]
+
+_TEXT: _Schema = {"type": "string"}
+_COUNT: _Schema = {"type": "integer", "minimum": 0}
+
+
+def _object(**properties: _Schema) -> _Schema:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _array(of: _Schema) -> _Schema:
+    return {"type": "array", "items": of}
+
+
+def _counts(*names: str) -> dict[str, _Schema]:
+    return dict.fromkeys(names, _COUNT)
+
+
+# `required` lists every key and nothing forbids others: new keys may come at any time.
+_UNREAD = _array(_object(file=_TEXT, reason=_TEXT))
+
+_STEP = _object(
+    line={"type": "integer", "minimum": 1},
+    at={"type": ["string", "null"]},
+    lane=_TEXT,
+    actor=_TEXT,
+    tool=_TEXT,
+    outcome={"enum": list(get_args(Outcome))},
+    events={"$ref": "#/$defs/entry/properties/events"},
+    counts=_object(**_counts("pending", "in_progress", "completed", "cancelled")),
+    chars=_COUNT,
+)
+_LANE = _object(name=_TEXT, **_counts("calls", "refused", "largest"), plan={"$ref": "#/$defs/plan"})
+_FINDING = _object(
+    code=_TEXT,
+    severity={"enum": ["warn", "error"]},
+    line=_COUNT,
+    lane=_TEXT,
+    task_ids=_array(_TEXT),
+    text=_TEXT,
+)
+_RECORDING = _object(
+    file=_TEXT,
+    dialect=_TEXT,
+    steps=_array(_STEP),
+    lanes=_array(_LANE),
+    findings=_array(_FINDING),
+    bad_lines=_COUNT,
+    other_tools=_array(_TEXT),
+)
+_CALLS = _counts("calls", "updates", "reads", "failed", "chars", "bad_lines")
+_TALLY = _object(
+    file=_TEXT,
+    dialect=_TEXT,
+    **_counts("plans", "largest"),
+    **_CALLS,
+    findings={"type": "object", "additionalProperties": _COUNT},
+)
+_TOTALS = _object(
+    **_counts("recordings", "plans"), median={"type": "number"}, **_counts("largest"), **_CALLS
+)
+_SHARE = _object(
+    code=_TEXT,
+    calls=_COUNT,
+    share={"type": "number", "minimum": 0, "maximum": 1},
+    **_counts("recordings", "count"),
+)
+
+
+def _document(form: str, version: int, **properties: _Schema) -> _Schema:
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_object(
+            format={"const": form},
+            version={"const": version},
+            policy=_TEXT,
+            **properties,
+            unreadable=_UNREAD,
+            skipped=_UNREAD,
+        ),
+    }
+
+
+REPLAY_SCHEMA: _Schema = {
+    **_document(as_json.FORMAT, as_json.VERSION, recordings=_array(_RECORDING)),
+    "$defs": json_schema()["$defs"],
+}
+"""What `todoplan replay --json` prints."""
+
+STATS_SCHEMA: _Schema = _document(
+    stats_command.FORMAT,
+    stats_command.VERSION,
+    recordings=_array(_TALLY),
+    totals=_TOTALS,
+    findings=_array(_SHARE),
+)
+"""What `todoplan stats --json` prints."""

@@ -1,0 +1,171 @@
+"""
+A step as one row of a timeline: when, which tool, the plan as a strip, what changed in few words.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+import attrs
+
+from todoplan.core.events.types import (
+    EdgeAdded,
+    EdgeRemoved,
+    Event,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+    TasksReordered,
+)
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Severity
+from todoplan.dialogue.replies.views import ids_text
+from todoplan.render.cleaning import clip, one_line
+from todoplan.transcripts.calls import MAIN_LANE
+from todoplan.transcripts.replay.call_replay import Step
+from todoplan.transcripts.replay.findings import Finding
+
+__all__ = ["MARKS", "Row", "event_phrases", "mark", "row_of"]
+
+_SUBJECT = 60
+_MOVES = {
+    Status.PENDING: "put back",
+    Status.IN_PROGRESS: "started",
+    Status.COMPLETED: "completed",
+    Status.CANCELLED: "cancelled",
+}
+
+
+def event_phrases(events: Iterable[Event], plan: Plan) -> tuple[str, ...]:
+    """
+    Return a phrase for each kind of change; `plan` is the plan afterwards. Cleaned, on one line.
+
+    A task that is alone in its group is named by its subject too, cut at 60 columns.
+    """
+    groups: dict[str, dict[str, None]] = {}
+    for event in events:
+        for verb, task_id in _changes(event):
+            groups.setdefault(verb, {})[task_id] = None
+    return tuple(_phrase(verb, tuple(ids), plan) for verb, ids in groups.items())
+
+
+def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:
+    if ids == ("",):
+        return verb
+    only = plan.get(ids[0]) if len(ids) == 1 else None
+    subject = f" {clip(one_line(only.subject), _SUBJECT)}" if only else ""
+    return f"{verb} {ids_text(ids)}{subject}".rstrip()
+
+
+def _changes(event: Event) -> Iterator[tuple[str, str]]:  # noqa: C901 - a case for each event
+    match event:
+        case TaskCreated(task):
+            yield "created", task.id
+            if task.status is not Status.PENDING:
+                yield _MOVES[task.status], task.id
+        case StatusChanged(task_id, old, new):
+            back = old.resolved and not new.resolved
+            yield "reopened" if back else _MOVES[new], task_id
+        case TaskEdited(task_id, changes):
+            yield "reworded" if "subject" in changes else "edited", task_id
+        case EdgeAdded(_, blocked):
+            yield "linked", blocked
+        case EdgeRemoved(_, blocked):
+            yield "unlinked", blocked
+        case TaskDeleted(task_id):
+            yield "removed", task_id
+        case PlanCleared(task_ids):
+            yield from (("removed", task_id) for task_id in task_ids)
+        case PlanRestored(tasks):
+            yield from (("restored", task.id) for task in tasks)
+        case TasksReordered():
+            yield "reordered", ""
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+MARKS = {
+    Status.PENDING: ".",
+    Status.IN_PROGRESS: "~",
+    Status.COMPLETED: "x",
+    Status.CANCELLED: "-",
+}
+"""A task in the strip."""
+
+_STRIP = 10
+_NAME = 24
+_NOTHING = {
+    "applied": "no change",
+    "read": "read the plan",
+    "refused": "refused, no change",
+    "unreadable": "arguments unreadable, no change",
+    "impossible": "impossible, no change",
+}
+
+
+@attrs.frozen
+class Row:
+    """
+    A step as a timeline shows it; the texts are cleaned and on one line.
+
+    `strip` has a mark for each task (ten for a longer plan, in proportion), `done` reads "2/5",
+    `mark` is "!" for a warning and "!!" for an error. `phrases` say what changed, at least one.
+    """
+
+    line: int
+    day: str
+    time: str
+    tool: str
+    strip: str
+    done: str
+    mark: str
+    phrases: tuple[str, ...]
+
+
+def row_of(step: Step) -> Row:
+    """
+    Return the row of a step.
+    """
+    counts = step.plan.counts
+    return Row(
+        line=step.line,
+        day=f"{step.at:%Y-%m-%d}" if step.at else "",
+        time=f"{step.at:%H:%M:%S}" if step.at else "",
+        tool=clip(one_line(step.tool), _NAME),
+        strip=_strip(step.plan),
+        done=f"{counts.completed}/{counts.total}",
+        mark=mark(step.findings),
+        phrases=_phrases(step),
+    )
+
+
+def mark(findings: tuple[Finding, ...]) -> str:
+    """
+    Return "!!" if one of the findings is an error, "!" for warnings only, "" for none.
+    """
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        return "!!"
+    return "!" if findings else ""
+
+
+def _strip(plan: Plan) -> str:
+    if len(plan) <= _STRIP:
+        return "".join(MARKS[task.status] for task in plan)
+    # Rounded down: a strip is full only when everything is done.
+    counts = plan.counts
+    resolved = "x" * (counts.resolved * _STRIP // counts.total)
+    active = "~" if counts.in_progress else ""
+    return (resolved + active).ljust(_STRIP, ".")
+
+
+def _phrases(step: Step) -> tuple[str, ...]:
+    first, *more = event_phrases(step.events, step.plan) or (_NOTHING[step.outcome],)
+    return (_who(step) + first, *more)
+
+
+def _who(step: Step) -> str:
+    names = dict.fromkeys(name for name in (step.lane, step.actor) if name != MAIN_LANE)
+    return "".join(f"{clip(one_line(name), _NAME)}: " for name in names)

@@ -1,0 +1,125 @@
+"""
+Cycles that new edges close: looked for once a command, however many edges it adds.
+
+Theory. A plan has no cycle, so a cycle after a command runs through an edge that the command added:
+all of it lies ahead of that edge's blocked end, and behind its blocker. Both sides are walked in
+turn, and the one that ends first holds every cycle there can be; a new task at the end of a long
+chain costs one step. Within that region one walk in depth meets each edge once, and an edge back to
+a task that is still being walked closes a cycle. So the work grows with the tasks and edges
+touched, and no input makes it grow faster: one search for each edge, which this replaced, took
+15 seconds for 95,000 edges among 1,000 tasks.
+"""
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from todoplan.core.plan.graph import Tasks, path_between
+from todoplan.core.plan.model import Task
+
+__all__ = ["Edge", "closing_edges"]
+
+Edge = tuple[str, str]
+"""Who blocks, and who is blocked."""
+
+_SHORTENED = 20
+
+
+def closing_edges(tasks: Tasks, added: Mapping[Edge, object]) -> dict[Edge, tuple[str, ...]]:
+    """
+    Return the added edges that close a cycle, each with its way round: from the blocked task to its
+    blocker, and to the blocked task again.
+
+    `added` stands in `tasks` already; of the added edges on a cycle the last one counts as the one
+    that closes it. Among many cycles that share tasks some stay unnamed: all ways round together
+    are no longer than the tasks and edges walked.
+    """
+    if len(added) == 1:
+        ((blocker, blocked),) = added
+        way = path_between(tasks, blocked, blocker)
+        return {(blocker, blocked): (*way, blocked)} if way else {}
+    region = _region(tasks, added)
+    number = {edge: place for place, edge in enumerate(added)}
+    room = len(region) + len(added)
+    found: dict[Edge, tuple[str, ...]] = {}
+    for loop in _loops(tasks, region):
+        edges = zip(loop, (*loop[1:], loop[0]), strict=True)
+        last = max((edge for edge in edges if edge in number), key=number.__getitem__, default=None)
+        # A cycle of old edges alone was named by an earlier check of the same command.
+        if last is None or last in found:
+            continue
+        blocker, blocked = last
+        if len(found) < _SHORTENED:  # the shortest way says most, but is a search of its own
+            found[last] = (*path_between(tasks, blocked, blocker), blocked)
+        else:
+            start = loop.index(blocked)
+            found[last] = (*loop[start:], *loop[:start], blocked)
+        room -= len(loop)
+        if room < 0:
+            break
+    return found
+
+
+def _region(tasks: Tasks, added: Collection[Edge]) -> dict[str, None]:
+    """
+    Return tasks among which every cycle lies: all that wait for the edges, or all that they wait
+    for, whichever are fewer.
+    """
+    ahead = dict.fromkeys(blocked for _, blocked in added)
+    behind = dict.fromkeys(blocker for blocker, _ in added)
+    walks = (ahead, _walk(tasks, ahead, _blocks)), (behind, _walk(tasks, behind, _blocked_by))
+    while True:
+        for seen, walk in walks:
+            if next(walk, None) is None:
+                return seen
+
+
+def _walk(
+    tasks: Tasks, seen: dict[str, None], neighbours: Callable[[Task], tuple[str, ...]]
+) -> Iterator[bool]:
+    queue = deque(seen)
+    while queue:
+        task = tasks.get(queue.popleft())
+        for near in neighbours(task) if task else ():
+            if near not in seen:
+                seen[near] = None
+                queue.append(near)
+        yield True
+
+
+def _blocks(task: Task) -> tuple[str, ...]:
+    return task.blocks
+
+
+def _blocked_by(task: Task) -> tuple[str, ...]:
+    return task.blocked_by
+
+
+def _loops(tasks: Tasks, region: Collection[str]) -> Iterator[list[str]]:
+    """
+    Yield a cycle for each edge that leads back to a task being walked. Iterative: a chain may be
+    100,000 long.
+    """
+    done: set[str] = set()
+    for start in region:
+        if start in done:
+            continue
+        trail, place, ways = [start], {start: 0}, [_ahead(tasks, start)]
+        while trail:
+            for near in ways[-1]:
+                if near in place:
+                    yield trail[place[near] :]
+                elif near in region and near not in done:
+                    place[near] = len(trail)
+                    trail.append(near)
+                    ways.append(_ahead(tasks, near))
+                    break
+            else:
+                ways.pop()
+                left = trail.pop()
+                del place[left]
+                done.add(left)
+
+
+def _ahead(tasks: Tasks, task_id: str) -> Iterator[str]:
+    task = tasks.get(task_id)
+    return iter(task.blocks if task else ())

@@ -1,0 +1,95 @@
+"""
+The application's own hand on a plan that a framework keeps: what is the same in every adapter.
+
+Law: what a developer gives wrongly is an error at once, before anything is read or changed; what is
+done leaves an entry of the journal that says who did it, and when.
+"""
+
+from datetime import datetime
+from typing import Any, TypeVar
+
+from todoplan.core.commands import Command, RestorePlan
+from todoplan.core.decide.decide import Accepted, Decision, decide
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import PlanRestored
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import short_repr
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.errors import PlanError
+
+__all__ = ["edited", "require", "require_clock", "seeded", "whole_entry"]
+
+T = TypeVar("T")
+
+_REMEDIES: dict[type, str] = {
+    Plan: "a plan, such as plan_of([...]) or plan_of_state(...)",
+    Policy: "a policy, such as STRICT or DEFAULT.but(max_items='off')",
+    Settings: "settings, such as Settings(unfinished=0)",
+    Toolbox: "a toolbox, such as Toolbox(TASKS, STRICT)",
+}
+
+
+def require(value: object, kind: type[T], remedy: str = "") -> T:
+    """
+    Return the value if it is of the kind that is meant.
+
+    Raises:
+        PlanError: it is not; says what was seen and what to write.
+    """
+    if isinstance(value, kind):
+        return value
+    legal = remedy or _REMEDIES.get(kind, f"a {kind.__name__}")
+    msg = f"{short_repr(value)} was given; give {legal}"
+    raise PlanError(msg, seen=value)
+
+
+def require_clock(value: Any) -> Any:
+    """
+    Return a clock, which is any function without arguments.
+
+    Raises:
+        PlanError: it cannot be called.
+    """
+    if callable(value):
+        return value
+    msg = f"{short_repr(value)} was given; give a clock: a function that returns an aware datetime"
+    raise PlanError(msg, seen=value)
+
+
+def edited(
+    plan: Plan, command: Command, policy: Policy, *, at: datetime, actor: str | None
+) -> tuple[Decision, Entry | None]:
+    """
+    Return what a command comes to, and its entry of the journal if it has changed something.
+
+    Raises:
+        PlanError: what was given is no policy, or no command.
+    """
+    decision = decide(plan, command, require(policy, Policy), at=at)
+    if not isinstance(decision, Accepted) or not decision.events:
+        return decision, None
+    cause = type(command).__name__
+    return decision, Entry(decision.plan.revision, decision.events, at, actor, cause)
+
+
+def seeded(
+    before: Plan, plan: Plan, *, at: datetime, actor: str | None
+) -> tuple[Plan, Entry | None]:
+    """
+    Return the plan with the tasks of another, whatever was there, and its entry; ids in use go on.
+
+    No rule is asked: an application may well resume what its policy would not let a model write.
+    """
+    command = RestorePlan(tuple(require(plan, Plan)), plan.next_id)
+    decision, entry = edited(before, command, Policy(), at=at, actor=actor)
+    return (decision.plan, entry) if isinstance(decision, Accepted) else (before, None)
+
+
+def whole_entry(plan: Plan, cause: str, *, at: datetime, actor: str | None = None) -> Entry:
+    """
+    Return the entry for a plan that was put in place as it is, revision and all.
+    """
+    restored = PlanRestored(tuple(plan), plan.next_id)
+    return Entry(plan.revision, (restored,), at, actor, cause)

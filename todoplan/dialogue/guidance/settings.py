@@ -1,0 +1,59 @@
+"""Which reminders guidance gives, and how often."""
+
+from typing import Literal, get_args
+
+import attrs
+
+from todoplan.core.plan.validation import short_repr
+from todoplan.errors import PlanError
+
+__all__ = ["Settings"]
+
+
+@attrs.frozen
+class Settings:
+    """
+    The switches of guidance; 0, `False` or "off" switches a reminder off.
+
+    `plan_lost`: show the plan again when nothing in the request shows it.
+    `unfinished`: how often a final answer is sent back while tasks are open, counted anew whenever
+    more tasks are resolved; once it is used up the answer is let go, or with `on_ignored="raise"`
+    the verdict is to raise. A question to the person is never sent back.
+    `empty`: how often a run without a plan is reminded that it may write one.
+    `stale`: after how many turns without a change a task in progress is mentioned.
+    `changed`: show the plan again when somebody else has changed it.
+    `all_done`: ask once for the answer itself when all is resolved, "if_silent" only where the
+    final answer has no text.
+
+    Raises:
+        PlanError: a value is none of these.
+    """
+
+    plan_lost: bool = True
+    unfinished: int = 2
+    on_ignored: Literal["let_go", "raise"] = "let_go"
+    empty: int = 0
+    stale: int = 0
+    changed: bool = False
+    all_done: Literal["off", "if_silent", "always"] = "off"
+
+    def __attrs_post_init__(self) -> None:
+        for field in attrs.fields(Settings):
+            value = getattr(self, field.name)
+            if words := get_args(field.type):
+                fits, legal = value in words, " or ".join(map(repr, words))
+            elif isinstance(field.default, bool):
+                fits, legal = isinstance(value, bool), "True or False"
+            else:  # `type`, since True is an int, and whoever writes it means something else
+                fits, legal = type(value) is int and value >= 0, "a whole number, 0 for never"
+            if not fits:
+                msg = f"Settings({field.name}=...) is {short_repr(value)}; write {legal}"
+                raise PlanError(msg, seen=value, name=field.name)
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in attrs.fields(Settings)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"Settings({', '.join(changed)})"

@@ -1,0 +1,219 @@
+"""
+What scripted models say: conversations that every adapter must carry alike, written out or drawn.
+
+A conversation is several runs, a run is the model's turns up to its final answer.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import strategies as st
+
+from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.testing.adapters.host import ModelTurn
+from todoplan.testing.strategies import arguments, broken_arguments
+
+__all__ = [
+    "TASKS",
+    "TOOLSETS",
+    "Run",
+    "broken_runs",
+    "conversation",
+    "conversations",
+    "each_toolset",
+    "is_utf8",
+    "numbered",
+    "says",
+    "turn",
+    "write",
+]
+
+Run = tuple[ModelTurn, ...]
+
+TASKS = tasks()
+
+TOOLSETS: dict[str, ToolSet] = {
+    "todos": TODOS,
+    "tasks": TASKS,
+    "lean": LEAN,
+    "renamed": tasks("snake").renamed(TaskCreate="add_step", TaskUpdate="change_step"),
+    "renamed_list": TODOS.renamed(write_todos="TodoWrite"),
+}
+"""The tool sets of the checks, by name."""
+
+each_toolset = pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
+
+
+def turn(*calls: tuple[str, Any], text: str = "") -> ModelTurn:
+    """
+    Return a turn that makes calls, (name, arguments) each.
+    """
+    return ModelTurn(tuple(Call(name, arguments) for name, arguments in calls), text)
+
+
+def says(text: str = "Done.") -> ModelTurn:
+    """
+    Return a final answer.
+    """
+    return ModelTurn(text=text)
+
+
+def numbered(
+    runs: Iterable[Sequence[ModelTurn]], numbers: Iterator[int], *, singly: bool = False
+) -> tuple[Run, ...]:
+    """
+    Return the runs with an id for each call; `singly` with one call a turn.
+    """
+
+    def parted(one: ModelTurn) -> list[ModelTurn]:
+        alone = [attrs.evolve(one, calls=(call,)) for call in one.calls] if singly else []
+        return alone or [one]
+
+    def named(one: ModelTurn) -> ModelTurn:
+        calls = (Call(c.name, _read(c.arguments), f"call_{next(numbers)}") for c in one.calls)
+        return attrs.evolve(one, calls=tuple(calls))
+
+    return tuple(tuple(named(each) for one in run for each in parted(one)) for run in runs)
+
+
+def _read(arguments: Any) -> Any:
+    """
+    Return arguments as they are read from JSON, where surrogates that make a pair are one letter.
+    """
+    return arguments if isinstance(arguments, str) else json.loads(json.dumps(arguments))
+
+
+def is_utf8(arguments: Any) -> bool:
+    """
+    Say whether arguments, once they are read from JSON, can be written as UTF-8.
+    """
+    text = json.dumps(_read(arguments), ensure_ascii=False)
+    return text == text.encode("utf-8", "replace").decode("utf-8")
+
+
+def write(*entries: tuple[str, str], **more: Any) -> dict[str, Any]:
+    """
+    Return the arguments of a whole-list write, (content, status) each.
+    """
+    return {"todos": [{"content": text, "status": status} for text, status in entries], **more}
+
+
+_LIST = (
+    (
+        turn(
+            ("write_todos", write(("Dig", "in_progress"), ("Lay", "pending"), ("Fill", "pending")))
+        ),
+        turn(("read_todos", {}), text="Let me see."),
+        turn(
+            ("write_todos", write(("Dig", "completed"), ("Lay", "in_progress"), ("Mow", "pending")))
+        ),
+        says(),
+    ),
+    (
+        turn(
+            ("write_todos", write(("Dig", "completed"), ("Lay", "in_progress"), ("Mow", "pending")))
+        ),
+        turn(("write_todos", write(("Lay", "completed"), ("Dig", "pending")))),
+        turn(("write_todos", {"todos": []})),
+        turn(("write_todos", {"todos": [], "clear": True}), ("read_todos", {})),
+        says(),
+    ),
+)
+_ITEMS = (
+    (
+        turn(("TaskCreate", {"subject": "Dig", "description": "Two metres.\nNot more."})),
+        turn(
+            ("TaskCreate", {"subject": "Lay", "blockedBy": ["1"], "priority": "high"}),
+            ("TaskCreate", {"subject": "Fill", "owner": "Ann", "estimate": 30}),
+            ("TaskUpdate", {"taskId": "3", "addBlockedBy": ["2"], "metadata": {"bed": [1, None]}}),
+        ),
+        turn(("TaskUpdate", {"taskId": "1", "status": "in_progress"}), ("TaskList", {})),
+        turn(("TaskUpdate", {"taskId": "1", "status": "completed"}), text="Dug."),
+        turn(("TaskGet", {"taskId": "2"})),
+        says(),
+    ),
+    (
+        turn(("TaskUpdate", {"taskId": "3", "status": "deleted"})),
+        turn(
+            (
+                "TaskCreate",
+                {"tasks": [{"subject": "Mow"}, {"subject": "Rake", "blockedBy": ["#0"]}]},
+            )
+        ),
+        turn(("TaskUpdate", {"taskId": "2", "status": "cancelled", "owner": "Bo"})),
+        turn(("TaskUpdate", {"taskId": "1", "status": "pending", "priority": "low"})),
+        turn(("TaskGet", {"taskId": "9"}), ("TaskUpdate", {"taskId": "4", "addBlockedBy": ["5"]})),
+        says(),
+    ),
+)
+_STEPS = (
+    (
+        turn(("plan", {"write": ["Dig", "Lay", "Fill"]})),
+        turn(("plan", {"done": [1]}), ("plan", {"add": ["Mow"]})),
+        turn(("plan", {})),
+        says(),
+    ),
+    (
+        turn(("plan", {"edit": [{"id": 4, "text": "Mow it", "after": [3]}], "drop": [2]})),
+        turn(("plan", {"done": [3], "add": ["Rake"]}), text="Filled."),
+        turn(("plan", {"edit": [{"id": 3, "after": [4]}]})),
+        says(),
+    ),
+)
+_CONVERSATIONS = {"todos": _LIST, "tasks": _ITEMS, "lean": _STEPS}
+
+
+def conversation(toolset: ToolSet) -> tuple[Run, ...]:
+    """
+    Return the runs of a conversation in the tools of a set, under the names that it shows.
+    """
+
+    def shown(one: ModelTurn) -> ModelTurn:
+        calls = (attrs.evolve(call, name=toolset.shown(call.name)) for call in one.calls)
+        return attrs.evolve(one, calls=tuple(calls))
+
+    return tuple(tuple(map(shown, run)) for run in _CONVERSATIONS[toolset.name])
+
+
+def conversations(toolset: ToolSet) -> st.SearchStrategy[tuple[Run, ...]]:
+    """
+    Draw one or two runs of up to three turns, of up to three calls each.
+    """
+    calls = st.lists(arguments(toolset), min_size=1, max_size=3)
+    return st.lists(_run(calls), min_size=1, max_size=2).map(tuple)
+
+
+def broken_runs(toolset: ToolSet, *, raw: bool, whole: bool = False) -> st.SearchStrategy[Run]:
+    """
+    Draw runs of up to three turns whose calls are broken; `raw` if they may be no object at all,
+    `whole` if their texts have to be UTF-8.
+    """
+    broken = broken_arguments(toolset, raw=raw).map(lambda one: _sent(one.call))
+    fitting = broken.filter(
+        lambda call: (
+            (raw or isinstance(call.arguments, dict))
+            and not (whole and not is_utf8(call.arguments))
+        )
+    )
+    return _run(st.lists(fitting | arguments(toolset), min_size=1, max_size=2))
+
+
+def _sent(call: Call) -> Call:
+    """
+    Return a call whose arguments are an object, or else the text of what they are.
+    """
+    given = call.arguments
+    sent = given if isinstance(given, dict | str) else json.dumps(given)
+    return Call(call.name, sent)
+
+
+def _run(calls: st.SearchStrategy[list[Call]]) -> st.SearchStrategy[Run]:
+    turn = calls.map(lambda made: ModelTurn(tuple(made)))
+    return st.lists(turn, max_size=3).map(lambda turns: (*turns, says()))

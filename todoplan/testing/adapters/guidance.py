@@ -1,0 +1,264 @@
+"""
+Guidance: reminders at the tail of a request, and final answers that come too early.
+
+A reminder is unsaved, escaped and each user's own, and leaves the cached prefix as it was. An
+answer while tasks are open is sent back, not for ever, and again only upon progress.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance.reminders import TAG
+from todoplan.testing.adapters.bad_arguments import ATTACKS
+from todoplan.testing.adapters.capabilities import Capability, needs
+from todoplan.testing.adapters.conversations import says, turn
+from todoplan.testing.adapters.harness import Checks, Harness, SideBySide, in_tasks, in_threads
+from todoplan.testing.adapters.host import QUIET, ModelTurn, Seen
+from todoplan.testing.assertions import must, same
+
+__all__ = ["FurtherTurns", "Reminders"]
+
+_LOST = Settings(unfinished=0)
+_CHANGED = Settings(plan_lost=False, unfinished=0, changed=True)
+_READ = turn(("TaskList", {}))
+_FAILED = turn(("TaskGet", {"taskId": "9"}))
+_TWICE = Settings(plan_lost=False, unfinished=2)
+_SILENT = Settings(plan_lost=False, unfinished=0, all_done="if_silent")
+
+
+class _Guided(Checks):
+    def _seeded(self, settings: Settings = _TWICE, *subjects: str) -> tuple[Harness, Plan]:
+        harness = self.harness(guidance=settings)
+        return harness, harness.seed(*(subjects or ("Dig", "Lay")))
+
+
+class Reminders(_Guided):
+    """
+    What the model is reminded of, and where that stands.
+    """
+
+    @needs(Capability.MODEL)
+    def test_nothing_is_said_unasked(self) -> None:
+        """With all guidance off the model is reminded of nothing and may stop where it likes."""
+        harness, _ = self._seeded(QUIET)
+        outcome = harness.run(_READ, says())
+        same(len(outcome.requests), 2, "the requests")
+        for index in range(2):
+            outcome.has_reminders(index, times=0)
+
+    @needs(Capability.REMINDERS)
+    def test_a_lost_plan_is_told_at_the_tail(self) -> None:
+        """Open tasks that the conversation does not show are told at the end of the request."""
+        harness, plan = self._seeded(_LOST)
+        harness.run(says()).ends_with_reminder(0, "plan_lost", plan)
+
+    @needs(Capability.REMINDERS)
+    def test_a_visible_plan_is_not_told_again(self) -> None:
+        """Once a planning call has succeeded in the conversation, no reminder is due."""
+        harness, _ = self._seeded(_LOST)
+        outcome = harness.run(_READ, _READ, says())
+        for index in (1, 2):
+            outcome.has_reminders(index, times=0)
+
+    @needs(Capability.REMINDERS, Capability.ERROR_FLAG)
+    def test_a_failed_call_does_not_show_the_plan(self) -> None:
+        """A planning call that failed does not count: the reminder is given again."""
+        # DeerFlow takes any call of the tool for a look at the list, also one that was refused: the
+        # real list stays hidden from then on.
+        harness, plan = self._seeded(_LOST)
+        harness.run(_FAILED, says()).ends_with_reminder(1, "plan_lost", plan)
+
+    @needs(Capability.REMINDERS)
+    def test_a_reminder_is_not_kept(self) -> None:
+        """A reminder stands in one request, and neither in the next nor in what is stored."""
+        # One that is stored is found again as if it were current, and a list that has changed since
+        # is never announced again; in a conversation it also speaks with the user's voice.
+        harness, _ = self._seeded(_LOST)
+        outcome = harness.run(_READ, says())
+        outcome.keeps_no_reminder()
+        outcome.has_reminders(1, times=0)
+
+    @needs(Capability.REMINDERS)
+    def test_the_cached_prefix_stays(self) -> None:
+        """The system message is the same in every request, and a request only adds to the last."""
+        # A list in the system message costs the provider's cache of all that follows, each turn.
+        harness, _ = self._seeded(_LOST)
+        outcome = harness.run(_READ, turn(("TaskCreate", {"subject": "Mow"})), _FAILED, says())
+        systems = [[s.text for s in sent if s.role == "system"] for sent in outcome.requests]
+        same(systems, systems[:1] * len(systems), "the system messages")
+        for earlier, later in pairwise(outcome.requests):
+            sent = _lasting(earlier)
+            same(_lasting(later)[: len(sent)], sent, "the beginning of a request")
+
+    @needs(Capability.REMINDERS)
+    def test_a_hostile_text_cannot_close_a_reminder(self) -> None:
+        """Whatever tasks are called, a reminder is opened once and closed once (law 14)."""
+        # In DeerFlow and pydantic-ai-harness a task's text closes the reminder, and what follows it
+        # speaks as the system. A model that reads web pages writes such texts without meaning to.
+        for texts in ATTACKS.values():
+            harness = self.harness(guidance=_LOST)
+            plan = harness.seed("Dig", *texts)
+            outcome = harness.run(says())
+            outcome.ends_with_reminder(0, "plan_lost", plan)
+            closed = sum(seen.text.count(f"</{TAG}>") for seen in outcome.request(0))
+            same(closed, 1, f"how often the reminder of {texts} is closed")
+
+    @needs(Capability.REMINDERS)
+    def test_each_user_is_told_of_their_own(self) -> None:
+        """A reminder shows the plan of its own session, whoever was reminded before."""
+        # Without a thread id in the place where it looks, DeerFlow keeps all users under one key:
+        # the next user's model is shown the last one's tasks.
+        harness = self.harness(guidance=_LOST)
+        ann, bo = harness.seed("Ann digs", session="ann"), harness.seed("Bo lays", session="bo")
+        for name, plan in (("ann", ann), ("bo", bo), ("ann", ann)):
+            harness.run(says(), session=name).ends_with_reminder(0, "plan_lost", plan)
+
+    @needs(Capability.REMINDERS)
+    def test_what_was_told_is_remembered_for_each_user(self) -> None:
+        """What one session knows of its plan is not taken for what another knows."""
+        harness = self.harness(guidance=_CHANGED)
+        for name, subjects in (("ann", ["Dig"]), ("bo", ["Dig", "Lay", "Fill"])):
+            harness.seed(*subjects, session=name)
+            harness.run(says(), session=name).has_reminders(0, times=0)
+
+    @needs(Capability.REMINDERS)
+    def test_only_changes_by_others_are_told(self) -> None:
+        """The model is told once of what others did to its plan, and never of its own changes."""
+        _changed(self.harness(guidance=_CHANGED))
+
+    @needs(Capability.REMINDERS, Capability.RESUME)
+    def test_guidance_remembers_over_a_restart(self) -> None:
+        """What guidance remembers is kept with the session, and resumed with it."""
+        _changed(self.harness(guidance=_CHANGED), restart=True)
+
+
+def _changed(harness: Harness, *, restart: bool = False) -> None:
+    own = harness.run(turn(("TaskCreate", {"subject": "Dig"})), _READ, says())
+    for index in range(len(own.requests)):
+        own.has_reminders(index, times=0)
+    if restart:
+        harness.restart()
+    plan = harness.seed("Lay")
+    outcome = harness.run(_READ, says())
+    outcome.ends_with_reminder(0, "changed", plan)
+    outcome.has_reminders(1, times=0)
+
+
+def _lasting(request: Sequence[Seen]) -> Sequence[tuple[str, str]]:
+    """
+    Return a request without the reminder at its tail.
+    """
+    cut = [(seen.role, seen.text.partition(f"<{TAG}>")[0].rstrip()) for seen in request]
+    return cut if cut[-1][1] else cut[:-1]
+
+
+def _sets(status: str, *task_ids: str) -> ModelTurn:
+    return turn(*(("TaskUpdate", {"taskId": each, "status": status}) for each in task_ids))
+
+
+class FurtherTurns(_Guided):
+    """
+    Further turns.
+    """
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_an_early_answer_is_sent_back(self) -> None:
+        """A final answer while tasks are open is answered by a reminder at the tail."""
+        harness, plan = self._seeded()
+        outcome = harness.run(says("Early."), _sets("completed", "1", "2"), says())
+        outcome.has_reminders(0, times=0)
+        outcome.ends_with_reminder(1, "unfinished", plan)
+        outcome.has_reminders(-1, times=0)
+        outcome.same_plan()
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_the_early_answer_is_shown_to_the_model(self) -> None:
+        """In a further turn the model finds its own answer, which the reminder is about."""
+        outcome = self._seeded()[0].run(says("Early."), _sets("completed", "1", "2"), says())
+        own = [seen.text for seen in outcome.request(1) if seen.role == "assistant"]
+        must(
+            any("Early." in text for text in own),
+            f"the early answer is missing: {outcome.request(1)}",
+        )
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_what_sends_back_is_not_kept(self) -> None:
+        """The reminder that asks for a further turn is not stored."""
+        self._seeded()[0].run(says("Early."), says()).keeps_no_reminder()
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_further_turns_are_capped(self) -> None:
+        """A model that goes on answering is let go after the further turns of the settings."""
+        same(len(self._seeded()[0].run(says()).requests), 3, "the requests")
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_progress_renews_the_cap(self) -> None:
+        """Once more tasks are resolved, further turns are counted anew."""
+        # A cap that counts reminders, and not the lack of progress, leaves long plans half done.
+        outcome = self._seeded()[0].run(says(), says(), _sets("completed", "1"), says())
+        same(len(outcome.requests), 6, "the requests")
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_only_progress_renews_the_cap(self) -> None:
+        """A call that resolves nothing gives no further turns."""
+        outcome = self._seeded()[0].run(says(), says(), _sets("in_progress", "1"), says())
+        same(len(outcome.requests), 4, "the requests")
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_a_new_run_has_its_own_cap(self) -> None:
+        """Further turns belong to a run: the next request of the user has them again."""
+        # The caps of one run must not use up those of the next, nor another user's.
+        harness, _ = self._seeded()
+        asked = [len(harness.run(says()).requests) for _ in range(2)]
+        same(asked, [3, 3], "the requests of each run")
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_a_finished_plan_is_let_go(self) -> None:
+        """With nothing open the first answer stands."""
+        harness, _ = self._seeded()
+        outcome = harness.run(_sets("completed", "1", "2"), says())
+        same(len(outcome.requests), 2, "the requests")
+
+    @needs(Capability.FURTHER_TURNS, Capability.FINISH)
+    def test_a_refusal_is_let_go(self) -> None:
+        """Where the provider would not answer, asking again is no help: nothing is sent back."""
+        # The same request meets the same filter: an adapter that does not read why an answer ended
+        # asks until the cap, and the user waits for three refusals.
+        outcome = self._seeded()[0].run(ModelTurn(text="I cannot.", finish="refusal"), says())
+        same(len(outcome.requests), 1, "the requests")
+
+    @needs(Capability.FURTHER_TURNS, Capability.THOUGHTS)
+    def test_thoughts_are_no_answer(self) -> None:
+        """A model that has only thought, and said nothing, is asked once more, by whomever."""
+        # Thoughts are shown to nobody. Some frameworks go on by themselves then, so who asks does
+        # not matter here.
+        harness, _ = self._seeded(_SILENT, "Dig")
+        outcome = harness.run(_sets("completed", "1"), ModelTurn(thoughts="All is dug."), says())
+        same(len(outcome.requests), 3, "the requests")
+
+    @needs(Capability.FURTHER_TURNS, Capability.THOUGHTS)
+    def test_an_answer_beside_thoughts_is_one(self) -> None:
+        """A model that has thought and answered is let go."""
+        harness, _ = self._seeded(_SILENT, "Dig")
+        answer = ModelTurn(text="It is dug.", thoughts="All is dug.")
+        same(len(harness.run(_sets("completed", "1"), answer).requests), 2, "the requests")
+
+    def _sent_back_apart(self, side_by_side: SideBySide) -> None:
+        harness = self.harness(guidance=_TWICE)
+        plans = {name: harness.seed(f"{name} digs", session=name) for name in ("ann", "bo")}
+        runs = {name: (says("Early."), says("Still.")) for name in plans}
+        for name, outcome in harness.together(side_by_side, runs).items():
+            same(len(outcome.requests), 3, f"the requests of {name}")
+            outcome.ends_with_reminder(1, "unfinished", plans[name])
+
+    @needs(Capability.FURTHER_TURNS, Capability.THREADS)
+    def test_users_in_threads_are_sent_back_apart(self) -> None:
+        """Of two users in threads, each is told of their own open tasks, and has their own cap."""
+        self._sent_back_apart(in_threads)
+
+    @needs(Capability.FURTHER_TURNS, Capability.TASKS)
+    def test_users_in_tasks_are_sent_back_apart(self) -> None:
+        """Of two users in tasks of one loop, each is told of their own, and has their own cap."""
+        self._sent_back_apart(in_tasks)

@@ -1,0 +1,89 @@
+"""
+How a check of a suite fails: with what was found and what was wanted, in sentences.
+
+The errors are raised by hand and not by `assert`: pytest rewrites `assert` only in modules that it
+was told of, and a user's failure has to read the same wherever the suite is imported from.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import attrs
+
+__all__ = ["Difference", "difference", "must", "same", "same_parts"]
+
+_LONGEST = 200
+
+
+def must(holds: object, message: str) -> None:
+    """
+    Fail the check unless something holds.
+
+    Raises:
+        AssertionError: it does not.
+    """
+    if not holds:
+        raise AssertionError(message)
+
+
+def same(found: object, wanted: object, what: str) -> None:
+    """
+    Fail the check unless what was found is what was wanted.
+    """
+    must(found == wanted, f"{what}:\n  found  {found!r}\n  wanted {wanted!r}")
+
+
+def same_parts(found: Mapping[str, object], wanted: Mapping[str, object], what: str) -> None:
+    """
+    Fail the check unless the parts of what was found are those of what was wanted; the message
+    names only those that differ.
+    """
+    names = [name for name in {**wanted, **found} if _part(found, name) != _part(wanted, name)]
+    lines = (f"  {n}: found {_part(found, n)}, wanted {_part(wanted, n)}" for n in names)
+    must(not names, "\n".join((f"{what} is not as wanted:", *lines)))
+
+
+def _part(parts: Mapping[str, object], name: str) -> str:
+    return repr(parts[name]) if name in parts else "nothing"
+
+
+class Difference(NamedTuple):
+    """
+    The first field, item or value that is not as it should be; the path begins with "." or "[".
+    """
+
+    path: str
+    found: str
+    wanted: str
+
+
+def difference(found: Any, wanted: Any, path: str = "") -> Difference:
+    """
+    Return where two values that are not equal differ first: as deep in them as can be said.
+    """
+    if type(found) is not type(wanted):
+        kinds = type(found).__name__, type(wanted).__name__
+        return Difference(path, *map("{}: {}".format, kinds, (_shown(found), _shown(wanted))))
+    for step, mine, theirs in _inner(found, wanted):
+        if mine != theirs:
+            return difference(mine, theirs, path + step)
+    return Difference(path, _shown(found), _shown(wanted))
+
+
+def _inner(found: Any, wanted: Any) -> Iterable[tuple[str, Any, Any]]:
+    if attrs.has(type(wanted)):
+        names = attrs.fields_dict(type(wanted))
+        return ((f".{name}", getattr(found, name), getattr(wanted, name)) for name in names)
+    if isinstance(wanted, list | tuple):
+        pairs = enumerate(zip(found, wanted, strict=False))
+        return ((f"[{place}]", mine, theirs) for place, (mine, theirs) in pairs)
+    if isinstance(wanted, Mapping):
+        both = found.keys() & wanted.keys()
+        return ((f"[{_shown(key)}]", found[key], wanted[key]) for key in both)
+    return ()
+
+
+def _shown(value: Any) -> str:
+    # In ASCII: two texts that look alike on the screen are what stores mix up.
+    text = ascii(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"

@@ -1,0 +1,131 @@
+"""Where a plan and the naive model differ, in sentences, and both as a person reads them."""
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from textwrap import indent
+from typing import Any
+
+import attrs
+
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Counts, Plan
+from todoplan.core.plan.questions import unresolved_blockers
+from todoplan.dialogue.replies.views import list_text
+from todoplan.dialogue.toolbox import Call
+from todoplan.testing.machine.model import TIMES, Model, as_dict, edges_of
+
+__all__ = ["call_text", "command_text", "differences", "model_text", "plan_text"]
+
+_LONGEST_CALL = 400
+
+
+def differences(plan: Plan, model: Model, *, times: bool) -> Iterator[str]:
+    """
+    Yield where a plan is not the model: what it holds, and what it says of itself (edges at both
+    ends, counts, ready), which the model counts anew.
+    """
+    ids, edges, wanted_edges = [task.id for task in plan], edges_of(plan), set(model.edges)
+    if ids != model.ids():
+        yield f"the tasks are {_named(ids)}, they should be {_named(model.ids())}"
+    yield from (f"the edge {_edge(each)} is missing" for each in sorted(wanted_edges - edges))
+    yield from (f"the edge {_edge(each)} is too many" for each in sorted(edges - wanted_edges))
+    if plan.next_id != model.next_id:
+        yield f"the next id is {plan.next_id}, it should be {model.next_id}"
+    for task in plan:
+        yield from _fields(as_dict(task), model.get(task.id) or {}, () if times else TIMES)
+    for task in plan:
+        yield from _mirrors(plan, task.id)
+        if set(unresolved_blockers(plan, task)) != set(model.waiting(task.id)):
+            yield f"#{task.id} does not wait for {_named(model.waiting(task.id))}"
+    statuses = [task["status"] for task in model.tasks]
+    counts = Counts(**{status.value: statuses.count(status) for status in Status})
+    if plan.counts != counts:
+        yield f"the counts are {tuple(plan.counts)}, they should be {tuple(counts)}"
+    yield from _lists(plan, model)
+
+
+def _fields(
+    found: dict[str, Any], wanted: dict[str, Any], skipped: tuple[str, ...]
+) -> Iterator[str]:
+    for name in [name for name in wanted if name not in skipped]:
+        if found[name] != wanted[name]:
+            yield f"the {name} of #{found['id']} is {found[name]!r}, it should be {wanted[name]!r}"
+
+
+def _lists(plan: Plan, model: Model) -> Iterator[str]:
+    for name, tasks, wanted in (
+        ("ready", plan.ready(), model.ready()),
+        ("in progress", plan.active(), model.active()),
+    ):
+        ids = [task.id for task in tasks]
+        if ids != wanted:
+            yield f"the tasks that are {name} are {_named(ids)}, they should be {_named(wanted)}"
+
+
+def _mirrors(plan: Plan, task_id: str) -> Iterator[str]:
+    """
+    Yield where the edges of a task are not the same at both ends (law 4).
+    """
+    for name, mirror in (("blocks", "blocked_by"), ("blocked_by", "blocks")):
+        ends: tuple[str, ...] = getattr(plan[task_id], name)
+        if len(set(ends)) < len(ends):
+            yield f"#{task_id} names a task twice in {name}"
+        lost = [e for e in ends if e not in plan or task_id not in getattr(plan[e], mirror)]
+        if lost:
+            yield f"#{task_id} {name} {_named(lost)}, which {mirror} does not mirror"
+
+
+def _named(ids: Iterable[str]) -> str:
+    return ", ".join(f"#{task_id}" for task_id in ids) or "none"
+
+
+def _edge(edge: tuple[str, str]) -> str:
+    return f"#{edge[0]} -> #{edge[1]}"
+
+
+def model_text(model: Model) -> str:
+    """
+    Return the model as `list_text` shows a plan.
+    """
+    lines = []
+    for task in model.tasks:
+        owner = f" ({task['owner']})" if task["owner"] else ""
+        waits = model.waiting(task["id"])
+        blocked = f" [blocked by {_named(waits)}]" if waits else ""
+        lines.append(f"#{task['id']} [{task['status']}] {task['subject']}{owner}{blocked}")
+    return "\n".join(lines) or "no tasks"
+
+
+def plan_text(title: str, plan: Plan) -> str:
+    """
+    Return a plan under its title, as the notes of a failure show it.
+    """
+    return f"  {title}:\n{indent(list_text(plan), '    ')}"
+
+
+def command_text(value: Any) -> str:
+    """
+    Return a command, or any value in it, as Python writes it, without fields that have defaults.
+    """
+    if isinstance(value, tuple) and value:
+        return f"({', '.join(map(command_text, value))}{',' * (len(value) == 1)})"
+    if isinstance(value, Enum):
+        return repr(value.value)
+    if not attrs.has(type(value)):
+        return repr(value)
+    shown = []
+    for field in attrs.fields(type(value)):
+        inner = getattr(value, field.name)
+        if field.default is attrs.NOTHING:
+            shown.append(command_text(inner))
+        elif inner != field.default:
+            shown.append(f"{field.name}={command_text(inner)}")
+    return f"{type(value).__name__}({', '.join(shown)})"
+
+
+def call_text(call: Call) -> str:
+    """
+    Return a tool call on one line, clipped.
+    """
+    line = f"{call.name}({call.arguments!r})"
+    return line if len(line) <= _LONGEST_CALL else f"{line[: _LONGEST_CALL - 3]}..."

@@ -1,0 +1,133 @@
+"""
+The naive model: the plan written a second time, slowly and plainly, to hold the first one to.
+
+Why a second one: `Plan` and `decide` are fast because they remember. Counts, ready tasks, numbers
+of unresolved blockers and places in a container are carried along from change to change, and what
+is carried along can be stale. This model remembers nothing. Tasks are dicts in a list, edges are
+pairs, a step copies everything, and every question is answered by looking at everything again.
+
+What it must not share: the code that it judges. It is written from the design; a fault in a shared
+function would stand on both sides and never be seen. Of the package it knows the values that go in
+and come out (commands, tasks, limits) and which fields a task has: `TASK_FIELDS` says what there is
+to compare, so that a new field is compared from the day on which it is declared.
+"""
+
+import unicodedata
+from typing import Any
+
+import attrs
+
+from todoplan.core.plan.frozen import thaw
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
+from todoplan.core.plan.plan import Plan
+
+__all__ = ["RESOLVED", "SETTABLE", "TIMES", "Model", "as_dict", "edges_of", "normalised"]
+
+RESOLVED = ("completed", "cancelled")
+TIMES = tuple(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME)
+SETTABLE = tuple(
+    name
+    for name, field in TASK_FIELDS.items()
+    if field.editable and field.kind is not FieldKind.METADATA
+)
+"""Fields that a command sets as they are given; metadata is merged key by key."""
+
+_COMPARED = [field for field in TASK_FIELDS.values() if field.kind is not FieldKind.IDS]
+_DEFAULTS = {each.name: each.default for each in _COMPARED if each.default is not attrs.NOTHING}
+
+
+class Model:
+    """
+    Tasks as dicts in a list, edges as (blocker, blocked) pairs, the next number.
+    """
+
+    def __init__(self) -> None:
+        self.tasks: list[dict[str, Any]] = []
+        self.edges: list[tuple[str, str]] = []
+        self.next_id = 1
+
+    def __getitem__(self, task_id: str) -> dict[str, Any]:
+        return next(task for task in self.tasks if task["id"] == task_id)
+
+    def get(self, task_id: str) -> dict[str, Any] | None:
+        """
+        Return a task, or `None`.
+        """
+        return next((task for task in self.tasks if task["id"] == task_id), None)
+
+    def add(self, **fields: Any) -> str:
+        """
+        Add a task at the end, under the next number; fields that are not given have defaults.
+        """
+        task = {**_DEFAULTS, "metadata": {}, **fields, "id": str(self.next_id)}
+        self.tasks.append(task)
+        self.next_id += 1
+        return str(task["id"])
+
+    def ids(self) -> list[str]:
+        """
+        Return all ids, in order.
+        """
+        return [task["id"] for task in self.tasks]
+
+    def status(self, task_id: str) -> str:
+        """
+        Return a task's status.
+        """
+        return str(self[task_id]["status"])
+
+    def waiting(self, task_id: str) -> list[str]:
+        """
+        Return the unresolved blockers of a task.
+        """
+        return [a for a, b in self.edges if b == task_id and self.status(a) not in RESOLVED]
+
+    def ready(self) -> list[str]:
+        """
+        Return the pending tasks that wait for none.
+        """
+        return [i for i in self.ids() if self.status(i) == "pending" and not self.waiting(i)]
+
+    def active(self) -> list[str]:
+        """
+        Return the tasks in progress.
+        """
+        return [i for i in self.ids() if self.status(i) == "in_progress"]
+
+    def open(self) -> list[str]:
+        """
+        Return what is not resolved.
+        """
+        return [i for i in self.ids() if self.status(i) not in RESOLVED]
+
+    def reaches(self, start: str, goal: str) -> bool:
+        """
+        Say whether edges lead from one task to another.
+        """
+        found = {start}
+        for _ in self.tasks:
+            found |= {b for a, b in self.edges if a in found}
+        return goal in found
+
+
+def as_dict(task: Task) -> dict[str, Any]:
+    """
+    Return a real task as the model holds one: every field but the edges.
+    """
+    fields = {field.name: getattr(task, field.name) for field in _COMPARED}
+    return fields | {"metadata": thaw(task.metadata)}
+
+
+def edges_of(plan: Plan) -> set[tuple[str, str]]:
+    """
+    Return a real plan's edges as the model holds them.
+    """
+    return {(task.id, end) for task in plan for end in task.blocks}
+
+
+def normalised(text: str) -> str:
+    """
+    Return the text in lower case with runs of anything but letters and digits as one space.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join("".join(c if c.isalnum() else " " for c in folded).split()) or text

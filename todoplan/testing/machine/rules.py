@@ -1,0 +1,207 @@
+"""
+What a policy's rules say of a naive decision: each `(decision, limits) -> is it broken`.
+
+Like the model these are written from the design. A rule looks at what came of a command more often
+than at the command: a batch may break by its sum what none of its parts breaks.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from todoplan.core.commands import Batch, CreateTasks, RestorePlan, WriteTodos
+from todoplan.core.rules.limits import Limits
+from todoplan.testing.machine.decision import NaiveDecision
+from todoplan.testing.machine.model import normalised
+
+__all__ = ["NAIVE_RULES", "problems"]
+
+_Broken = Callable[[NaiveDecision, Limits], bool]
+
+
+def problems(decision: NaiveDecision, severities: Mapping[str, str], limits: Limits) -> set[str]:
+    """
+    Return what is wrong: structural faults, or else the names of the rules broken at `error`.
+    """
+    faults = {code for code, times in decision.faults.items() if times}
+    strict = {name for name, level in severities.items() if level == "error"}
+    return faults or {name for name in strict if NAIVE_RULES[name](decision, limits)}
+
+
+def _changes(decision: NaiveDecision) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any]]]:
+    """
+    Yield each task that was created, edited or brought back, before (if it was there) and after.
+    """
+    restored = any(isinstance(part, RestorePlan) for part in decision.commands)
+    for task_id in decision.after.ids() if restored else decision.written:
+        new = decision.after.get(task_id)
+        if new is not None:  # a later part of a batch may have deleted it
+            yield decision.before.get(task_id), new
+
+
+def _linked(decision: NaiveDecision) -> list[str]:
+    """
+    Return the ids of the tasks that have new blockers.
+    """
+    restored = [part for part in decision.commands if isinstance(part, RestorePlan)]
+    edges = [(end, task.id) for part in restored for task in part.tasks for end in task.blocked_by]
+    return decision.linked + [edge[1] for edge in edges if edge not in decision.before.edges]
+
+
+# Rules about the plan as a whole ask whether it got worse: a plan that somebody else left with two
+# tasks in progress, or over its limits, must not refuse every later command.
+
+
+def _single(decision: NaiveDecision, _: Limits) -> bool:
+    return 1 < len(decision.after.active()) > len(decision.before.active())
+
+
+def _some(decision: NaiveDecision, _: Limits) -> bool:
+    if not isinstance(decision.command, WriteTodos | Batch):
+        return False
+    # Single updates come one by one: completing a task before the next is started is no fault.
+    idle_before = decision.before.open() and not decision.before.active()
+    return bool(decision.after.open() and not decision.after.active() and not idle_before)
+
+
+def _first(decision: NaiveDecision, _: Limits) -> bool:
+    listed = bool(decision.writes()) or isinstance(decision.command, CreateTasks)
+    fresh = listed and not decision.before.open()
+    return bool(fresh and decision.after.open() and not decision.after.active())
+
+
+def _final(decision: NaiveDecision, _: Limits) -> bool:
+    done = [i for i in decision.before.ids() if decision.before.status(i) == "completed"]
+    # A finished list may be cleared away to begin anew.
+    gone = decision.before.open() and set(done) & set(decision.removed) - set(decision.after.ids())
+    there = set(done) & set(decision.written) & set(decision.after.ids())
+    reworded = any(decision.after[i]["subject"] != decision.before[i]["subject"] for i in there)
+    return any(move[1] == "completed" for move in decision.moves) or reworded or bool(gone)
+
+
+def _linear(decision: NaiveDecision, _: Limits) -> bool:
+    return any(move[1:] == ("pending", "completed") for move in decision.moves)
+
+
+def _blocked(status: str) -> _Broken:
+    def broken(decision: NaiveDecision, _: Limits) -> bool:
+        moved = [i for i, _, new in decision.moves if new == status]
+        created = [i for i in decision.written if i not in decision.before.ids()]
+        here = [i for i in moved + created if i in decision.after.ids()]
+        return any(decision.after.status(i) == status and decision.after.waiting(i) for i in here)
+
+    return broken
+
+
+def _dropped(decision: NaiveDecision, _: Limits) -> bool:
+    gone = set(decision.removed) & set(decision.before.open()) - set(decision.after.ids())
+    return bool(gone) and any(not write.clear for write in decision.writes())
+
+
+def _empty(decision: NaiveDecision, _: Limits) -> bool:
+    wiped = any(not write.todos and not write.clear for write in decision.writes())
+    return wiped and bool(decision.before.open())
+
+
+def _duplicate(decision: NaiveDecision, _: Limits) -> bool:
+    now = Counter(normalised(task["subject"]) for task in decision.after.tasks)
+    return any(
+        now[normalised(new["subject"])] > 1
+        for old, new in _changes(decision)
+        if old is None or old["subject"] != new["subject"]
+    )
+
+
+def _required(field: str) -> _Broken:
+    def broken(decision: NaiveDecision, _: Limits) -> bool:
+        return any(
+            not new[field] and (old is None or old[field]) for old, new in _changes(decision)
+        )
+
+    return broken
+
+
+def _items(decision: NaiveDecision, limits: Limits) -> bool:
+    more = limits.items < len(decision.after.tasks) > len(decision.before.tasks)
+    return more or limits.open_items < len(decision.after.open()) > len(decision.before.open())
+
+
+def _text(decision: NaiveDecision, limits: Limits) -> bool:
+    sizes = (
+        ("subject", limits.subject),
+        ("description", limits.text),
+        ("active_form", limits.active_form),
+        ("owner", limits.owner),
+    )
+    return any(
+        len(new[field] or "") > most and (old is None or old[field] != new[field])
+        for old, new in _changes(decision)
+        for field, most in sizes
+    )
+
+
+def _metadata(decision: NaiveDecision, limits: Limits) -> bool:
+    for old, new in _changes(decision):
+        if old is None or old["metadata"] != new["metadata"]:
+            text = json.dumps(new["metadata"], ensure_ascii=False)
+            keys, levels = _shape(new["metadata"])
+            size = len(text.encode("utf-8", "surrogatepass"))
+            most = (limits.metadata, limits.metadata_keys, limits.metadata_levels)
+            if any(found > limit for found, limit in zip((size, keys, levels), most, strict=True)):
+                return True
+    return False
+
+
+def _shape(value: Any) -> tuple[int, int]:
+    """
+    Return the keys of a JSON value in all, and its levels.
+    """
+    if not isinstance(value, dict | list):
+        return 0, 0
+    items = list(value.values()) if isinstance(value, dict) else value
+    inner = [_shape(item) for item in items]
+    own = len(value) if isinstance(value, dict) else 0
+    return own + sum(keys for keys, _ in inner), 1 + max((n for _, n in inner), default=0)
+
+
+def _edges(decision: NaiveDecision, limits: Limits) -> bool:
+    counts = Counter(b for _, b in decision.after.edges)
+    return any(counts[i] > limits.edges for i in _linked(decision))
+
+
+def _completions(decision: NaiveDecision, _: Limits) -> bool:
+    return len({i for i, _, new in decision.moves if new == "completed"}) > 1
+
+
+def _no_op(decision: NaiveDecision, _: Limits) -> bool:
+    return bool(decision.writes()) and not decision.changed
+
+
+def _owner(decision: NaiveDecision, _: Limits) -> bool:
+    here = [i for i in decision.written if decision.before.get(i) and decision.after.get(i)]
+    owners = [(decision.before[i]["owner"], decision.after[i]["owner"]) for i in here]
+    return any(old and new and old != new for old, new in owners)
+
+
+NAIVE_RULES: dict[str, _Broken] = {
+    "single_in_progress": _single,
+    "some_in_progress": _some,
+    "first_in_progress": _first,
+    "completed_is_final": _final,
+    "linear_status": _linear,
+    "blocked_start": _blocked("in_progress"),
+    "blocked_complete": _blocked("completed"),
+    "dropped_open_items": _dropped,
+    "empty_write": _empty,
+    "duplicate_content": _duplicate,
+    "active_form_required": _required("active_form"),
+    "priority_required": _required("priority"),
+    "max_items": _items,
+    "max_text": _text,
+    "max_edges": _edges,
+    "max_metadata": _metadata,
+    "owner_taken": _owner,
+    "batch_completion": _completions,
+    "no_op_write": _no_op,
+}

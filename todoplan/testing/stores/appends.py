@@ -1,0 +1,116 @@
+"""What planners append to a store: drawn, over a plan's life, or made to order to add tasks."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from itertools import count
+
+import attrs
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from todoplan.core.commands import CreateTask
+from todoplan.core.events.apply import replay
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import TaskCreated
+from todoplan.core.plan.frozen import EMPTY, FrozenDict
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.planner import Planner
+from todoplan.stores.memory import MemoryStore
+from todoplan.testing.strategies import (
+    arguments,
+    hostile_texts,
+    metadata,
+    plans,
+    sensible_commands,
+    titles,
+)
+
+__all__ = ["Append", "adding", "appends"]
+
+_NOON = datetime(2026, 1, 31, 12, 30, 15, 999_999, tzinfo=UTC)
+_TIMES = st.datetimes(
+    datetime(2000, 1, 1),  # noqa: DTZ001 - Hypothesis adds the zone
+    datetime(2100, 1, 1),  # noqa: DTZ001 - same
+    timezones=st.just(UTC),
+)
+_BOX = Toolbox(tasks(), Policy())
+
+
+@attrs.frozen
+class Append:
+    """
+    What a planner hands to `append`: at revision `expected`, entries that lead to a plan.
+    """
+
+    expected: int
+    entries: tuple[Entry, ...]
+    plan: Plan
+
+
+def adding(plan: Plan, *entries: Sequence[str], metadata: FrozenDict = EMPTY) -> Append:
+    """
+    Return what adds an entry for each sequence of subjects, with a task for each subject.
+    """
+    made, after = [], plan
+    for subjects in entries:
+        ids = zip(count(after.next_id), subjects, strict=False)
+        new = (Task(str(n), each, metadata=metadata, created_at=_NOON) for n, each in ids)
+        events = tuple(map(TaskCreated, new))
+        after = replay(after, events)
+        made.append(Entry(after.revision, events, _NOON, "ann", "CreateTasks"))
+    return Append(plan.revision, tuple(made), after)
+
+
+class _Noting(MemoryStore):
+    def __init__(self) -> None:
+        super().__init__()
+        self.noted: list[Append] = []
+
+    def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
+        self.noted.append(Append(expected, tuple(entries), plan))
+        return super().append(plan_id, expected, entries, plan)
+
+
+@st.composite
+def appends(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
+    """
+    Draw what is appended in a plan's life: two entries at once, then commands, turns of calls,
+    undo, restore; with texts and metadata of any kind.
+    """
+    store = _Noting()
+    planner = Planner(store, "a", toolbox=_BOX, clock=lambda: draw(_TIMES))
+    planner.turn([Call("TaskCreate", {"subject": subject}) for subject in ("Dig", "Lay")])
+    for _ in range(draw(st.integers(1, max_size))):
+        draw(_ACTIONS)(draw, planner)
+    return tuple(store.noted)
+
+
+def _command(draw: DrawFn, planner: Planner) -> None:
+    planner.apply(draw(sensible_commands(planner.plan)), actor=draw(st.none() | titles()))
+
+
+def _attack(draw: DrawFn, planner: Planner) -> None:
+    text = draw(hostile_texts())
+    planner.apply(CreateTask(text, text, owner=text, metadata={**draw(metadata()), text: text}))
+
+
+def _turn(draw: DrawFn, planner: Planner) -> None:
+    calls = st.lists(arguments(_BOX.toolset, planner.plan), min_size=1, max_size=3)
+    planner.turn(draw(calls), actor="model")
+
+
+def _undo(_: DrawFn, planner: Planner) -> None:
+    planner.undo(actor="ann")
+
+
+def _restore(draw: DrawFn, planner: Planner) -> None:
+    planner.restore(draw(plans(max_size=3)))
+
+
+_ACTIONS: SearchStrategy[Callable[[DrawFn, Planner], None]] = st.sampled_from(
+    [_command, _turn, _attack, _undo, _restore]
+)

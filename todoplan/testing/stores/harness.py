@@ -1,0 +1,222 @@
+"""A store under examination: how a check is made of a law, and how it fails."""
+
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import SearchStrategy
+
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import PlanError
+from todoplan.planner import AsyncPlanner
+from todoplan.stores.base import AsyncStore
+from todoplan.testing.assertions import difference, must
+from todoplan.testing.stores.appends import Append
+from todoplan.testing.stores.runners import Runner, Work
+
+__all__ = [
+    "Checks",
+    "Harness",
+    "accepted",
+    "drawn",
+    "equal",
+    "keeps",
+    "law",
+    "refused",
+    "same_plan",
+]
+
+T = TypeVar("T")
+
+
+class Checks:
+    """
+    What every check is made with.
+
+    `drawing` are Hypothesis' settings for what is drawn. `folder` is the test's own, and pytest
+    removes it.
+    """
+
+    drawing: settings = settings(
+        max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+    folder: Path
+    runner: Runner
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path
+
+    def store(self) -> Any:
+        """
+        Return a new, empty store: of no earlier call, with no plan in it. Every suite has its own.
+
+        Raises:
+            PlanError: this one has none.
+        """
+        name = type(self).__name__
+        msg = f"{name} has no store; write `def store(self): return MyStore()`, a new one each time"
+        raise PlanError(msg, suite=name)
+
+    def reopened(self, store: Any) -> Any:
+        """
+        Return another handle on the data of a store, as another process would have.
+
+        Where there can be none, since the data go with the object, it is the same store.
+        """
+        return store
+
+    def close(self, store: Any) -> Any:
+        """
+        Give back what a handle holds: called once for each, when its check is over.
+        """
+
+    def hold(self, law: Callable[["Harness"], Work[None]]) -> None:
+        """
+        Hold a law to a new store.
+        """
+        self.runner.run(self._held(law))
+
+    async def _held(self, law: Callable[["Harness"], Work[None]]) -> None:
+        first = await self.runner.value(self.store())
+        handles = [first]
+        try:
+            await law(Harness(self, handles, self.runner.as_async(first)))
+        finally:
+            for handle in {id(handle): handle for handle in handles}.values():
+                await self.runner.value(self.close(handle))
+
+
+@attrs.define
+class Harness:
+    """
+    A new store, and further handles on its data.
+    """
+
+    checks: Checks
+    handles: list[Any]
+    store: AsyncStore
+
+    async def again(self) -> AsyncStore:
+        """
+        Return another handle on the store's data.
+        """
+        return self.checks.runner.as_async(await self._reopened())
+
+    async def planners(self, plan_id: str) -> tuple[AsyncPlanner, AsyncPlanner]:
+        """
+        Return two planners upon a plan, each with a handle of its own.
+        """
+        other = await self._reopened()
+        return AsyncPlanner(self.handles[0], plan_id), AsyncPlanner(other, plan_id)
+
+    async def together(self, *works: Work[T]) -> list[T]:
+        """
+        Run several at once, and return what each returned.
+        """
+        return await self.checks.runner.together(*works)
+
+    async def _reopened(self) -> Any:
+        made = self.checks.reopened(self.handles[0])
+        self.handles.append(await self.checks.runner.value(made))
+        return self.handles[-1]
+
+
+def law(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
+    """
+    Make a check of a law: it is held to one new store.
+    """
+
+    def test(self: Checks) -> None:
+        self.hold(lambda harness: check(self, harness))
+
+    return _named(test, check)
+
+
+def drawn(
+    examples: SearchStrategy[T],
+) -> Callable[[Callable[[Any, Harness, T], Work[None]]], Callable[[Any], None]]:
+    """
+    Make a check of a law: it is held to a new store for each example.
+    """
+
+    def decorate(check: Callable[[Any, Harness, T], Work[None]]) -> Callable[[Any], None]:
+        def test(self: Checks) -> None:
+            @self.drawing
+            @given(examples)
+            def every(example: T) -> None:
+                self.hold(lambda harness: check(self, harness, example))
+
+            every()
+
+        return _named(test, check)
+
+    return decorate
+
+
+def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
+    """
+    Return the test under the name of the law, which a failure is noted with.
+    """
+
+    def noting(self: Checks) -> None:
+        try:
+            test(self)
+        except Exception as failure:
+            failure.add_note(f"the law: {check.__doc__}")
+            raise
+
+    update_wrapper(noting, check)
+    del vars(noting)["__wrapped__"]  # pytest would ask the law for its fixtures
+    return noting
+
+
+def equal(found: Any, wanted: Any, what: str) -> None:
+    """
+    Fail the check unless what a store gave is what is wanted; name the first difference.
+    """
+    where = difference(found, wanted)
+    message = f"{what}{where.path}:\n  found  {where.found}\n  wanted {where.wanted}"
+    must(found == wanted, message)
+
+
+def same_plan(found: Any, wanted: Plan, what: str) -> None:
+    """
+    Fail the check unless a plan is the one that is wanted.
+    """
+    must(isinstance(found, Plan), f"{what}:\n  found  {found!r}\n  wanted a Plan")
+    equal(found.revision, wanted.revision, f"{what}.revision")
+    equal(found.next_id, wanted.next_id, f"{what}.next_id")
+    equal(tuple(found), tuple(wanted), f"{what}, its tasks")
+
+
+async def keeps(store: AsyncStore, plan_id: str, appended: Sequence[Append], when: str) -> None:
+    """
+    Fail the check unless a store gives the plan and the journal that these appends have made.
+    """
+    plan = appended[-1].plan if appended else Plan()
+    journal = tuple(entry for append in appended for entry in append.entries)
+    same_plan(await store.load(plan_id), plan, f"{when}, load({plan_id!a})")
+    equal(await store.entries(plan_id), journal, f"{when}, entries({plan_id!a})")
+
+
+async def accepted(store: AsyncStore, plan_id: str, append: Append) -> None:
+    """
+    Append, and fail the check unless the store says that it was done.
+    """
+    done = await store.append(plan_id, append.expected, append.entries, append.plan)
+    at = f"append({plan_id!a}, {append.expected}, ...)"
+    must(done, f"{at} returned {done!r}, wanted True: the plan is at that revision")
+
+
+async def refused(store: AsyncStore, plan_id: str, append: Append) -> None:
+    """
+    Append, and fail the check unless the store says that the plan is at another revision.
+    """
+    done = await store.append(plan_id, append.expected, append.entries, append.plan)
+    at = f"append({plan_id!a}, {append.expected}, ...)"
+    must(not done, f"{at} returned {done!r}, wanted False: the plan is at another revision")

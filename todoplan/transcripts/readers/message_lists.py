@@ -1,0 +1,91 @@
+"""
+Dialects that are lists of chat messages: Anthropic's, LangChain's, and chat completions.
+
+They differ in how a message is spelled, which `conversation` knows; here is how each is recognised.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from todoplan.transcripts.calls import BadLine
+from todoplan.transcripts.files.probe import Probe
+from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.readers.http_log import exchanges
+from todoplan.transcripts.readers.shared.base import DialectReader, records
+from todoplan.transcripts.readers.shared.conversation import conversation, unwrapped
+from todoplan.transcripts.readers.shared.join import Joiner, Signal
+from todoplan.transcripts.readers.shared.values import mappings, string
+
+__all__ = ["ANTHROPIC", "CHAT", "LANGCHAIN"]
+
+_BLOCKS = {"tool_use", "tool_result"}
+
+
+def _is_anthropic_sample(probe: Probe) -> bool:
+    if any(map(_is_exchange, probe.records)):
+        return True
+    # Conversions of Claude Code sessions to chat completions keep the content blocks of Anthropic
+    # beside `tool_calls`: with those it is a chat.
+    chat = any("tool_calls" in record for record in probe.records)
+    return not chat and any(map(_is_message, probe.records))
+
+
+def _is_exchange(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("request"), dict) and "response" in record
+
+
+def _is_message(record: Mapping[str, Any]) -> bool:
+    kinds = {string(block.get("type")) for block in mappings(record.get("content"))}
+    return "role" in record and bool(kinds & _BLOCKS)
+
+
+def _anthropic_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    # HTTP logs (claude-trace) hold whole conversations in each line; bare messages are one each.
+    found = records(source)
+    for one in found:
+        if isinstance(one, BadLine):
+            yield one
+        else:
+            of_all = exchanges if _is_exchange(one.value) else conversation
+            yield from of_all(chain([one], found))
+
+
+ANTHROPIC = DialectReader("anthropic", _is_anthropic_sample, _anthropic_signals)
+
+
+_SPOKEN = {"content", "tool_calls", "function_call"}
+_ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
+
+
+def _is_chat_sample(probe: Probe) -> bool:
+    return any(map(_is_chat, probe.records))
+
+
+def _is_chat(record: Mapping[str, Any]) -> bool:
+    message = unwrapped(record)
+    return string(message.get("role")) in _ROLES and not _SPOKEN.isdisjoint(message)
+
+
+def _chat_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    return conversation(records(source))
+
+
+CHAT = DialectReader("chat", _is_chat_sample, _chat_signals)
+
+
+_KINDS = {"human", "ai", "tool", "system", "remove", "AIMessageChunk"}
+
+
+def _is_langchain_sample(probe: Probe) -> bool:
+    return any(map(_is_langchain, probe.records))
+
+
+def _is_langchain(record: Mapping[str, Any]) -> bool:
+    if record.get("type") == "constructor":
+        return "lc" in record and "kwargs" in record
+    message = unwrapped(record)
+    return string(message.get("type")) in _KINDS and "role" not in message and "content" in message
+
+
+LANGCHAIN = DialectReader("langchain", _is_langchain_sample, _chat_signals)

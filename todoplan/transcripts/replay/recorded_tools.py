@@ -1,0 +1,110 @@
+"""
+The planning tools of other systems as commands of ours: argument shapes from `dialogue` fields.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from todoplan.core.commands import WriteTodos
+from todoplan.core.plan.model import Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import write_tool
+from todoplan.dialogue.tools.toolset import Query, Request, Tool
+from todoplan.transcripts.calls import CallResult
+
+__all__ = ["FOREIGN_STATUS_WORDS", "RECORDED", "created_id", "created_ids", "merged"]
+
+FOREIGN_STATUS_WORDS = frozenset(
+    {"todo", "done", "not-started", "in-progress", "open", "cancelled"}
+)
+"""Status words that are some system's own: reading them is no repair of a model's mistake."""
+
+# Claude Code says "Task #1 created", AgentScope "Task (id=1) created".
+_CREATED = re.compile(r"(?:#|\(id=)\s*(\d{1,15})")
+_ALL_CREATED = re.compile(r"\A\d[^\n]*?[:;] #(\d{1,15})(?:-#(\d{1,15}))? created")
+
+
+def _reading_if(key: str, word: str) -> Field:
+    return Field(key, f"reads_{word}", Kind.LINE, hidden=True)
+
+
+def _whole(*extra: Field) -> Tool:
+    """
+    Return a whole-list tool that also reads the list, by a word or when no list is given.
+    """
+    base = write_tool("write_todos", "todos", "content", *extra)
+    todos = attrs.evolve(
+        base.fields[0], lenient=True, aliases=(*base.fields[0].aliases, "task_list")
+    )
+
+    def request(values: Mapping[str, Any]) -> Request:
+        reads = any(values.get(one.target) == one.target.removeprefix("reads_") for one in extra)
+        if reads or "todos" not in values:
+            return Query()
+        return base.request(values)
+
+    return attrs.evolve(base, fields=(todos, *base.fields[1:]), request=request)
+
+
+_WRITES = _whole()
+_MERGES = _whole(Field("merge", "merge", Kind.FLAG, hidden=True))
+_READS = Tool("read_todos", (), lambda _: Query(), read_only=True)
+
+RECORDED: dict[str, Tool] = {
+    **{tool.key: tool for tool in (*tasks().tools, *LEAN.tools)},
+    "TodoWrite": _MERGES,
+    "write_todos": _WRITES,
+    "update_plan": _WRITES,
+    "todos": _WRITES,
+    "SetTodoList": _WRITES,
+    "task_tracker": _whole(_reading_if("command", "view")),
+    "manage_todo_list": _whole(_reading_if("operation", "read")),
+    "TodoRead": _READS,
+    "read_todos": _READS,
+}
+"""How to read a call, by the tool's name in `todoplan.transcripts.tools`."""
+
+
+def created_id(result: CallResult | None) -> str | None:
+    """
+    Return the id that a TaskCreate was answered with: it stands nowhere else.
+    """
+    if result is None:
+        return None
+    task = (result.data or {}).get("task")
+    recorded = task.get("id") if isinstance(task, Mapping) else None
+    if isinstance(recorded, str) and recorded.isdecimal():
+        return recorded
+    spelled = _CREATED.search(result.text)
+    return spelled[1] if spelled else None
+
+
+def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
+    """
+    Return the ids that `lean` says it gave to new tasks, in order; at most so many.
+    """
+    answered = _ALL_CREATED.match(result.text) if result else None
+    if answered is None:
+        return ()
+    first = int(answered[1])
+    last = min(int(answered[2] or answered[1]), first + most - 1)
+    return tuple(map(str, range(first, last + 1)))
+
+
+def merged(plan: Plan, command: WriteTodos) -> WriteTodos:
+    """
+    Return the whole list that a merging write means: what it names changes, the rest stays.
+    """
+    by_id = {todo.id: todo for todo in command.todos if todo.id in plan}
+    by_text = {todo.content: todo for todo in command.todos if todo.id not in plan}
+    kept: list[Todo] = []
+    for task in plan:
+        todo = by_id.get(task.id) or by_text.pop(task.subject, None)
+        kept.append(attrs.evolve(todo, id=task.id) if todo else Todo(task.subject, id=task.id))
+    return WriteTodos((*kept, *(attrs.evolve(todo, id=None) for todo in by_text.values())))
