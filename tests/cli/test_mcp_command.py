@@ -160,8 +160,5 @@ def test_both_ways_run_to_their_end(screen, monkeypatch, tmp_path):
     assert serve(served, None, screen) == serve(served, Address(), screen) == 0
     signal.signal(signal.SIGINT, before)
     assert ran == [[], ["sockets"]]
-    planner = mcp_command._planners(mcp_command._toolbox(served, screen), FileStore(served.file))(
-        "a"
-    )
-    assert planner.toolbox.toolset.name == "lean"
+    assert mcp_command._toolbox(served, screen).toolset.name == "lean"
     assert [*tmp_path.iterdir()] == []

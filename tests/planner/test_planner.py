@@ -1,11 +1,11 @@
 """The handles for embedders, and the logic that both share."""
 
 import asyncio
-import logging
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -76,50 +76,6 @@ def test_a_command_that_changes_nothing_leaves_no_entry():
     assert len(planner.history()) == 1
 
 
-def test_subscribers_are_told_each_entry_with_the_plan_after_it():
-    """
-    A turn of two calls is told as two entries, each with its own plan.
-    """
-    planner, told = Planner(toolbox=Toolbox(tasks())), []
-    planner.subscribe(lambda entry, plan: told.append((entry.revision, subjects(plan))))
-    planner.turn([Call("TaskCreate", {"subject": "a"}), Call("TaskCreate", {"subject": "b"})])
-    assert told == [(1, ["a"]), (2, ["a", "b"])]
-
-
-def test_a_subscription_can_be_ended():
-    """
-    Calling what subscribe returned ends it.
-    """
-    planner, told = Planner(), []
-    end = planner.subscribe(lambda entry, plan: told.append(entry))
-    end()
-    planner.apply(CreateTask("Write"))
-    assert told == []
-
-
-def test_a_subscription_that_has_ended_can_be_ended_again():
-    """Nothing happens."""
-    planner = Planner()
-    stop = planner.subscribe(print)
-    stop()
-    stop()
-
-
-def test_each_subscription_is_its_own():
-    """The same function may be told twice; to end one leaves the other, however often it ends."""
-    planner, told = Planner(), []
-
-    def listen(entry, _):
-        told.append(entry.revision)
-
-    stop = planner.subscribe(listen)
-    planner.subscribe(listen)
-    stop()
-    stop()
-    planner.apply(CreateTask("Write"))
-    assert told == [1]
-
-
 @pytest.mark.parametrize(
     ("wrong", "wanted"),
     [
@@ -131,87 +87,6 @@ def test_what_does_not_fit_is_refused_at_once(wrong, wanted):
     """Not when it is first needed."""
     with pytest.raises(PlanError, match=wanted):
         wrong()
-
-
-def test_a_call_that_is_cancelled_while_telling_leaves_the_others_told():
-    """What a subscriber does not live to hear stops nobody: the next command is told again."""
-    told = []
-
-    async def listen(entry, _):
-        told.append(entry.revision)
-        await asyncio.sleep(60 if entry.revision == 1 else 0)
-
-    async def act():
-        planner = AsyncPlanner()
-        planner.subscribe(listen)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(planner.apply(CreateTask("a")), 0.01)
-        await planner.apply(CreateTask("b"))
-
-    asyncio.run(act())
-    assert told == [1, 2]
-
-
-def test_a_subscriber_that_ends_the_program_leaves_the_others_told():
-    """Whoever catches that goes on with a planner that works."""
-    planner, told = Planner(), []
-
-    def listen(entry, _):
-        told.append(entry.revision)
-        if entry.revision == 1:
-            raise SystemExit
-
-    planner.subscribe(listen)
-    with pytest.raises(SystemExit) as kept:
-        planner.apply(CreateTask("a"))
-    planner.apply(CreateTask("b"))
-    assert (told, kept.value.code) == ([1, 2], None)
-
-
-def test_subscribers_are_told_in_order_also_of_what_a_subscriber_does():
-    """
-    What is accepted while others are still being told is told after that, to all.
-    """
-    planner, told = Planner(), []
-
-    def go_on(entry, plan):
-        if len(plan) < 3:
-            planner.apply(CreateTask("more"))
-
-    planner.subscribe(go_on)
-    planner.subscribe(lambda entry, plan: told.append((entry.revision, len(plan))))
-    planner.apply(CreateTask("first"))
-    assert told == [(1, 1), (2, 2), (3, 3)]
-
-
-def test_threads_are_told_of_each_entry_once():
-    """
-    However many write at once, each change is told, and by one thread at a time.
-    """
-    planner, told, telling = Planner(), [], threading.Lock()
-
-    def listen(entry, _):
-        with telling:
-            assert entry.revision not in told
-            told.append(entry.revision)
-
-    planner.subscribe(listen)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: planner.apply(CreateTask(f"{n}")), range(64)))
-    assert sorted(told) == list(range(1, 65))
-
-
-def test_a_failing_subscriber_stops_nobody(caplog):
-    """
-    What a subscriber raises is logged; the command stands and the others are told.
-    """
-    planner, told = Planner(), []
-    planner.subscribe(lambda entry, plan: 1 / 0)
-    planner.subscribe(lambda entry, plan: told.append(entry.revision))
-    with caplog.at_level(logging.ERROR, "todoplan"):
-        assert isinstance(planner.apply(CreateTask("Write")), Accepted)
-    assert told == [1]
-    assert "revision 1" in caplog.text
 
 
 def test_undo_takes_back_one_command_after_the_other():
@@ -456,7 +331,7 @@ def test_a_store_that_never_takes_an_append_is_given_up():
     """
     with pytest.raises(StoreError, match="'a' kept changing") as caught:
         Planner(Busy(10**6), "a").apply(CreateTask("Write"))
-    assert caught.value.data == {"plan_id": "a"}
+    assert caught.value.data == {"plan_id": "a", "problem": "busy"}
 
 
 class Late(MemoryStore):
@@ -611,3 +486,23 @@ def test_undoing_everything_leaves_nothing(script):
     while isinstance(planner.undo(), Accepted):
         pass
     assert len(planner.plan) == 0
+
+
+@pytest.mark.parametrize("made", [Planner, AsyncPlanner])
+@pytest.mark.parametrize(
+    ("given", "named", "remedy"),
+    [
+        (("plans.json", "x"), {}, r"FileStore\('plans.json'\)"),
+        ((Path("plans.json"),), {}, r"FileStore\('plans.json'\)"),
+        ((MemoryStore, "x"), {}, r"a class is no store yet; make one: MemoryStore\(...\)"),
+        ((7, "x"), {}, r"7 \(int\) was given; a store has load, entries and append"),
+        ((MemoryStore(), 7), {}, r"give str\(...\) of it"),
+        ((), {"clock": NOON}, "clock=lambda: datetime.now"),
+        ((), {"toolbox": TASKS}, r"Toolbox\(toolset, policy\)"),
+        ((), {"toolbox": "tasks"}, r"Toolbox\(toolset, policy\)"),
+    ],
+)
+def test_a_planner_says_at_once_what_to_write(made, given, named, remedy):
+    """A mistake in making one is told where it is made, with what was seen and what is meant."""
+    with pytest.raises(PlanError, match=remedy):
+        made(*given, **named)

@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.talk import BOXES, valid
 
-from todoplan.core.commands import CreateTask
+from todoplan.core.commands import Batch, CreateTask
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import Planner
 from todoplan.stores import file as module
+from todoplan.stores import locked_file
 from todoplan.stores.file import FORMAT, FileStore
 from todoplan.stores.memory import MemoryStore
 
@@ -99,8 +102,6 @@ def test_a_store_sees_what_another_wrote(path):
         assert other.plan == one.plan
         other.apply(CreateTask(title))
         assert one.plan == other.plan
-    path.unlink()
-    assert one.plan == Plan()
 
 
 def test_threads_lose_nothing(path):
@@ -153,6 +154,7 @@ def test_the_file_is_the_one_that_was_meant(path, monkeypatch):
 
 ADD_TEN = """
 import sys
+import threading
 from todoplan import Planner, commands
 from todoplan.stores.file import FileStore
 planner = Planner(FileStore(sys.argv[1]), "a")
@@ -174,24 +176,68 @@ def test_processes_lose_nothing(path):
     assert len({task.subject for task in plan}) == 30
 
 
-def test_only_the_owner_may_read_it(path):
-    """The file and its lock are private, also where the old file was not."""
-    path.write_text(f'{{"format": "{FORMAT}", "version": 1, "plans": {{}}}}')
-    path.chmod(0o644)
+def modes(path):
+    """Return the permissions of a file and of its lock."""
+    lock = path.with_name(f"{path.name}.lock")
+    return [stat.S_IMODE(each.stat().st_mode) for each in (path, lock)]
+
+
+def test_a_new_file_is_its_owner_s_alone(path):
+    """The file and its lock are private, whatever the umask."""
     create(path, "Dig")
-    modes = {
-        name: stat.S_IMODE((path.parent / name).stat().st_mode) for name in names_in(path.parent)
-    }
-    assert modes == {"plans.json": 0o600, "plans.json.lock": 0o600}
+    assert modes(path) == [0o600, 0o600]
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o660, 0o600])
+def test_permissions_are_kept(path, mode):
+    """Whom the owner lets read or write the file may go on to, and who may write may lock it."""
+    path.write_text(f'{{"format": "{FORMAT}", "version": 1, "plans": {{}}}}')
+    path.chmod(mode)
+    create(path, "Dig", "Plant")
+    assert modes(path) == [mode, mode]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_owner_and_the_group_are_kept(path):
+    """Also where root writes: the file's owner can go on."""
+    create(path, "Dig")
+    os.chown(path, 4321, 4322)
+    create(path, "Plant")
+    assert (path.stat().st_uid, path.stat().st_gid) == (4321, 4322)
+
+
+def test_a_group_that_cannot_be_kept_gets_no_other_s_rights(path, monkeypatch):
+    """Where the file's group is none of ours, our own group does not come in its place."""
+    create(path, "Dig")
+    path.chmod(0o664)
+    real = os.lstat
+
+    def of_others(name):
+        found = [*real(name)]
+        found[5] += 1
+        return os.stat_result(found)
+
+    def refused(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(locked_file.os, "lstat", of_others)
+    monkeypatch.setattr(locked_file.os, "fchown", refused)
+    monkeypatch.setattr(locked_file.os, "geteuid", lambda: 1000)
+    locked_file.write_anew(path, path.read_bytes(), is_first=False)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
 
 
 def test_what_an_interrupted_write_left_is_in_nobody_s_way(path):
-    """A half-written new file is not read, and the next append makes a new one in its place."""
+    """A half-written new file is not read, and removed when it is old; a stranger's file is not."""
     create(path, "Dig")
-    path.with_name("plans.json.new").write_text('{"format":')
+    stale, fresh = (path.with_name(f"plans.json.{name * 16}.new") for name in "ab")
+    own = path.with_name("plans.json.new")
+    for each in (stale, fresh, own):
+        each.write_text('{"format":')
+    os.utime(stale, (1, 1))
     assert len(FileStore(path).load("a")) == 1
     assert len(create(path, "Plant").plan) == 2
-    assert not path.with_name("plans.json.new").exists()
+    assert names_in(path.parent) == ["plans.json", fresh.name, "plans.json.lock", "plans.json.new"]
 
 
 @pytest.mark.parametrize("failing", ["fsync", "fdopen"])
@@ -208,11 +254,12 @@ def test_a_write_that_fails_leaves_the_old_file(path, monkeypatch, failing):
             os.close(given[0])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module.os, failing, full)
+    monkeypatch.setattr(locked_file.os, failing, full)
     with pytest.raises(StoreError, match=r"plans\.json cannot be written: No space left"):
         planner.apply(CreateTask("Plant"))
     monkeypatch.undo()
     assert (path.read_bytes(), planner.plan) == (before, plan)
+    assert names_in(path.parent) == ["plans.json", "plans.json.lock"]
 
 
 def _entry(**changes):
@@ -257,7 +304,7 @@ def test_a_corrupt_file_is_an_error_and_never_an_empty_plan(path, text, reason):
         with pytest.raises(CodecError, match=reason) as caught:
             use("a")
         assert str(path) in str(caught.value)
-        assert "mend it or move it away" in str(caught.value)
+        assert "repair it or move it away" in str(caught.value)
         assert caught.value.data["file"] == str(path)
     assert path.read_text() == text
 
@@ -337,3 +384,269 @@ def test_any_text_and_any_id_comes_back(path):
         assert [task.subject for task in FileStore(path).load(plan_id)] == list(titles)
         assert FileStore(path).entries(plan_id) == planner.history()
     assert names_in(path.parent) == ["plans.json", "plans.json.lock"]
+
+
+def test_a_file_that_was_deleted_under_a_handle_is_an_error(path):
+    """Work that was seen is gone: that is told, nothing is begun anew; a new handle may do so."""
+    planner = create(path, "Dig")
+    path.unlink()
+    for use in (lambda: planner.plan, lambda: planner.apply(CreateTask("Plant"))):
+        with pytest.raises(StoreError, match="it is not there any more") as caught:
+            use()
+        assert caught.value.data["problem"] == "deleted"
+    assert not path.exists()
+    assert len(create(path, "Plant").plan) == 1
+
+
+@pytest.mark.parametrize("go_on", [False, True])
+def test_a_file_that_was_rolled_back_under_a_handle_is_an_error(path, go_on):
+    """An older copy that takes its place is told, also where it went on differently."""
+    planner = create(path, "Dig")
+    older = path.read_bytes()
+    planner.apply(CreateTask("Plant"))
+    newer = path.read_bytes()
+    path.write_bytes(older)
+    if go_on:
+        create(path, "Something else", "and more")
+    with pytest.raises(StoreError, match="revision 2 of the plan 'a' is not in it") as caught:
+        planner.apply(CreateTask("Water"))
+    assert caught.value.data["problem"] == "rolled_back"
+    path.write_bytes(newer)
+    planner.apply(CreateTask("Water"))
+    assert len(FileStore(path).load("a")) == 3
+
+
+@pytest.mark.parametrize("wrong", ["a\0b", 7, None])
+def test_what_is_no_path_is_refused(wrong):
+    """At once, as an error of the store, and not when it is first read."""
+    with pytest.raises(StoreError, match="is no path; give the name of a file"):
+        FileStore(wrong)
+
+
+def test_a_large_file_warns_once(path, monkeypatch):
+    """Long before the end, and nothing is lost by it."""
+    monkeypatch.setattr(module, "_WARNED_AT", 400)
+    planner = create(path)
+    planner.apply(CreateTask("Dig"))
+    more = Batch((CreateTask("Plant"),) * 9)
+    with pytest.warns(UserWarning, match=r"plans\.json has 0 MiB, .* and may have 64"):
+        planner.apply(more)
+    planner.apply(more)
+    assert len(FileStore(path).load("a")) == 19
+
+
+def test_one_plan_cannot_stop_the_others(path, monkeypatch):
+    """A plan that has had its share is refused with words; the others go on."""
+    monkeypatch.setattr(module, "SHARE", 400)
+    planner = create(path, "Dig")
+    with pytest.raises(StoreError, match="the journal of the plan 'a' would have") as caught:
+        create(path, "x" * 400)
+    assert (caught.value.data["problem"], caught.value.data["plan_id"]) == ("too_large", "a")
+    assert len(planner.plan) == 1
+    create(path, "Cook", plan_id="b")
+    assert FileStore(path).plan_ids() == ("a", "b")
+
+
+@pytest.mark.parametrize(("number", "is_told"), [(5, True), (22, False)])
+def test_a_folder_that_cannot_be_synced_is_told_for_what_it_is(path, monkeypatch, number, is_told):
+    """The entry is there: the error says so. A file system without such a thing is no error."""
+    planner, told, real = create(path, "Dig"), [], os.fsync
+    planner.subscribe(lambda entry, plan: told.append(entry.revision))
+
+    def failing(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(number, "Input/output error")
+        real(descriptor)
+
+    monkeypatch.setattr(locked_file.os, "fsync", failing)
+    if is_told:
+        with pytest.raises(StoreError, match=r"may not outlive a power cut.*has been") as caught:
+            planner.apply(CreateTask("Plant"))
+        assert caught.value.data["problem"] == "unsynced"
+    else:
+        planner.apply(CreateTask("Plant"))
+    assert told == [2]
+    assert len(planner.plan) == len(FileStore(path).load("a")) == 2
+
+
+@pytest.mark.parametrize("number", [1, 28])
+def test_a_file_system_without_links_is_served_too(path, monkeypatch, number):
+    """The first file is put in place as the later ones are; a full disk is an error as ever."""
+
+    def refused(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(locked_file.os, "link", refused)
+    if number == 1:
+        assert len(create(path, "Dig", "Plant").plan) == 2
+    else:
+        with pytest.raises(StoreError, match="No space left"):
+            create(path, "Dig")
+        assert names_in(path.parent) == ["plans.json.lock"]
+
+
+class Paused:
+    """An append in another thread, stopped after it has read the file and before it writes."""
+
+    def __init__(self, path, title, monkeypatch):
+        self.at, self.go_on = threading.Event(), threading.Event()
+        store = FileStore(path)
+        document = store._document
+
+        def waiting(*given):
+            self.at.set()
+            assert self.go_on.wait(60)
+            return document(*given)
+
+        monkeypatch.setattr(store, "_document", waiting)
+        planner = Planner(store, title)
+        self.thread = threading.Thread(target=planner.apply, args=(CreateTask(title),))
+        self.thread.start()
+        assert self.at.wait(60)
+
+    def end(self):
+        self.go_on.set()
+        self.thread.join(60)
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_lock_file_that_is_deleted_loses_nothing(path, monkeypatch, exists):
+    """Who comes then makes a lock of its own, and still does not write over who was at work."""
+    if exists:
+        create(path, "Dig", plan_id="first")
+    paused = Paused(path, "one", monkeypatch)
+    path.with_name("plans.json.lock").unlink()
+    other = threading.Thread(target=create, args=(path, "two"), kwargs={"plan_id": "two"})
+    other.start()
+    if not exists:
+        other.join(60)
+    paused.end()
+    other.join(60)
+    assert {*FileStore(path).plan_ids()} == {"one", "two"} | ({"first"} if exists else set())
+
+
+def test_a_lock_file_that_was_replaced_while_one_waited_is_seen(path, monkeypatch):
+    """Whoever waited for the old lock takes the new one, which others take as well."""
+    create(path, "Dig", plan_id="first")
+    looked, real = [], locked_file._is_at
+
+    def once_another(where, descriptor):
+        looked.append(where.name)
+        if len(looked) == 1:
+            where.unlink()
+        return real(where, descriptor)
+
+    monkeypatch.setattr(locked_file, "_is_at", once_another)
+    create(path, "Plant", plan_id="second")
+    assert looked == ["plans.json.lock", "plans.json.lock", "plans.json"]
+    assert FileStore(path).plan_ids() == ("first", "second")
+
+
+def test_a_holder_that_does_not_let_go_is_a_busy_store(path, monkeypatch):
+    """After the given patience, and nothing was written; reading is free; later it goes on."""
+    create(path, "Dig", plan_id="first")
+    paused = Paused(path, "one", monkeypatch)
+    late = Planner(FileStore(path, patience=0.05), "two")
+    with pytest.raises(StoreError, match=r"is busy: .* for 0\.05 seconds, nothing was") as caught:
+        late.apply(CreateTask("Plant"))
+    assert caught.value.data["problem"] == "busy"
+    assert FileStore(path).plan_ids() == ("first",)
+    paused.end()
+    late.apply(CreateTask("Plant"))
+    assert FileStore(path).plan_ids() == ("first", "one", "two")
+
+
+STOPS = """
+import os, signal, sys
+from todoplan import Planner, commands
+from todoplan.stores.file import FileStore
+real = os.fsync
+def stop(descriptor):
+    os.kill(os.getpid(), signal.SIGSTOP)
+    os.fsync = real
+    real(descriptor)
+os.fsync = stop
+Planner(FileStore(sys.argv[1]), "stopped").apply(commands.CreateTask("Dig"))
+"""
+
+FORKS = """
+import os, sys, time
+from todoplan import Planner, commands
+from todoplan.stores.file import FileStore
+real, child = os.fsync, []
+def fork(descriptor):
+    if not child:
+        child.append(os.fork())
+        if not child[0]:
+            time.sleep(300)
+            os._exit(0)
+    real(descriptor)
+os.fsync = fork
+Planner(FileStore(sys.argv[1]), "a").apply(commands.CreateTask("Dig"))
+print(child[0], flush=True)
+time.sleep(300)
+"""
+
+
+def run(script, path):
+    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2])}
+    line = [sys.executable, "-c", script, str(path)]
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_stopped_process_holds_up_nobody_for_ever(path):
+    """Others are told that it is busy; when it goes on, what it wrote is there."""
+    with run(STOPS, path) as stopped:
+        os.waitpid(stopped.pid, os.WUNTRACED)
+        with pytest.raises(StoreError, match="is busy"):
+            Planner(FileStore(path, patience=0.05), "a").apply(CreateTask("Plant"))
+        stopped.send_signal(signal.SIGCONT)
+        assert stopped.wait(60) == 0
+    create(path, "Plant")
+    assert FileStore(path).plan_ids() == ("stopped", "a")
+
+
+def test_a_child_that_was_forked_meanwhile_holds_no_lock(path):
+    """It has a copy of the lock's descriptor for as long as it lives; the lock was let go of."""
+    with run(FORKS, path) as parent:
+        try:
+            child = int(parent.stdout.readline())
+            create(path, "Plant", plan_id="b")
+        finally:
+            os.kill(child, signal.SIGKILL)
+            parent.kill()
+    assert FileStore(path).plan_ids() == ("a", "b")
+
+
+def test_who_has_waited_long_asks_more_often(path, monkeypatch):
+    """A crowd of writers is served in rough order: pauses get shorter, down to a millisecond."""
+    now, pauses = [0.0], []
+
+    def sleep(pause):
+        pauses.append(pause)
+        now[0] += pause
+
+    create(path, "Dig", plan_id="first")
+    paused = Paused(path, "one", monkeypatch)
+    monkeypatch.setattr(locked_file, "uniform", lambda *_: 1.0)
+    monkeypatch.setattr(locked_file.time, "sleep", sleep)
+    monkeypatch.setattr(locked_file.time, "monotonic", lambda: now[0])
+    with pytest.raises(StoreError, match="is busy"):
+        create(path, "Plant")
+    monkeypatch.undo()
+    paused.end()
+    assert pauses[0] == 0.008
+    assert pauses[:-1] == sorted(pauses[:-1], reverse=True)
+    assert pauses[-2] == 0.001
+    assert abs(sum(pauses) - 10) < 0.001
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_flipped_bit_in_an_entry_is_an_error(path, number):
+    """It would load as another plan: the title is as good with another letter."""
+    create(path, "Dig")
+    document = bytearray(path.read_bytes())
+    document[document.index(b"Dig") + 1] ^= 1 << number
+    path.write_bytes(document)
+    with pytest.raises(CodecError):
+        FileStore(path).load("a")

@@ -1,5 +1,7 @@
 """The store in this process's memory."""
 
+import pytest
+
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide.decide import Accepted, decide
 from todoplan.core.events.apply import replay
@@ -41,6 +43,24 @@ def test_an_append_to_an_old_revision_is_refused_and_changes_nothing():
     entry, plan = first_entry()
     store.append("a", 0, (entry,), plan)
     assert not store.append("a", 0, (entry,), plan)
+    assert store.entries("a") == (entry,)
+
+
+def test_an_append_that_is_interrupted_leaves_nothing():
+    """
+    Entries that raise while they are taken leave plan and journal as they were.
+    """
+    store = MemoryStore()
+    entry, plan = first_entry()
+
+    def broken():
+        yield entry
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.append("a", 0, broken(), plan)
+    assert (store.load("a"), store.entries("a")) == (Plan(), ())
+    assert store.append("a", 0, (entry,), plan)
     assert store.entries("a") == (entry,)
 
 

@@ -3,7 +3,7 @@
 from support.mcp_client import connected
 
 from todoplan.adapters.mcp import make_server
-from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner import Planner
 from todoplan.stores.file import FileStore
 from todoplan.testing.adapters import Definition, Ran, Seen
 
@@ -34,20 +34,15 @@ class MCP:
         self.file, self.store = saved, FileStore(saved)
 
     async def run(self, session, script):
-        entries, seen = [], []
-
-        def planner(plan_id):
-            made = AsyncPlanner(
-                self.store, plan_id, toolbox=self.setup.toolbox, clock=self.setup.clock
-            )
-            made.subscribe(lambda entry, plan: entries.append(entry))
-            return made
-
-        async with connected(make_server(planner, session), self.era) as client:
+        seen, before = [], len(self.store.entries(session))
+        setup = self.setup
+        server = make_server(setup.toolbox, store=self.store, clock=setup.clock, plan_id=session)
+        async with connected(server, self.era) as client:
             script.offer(map(_offered, await client.tools()))
             for turn in script.turns:
                 for call in turn.calls:
                     result = await client.call(call.name, call.arguments)
                     (content,) = result["content"]
                     seen.append(Seen("tool", content["text"], call.call_id, result["isError"]))
+        entries = self.store.entries(session)[before:]
         return Ran(seen, [event for entry in entries for event in entry.events])

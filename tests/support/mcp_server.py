@@ -6,15 +6,22 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
-from todoplan.adapters.mcp import Access, http_server, listen_at, make_server, serve_stdio
+from todoplan.adapters.mcp import (
+    Access,
+    Limits,
+    http_server,
+    listen_at,
+    make_server,
+    serve_stdio,
+)
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
-from todoplan.planner import AsyncPlanner
 from todoplan.stores.file import FileStore
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -22,19 +29,31 @@ TOOLSETS = {"todos": TODOS, "tasks": tasks(), "lean": LEAN}
 LIMIT = 4096
 
 
-def planners(store, toolset="tasks", policy=None):
+def server_of(store, toolset="tasks", policy=None, **options):
     """
-    Return what makes planners over a store, at a time that does not pass.
+    Return a server of the plans in a store, at a time that does not pass.
     """
     toolbox = Toolbox(TOOLSETS[toolset], **({"policy": policy} if policy else {}))
-    return lambda plan_id: AsyncPlanner(store, plan_id, toolbox=toolbox, clock=lambda: NOW)
+    return make_server(toolbox, store=store, clock=lambda: NOW, **options)
 
 
-def command(file, *, toolset="tasks", http=False, token=None):
+class Stuck(FileStore):
+    """
+    A file in which the plan "stuck" is never found.
+    """
+
+    def load(self, plan_id):
+        if plan_id == "stuck":
+            threading.Event().wait()
+        return super().load(plan_id)
+
+
+def command(file, *, toolset="tasks", http=False, token=None, **limits):
     """
     Return the command line that serves a file.
     """
     options = {"file": str(file), "toolset": toolset, "http": http, "token": token}
+    options["limits"] = {"body_bytes": LIMIT, **limits}
     return [sys.executable, __file__, json.dumps(options)]
 
 
@@ -56,21 +75,24 @@ def http_process(file, **options):
     )
     try:
         yield process.stdout.readline().strip()
+    except BaseException:
+        process.kill()
+        raise
     finally:
         process.terminate()
         process.communicate(timeout=30)
 
 
 def _main(options):
-    server = make_server(planners(FileStore(options["file"]), options["toolset"]))
+    server = server_of(Stuck(options["file"]), options["toolset"])
     if not options["http"]:
         asyncio.run(serve_stdio(server))
         return
     listener, url = listen_at("127.0.0.1", 0)
     sys.stdout.write(f"{url}\n")
     sys.stdout.flush()
-    access = Access(token=options["token"], limit=LIMIT)
-    asyncio.run(http_server(server, access).serve(sockets=[listener]))
+    access, limits = Access(token=options["token"]), Limits(**options["limits"])
+    asyncio.run(http_server(server, access, limits).serve(sockets=[listener]))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ from todoplan.core.rules.presets import PRESETS
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.toolset import unmet_rules
 from todoplan.errors import TodoplanError
-from todoplan.planner import AsyncPlanner
-from todoplan.stores.base import Store
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
 
@@ -73,8 +71,12 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
 
     store = FileStore(served.file) if served.file else MemoryStore()
     store.load(served.plan_id)
-    planners = _planners(_toolbox(served, screen), store)
-    server = mcp.make_server(planners, served.plan_id, structured=served.structured)
+    server = mcp.make_server(
+        _toolbox(served, screen),
+        store=store,
+        plan_id=served.plan_id,
+        structured=served.structured,
+    )
     if address is None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         return mcp.serve_stdio(server)
@@ -93,7 +95,3 @@ def _toolbox(served: Served, screen: Screen) -> Toolbox:
     if vain:
         screen.complain(f"{served.toolset} cannot keep {', '.join(vain)}: off here")
     return Toolbox(toolset, policy.but(**cast("RuleSettings", vain)))
-
-
-def _planners(toolbox: Toolbox, store: Store) -> Any:
-    return lambda plan_id: AsyncPlanner(store, plan_id, toolbox=toolbox)

@@ -1,7 +1,30 @@
-"""One plan in a store, for any agent loop: commands, tool calls, events, history, undo."""
+"""
+One plan in a store, for any agent loop: commands, tool calls, events, history, undo.
 
-from todoplan.planner.handles import AsyncPlanner, Planner
-from todoplan.planner.logic import Subscriber
-from todoplan.stores.base import AnyStore
+Read `transactions` first: what is done with a store, and in which order. `planner` carries it out
+at once, `async_planner` awaits it. `telling` is how subscribers come to hear of what was accepted.
+`holding` makes a store of a plan that somebody else keeps.
+"""
+
+from typing import TYPE_CHECKING
+
+from todoplan.lazy import loader
+
+if TYPE_CHECKING:
+    from todoplan.planner.async_planner import AsyncPlanner
+    from todoplan.planner.planner import Planner
+    from todoplan.planner.telling import Subscriber
+    from todoplan.stores.base import AnyStore
 
 __all__ = ["AnyStore", "AsyncPlanner", "Planner", "Subscriber"]
+
+if not TYPE_CHECKING:  # asyncio takes longer to import than all the rest
+    __getattr__ = loader(
+        __name__,
+        {
+            "async_planner": ("AsyncPlanner",),
+            "planner": ("Planner",),
+            "telling": ("Subscriber",),
+        },
+    )
+    from todoplan.stores.base import AnyStore

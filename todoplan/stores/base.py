@@ -28,7 +28,9 @@ class Store(Protocol):
     Plans by id, each with its journal. A plan that was never written is the empty one.
 
     Any text is the id of a plan, and no other plan's. Threads, and processes where they share the
-    data, may call at once. `todoplan.testing.stores` has a suite that proves a store.
+    data, may call at once; an `AsyncPlanner` makes every call in a thread of its own. A store that
+    cannot do now what it is asked raises a StoreError, with "busy" as `data["problem"]` where
+    trying again may help. `todoplan.testing.stores` has a suite that proves a store.
     """
 
     def load(self, plan_id: str) -> Plan:

@@ -1,8 +1,20 @@
-"""Plans in one JSON file: shared by processes, kept across restarts, never half written."""
+"""
+Plans in one JSON file: shared by processes, kept across restarts, never half written.
+
+The file is written anew for every append. Appending to it would be quicker, but a power cut may
+leave half of an entry, and every reader would have to tell that from damage; a new file that takes
+the old one's place is there as a whole or not at all, and a person can read it and mend it by hand.
+It costs time that grows with the file, so there is a limit, and long before it a warning. One plan
+may take a share of it only: at the limit nobody could write, whosever plan is so large.
+
+What a handle has seen it holds the file to: where the file is gone, or a plan is not as far as it
+was, somebody has deleted it or put an older copy in its place, and to go on would undo work unseen.
+"""
 
 import errno
 import os
 import stat
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +23,7 @@ from typing import Any
 
 import attrs
 
-from todoplan.codec import VERSION, entry_from_data, entry_to_data
+from todoplan.codec import VERSION, entry_from_data, entry_to_line
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.versions import check_head
 from todoplan.core.events.apply import replay
@@ -19,14 +31,18 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, StoreError
 from todoplan.stores.base import checked_id
+from todoplan.stores.locked_file import held, open_plain, remove_stale, sync_folder, write_anew
 
 __all__ = ["FORMAT", "FileStore"]
 
 FORMAT = "todoplan/plans"
 """What the head of the file says. Below `plans` stands a journal for each plan, by its id."""
 
-_PRIVATE = 0o600
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+SHARE = LIMIT // 4
+"""So many bytes the journal of one plan may have."""
+
+_WARNED_AT = LIMIT // 8
+_MEBIBYTE = 1024 * 1024
 
 
 @attrs.frozen
@@ -38,10 +54,12 @@ class _Kept:
     plan: Plan = Plan()
     entries: tuple[Entry, ...] = ()
     lines: tuple[str, ...] = ()
+    size: int = 0
 
     def longer(self, entries: Sequence[Entry], plan: Plan) -> "_Kept":
-        lines = (to_text(entry_to_data(entry)) for entry in entries)
-        return _Kept(plan, (*self.entries, *entries), (*self.lines, *lines))
+        lines = [entry_to_line(entry) for entry in entries]
+        size = self.size + sum(len(line.encode()) for line in lines)
+        return _Kept(plan, (*self.entries, *entries), (*self.lines, *lines), size)
 
 
 _Plans = Mapping[str, _Kept]
@@ -51,17 +69,22 @@ _NOTHING: _Plans = MappingProxyType({})
 
 class FileStore:
     """
-    A `Store` in one JSON file, which its owner alone may read. Safe between threads and processes.
+    A `Store` in one JSON file, which is its owner's alone. Safe between threads and processes.
 
-    An append writes the file anew and swaps it in while a lock on `<file>.lock` is held. The file
-    is missing until the first append; a symbolic link is refused.
+    Whoever wants to append waits for others, no longer than `patience` seconds: then a StoreError
+    whose `data["problem"]` is "busy" is raised. The file is missing until the first append; a
+    symbolic link is refused. It keeps its permissions.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, patience: float = 10.0) -> None:
+        given: object = path
+        if not isinstance(given, str | os.PathLike) or "\0" in os.fspath(path):
+            msg = f"{path!r} is no path; give the name of a file, such as FileStore('plans.json')"
+            raise StoreError(msg, seen=path)
         self.path = Path(path).absolute()
-        self._lock = self.path.with_name(f"{self.path.name}.lock")
-        self._new = self.path.with_name(f"{self.path.name}.new")
+        self._patience = patience
         self._read: tuple[_Stamp | None, _Plans] = (None, _NOTHING)
+        self._has_written = self._has_warned = False
 
     def load(self, plan_id: str) -> Plan:
         """
@@ -97,14 +120,27 @@ class FileStore:
         Add entries if the plan is at revision `expected`, and say whether that was so.
 
         Raises:
-            TodoplanError: as of `load`; and a StoreError if the file cannot be written.
+            TodoplanError: as of `load`; and a StoreError if the file cannot be written, or is busy,
+                or the plan has had its share of it. Nothing was appended then, unless
+                `data["problem"]` is "unsynced".
         """
-        with _refusing(self.path, "written"), _held(self._lock):
+        with _refusing(self.path, "written"), held(self.path, self._patience):
             plans = self._plans()  # and not `_read`, which a reader may set to an older file
             kept = plans.get(plan_id, _Kept())
             if kept.plan.revision != expected:
                 return False
-            self._swap({**plans, checked_id(plan_id): kept.longer(entries, plan)})
+            grown = kept.longer(entries, plan)
+            is_first = plans is _NOTHING
+            plans = {**plans, checked_id(plan_id): grown}
+            document = self._document(plan_id, plans)
+            if not self._has_written:
+                remove_stale(self.path)
+            try:
+                written = write_anew(self.path, document, is_first=is_first)
+            except FileExistsError:
+                return False  # somebody whose lock file was another one has made the file
+            self._read, self._has_written = (_stamp(written), plans), True
+            self._sync(plan_id)
             return True
 
     def _kept(self, plan_id: str) -> _Kept:
@@ -112,34 +148,69 @@ class FileStore:
             return self._plans().get(plan_id, _Kept())
 
     def _plans(self) -> _Plans:
+        # Taken before the file is opened: what is read then is no older, whatever others do.
+        before = self._read
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | _NOFOLLOW)
+            descriptor = open_plain(self.path)
         except FileNotFoundError:
             self.path.parent.stat()
-            self._read = (None, _NOTHING)
+            if before[0] is not None:
+                raise self._gone_back(problem="deleted", what="it is not there any more") from None
             return _NOTHING
         with os.fdopen(descriptor, "rb") as file:
-            stamp, (known, plans) = _stamp(os.fstat(descriptor)), self._read
-            if stamp != known:
-                plans = _decoded(file.read(LIMIT + 1), self.path)
-                self._read = stamp, plans
+            stamp = _stamp(os.fstat(descriptor))
+            if stamp == before[0]:
+                return before[1]
+            plans = _decoded(file.read(LIMIT + 1), self.path)
+        for plan_id, known in before[1].items():
+            found = plans.get(plan_id, _Kept()).entries[len(known.entries) - 1 :]
+            if known.entries and found[:1] != known.entries[-1:]:
+                what = f"revision {known.plan.revision} of the plan {plan_id!r} is not in it"
+                raise self._gone_back(problem="rolled_back", what=what)
+        self._read = stamp, plans
         return plans
 
-    def _swap(self, plans: _Plans) -> None:
+    def _gone_back(self, *, problem: str, what: str) -> StoreError:
+        msg = (
+            f"{self.path} was deleted or put back while in use: {what}. Nothing was written; "
+            "bring the newer file back, or make a new FileStore to go on from what is there"
+        )
+        return StoreError(msg, file=str(self.path), problem=problem)
+
+    def _document(self, plan_id: str, plans: _Plans) -> bytes:
         """
-        Put a new file in the place of the old one, at once and on the disk.
+        Return what is to be written, if it is not too large.
         """
+        if plans[plan_id].size > SHARE:
+            msg = (
+                f"{self.path} cannot take this: the journal of the plan {plan_id!r} would have "
+                f"{plans[plan_id].size} bytes, and one plan may have {SHARE}, so that there "
+                "is room for others; go on in a new plan, or with a store that is a database"
+            )
+            raise StoreError(msg, file=str(self.path), problem="too_large", plan_id=plan_id)
         document = _document(plans)
-        self._new.unlink(missing_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
-        with os.fdopen(os.open(self._new, flags, _PRIVATE), "wb") as file:
-            file.write(document)
-            file.flush()
-            os.fsync(file.fileno())
-            stamp = _stamp(os.fstat(file.fileno()))
-        self._new.replace(self.path)
-        _sync(self.path.parent)
-        self._read = (stamp, plans)
+        if len(document) > LIMIT:
+            reason = f"it would have {len(document)} bytes, the limit is {LIMIT}"
+            raise OSError(errno.EFBIG, reason)
+        if len(document) > _WARNED_AT and not self._has_warned:
+            self._has_warned = True
+            msg = (
+                f"{self.path} has {len(document) // _MEBIBYTE} MiB, all of which every append "
+                f"writes, and may have {LIMIT // _MEBIBYTE}; keep other plans in another file, or "
+                "take a store that is a database"
+            )
+            warnings.warn(msg, stacklevel=3)
+        return document
+
+    def _sync(self, plan_id: str) -> None:
+        try:
+            sync_folder(self.path.parent)
+        except OSError as error:
+            msg = (
+                f"{self.path} was written, but may not outlive a power cut: {error.strerror}. The "
+                f"plan {plan_id!r} has been changed; look at it before you try again"
+            )
+            raise StoreError(msg, file=str(self.path), problem="unsynced") from error
 
 
 @contextmanager
@@ -151,29 +222,6 @@ def _refusing(path: Path, done: str) -> Iterator[None]:
         reason = "it is a symbolic link; name the file itself" if linked else error.strerror
         msg = f"{path} cannot be {done}: {reason}"
         raise StoreError(msg, file=str(path)) from error
-
-
-@contextmanager
-def _held(lock: Path) -> Iterator[None]:
-    try:
-        from fcntl import LOCK_EX, flock  # noqa: PLC0415 - not there on every system
-    except ImportError:
-        msg = f"{lock} cannot be locked: a FileStore needs a POSIX system; take another store"
-        raise StoreError(msg, file=str(lock)) from None
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NOFOLLOW, _PRIVATE)
-    try:
-        flock(descriptor, LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _stamp(status: os.stat_result) -> _Stamp:
@@ -188,10 +236,7 @@ def _document(plans: _Plans) -> bytes:
         f"{to_text(plan_id)}:[\n{between.join(kept.lines)}\n]" for plan_id, kept in plans.items()
     )
     head = f'{{"format":"{FORMAT}","version":{VERSION},"plans":{{'
-    document = f"{head}\n{journals}\n}}}}\n".encode()
-    if len(document) > LIMIT:
-        raise OSError(errno.EFBIG, f"it would have {len(document)} bytes, the limit is {LIMIT}")
-    return document
+    return f"{head}\n{journals}\n}}}}\n".encode()
 
 
 def _decoded(document: bytes, path: Path) -> _Plans:
@@ -200,7 +245,7 @@ def _decoded(document: bytes, path: Path) -> _Plans:
         version = check_head(data, FORMAT)
         return {key: _journal(key, found, version) for key, found in _journals(data).items()}
     except CodecError as error:
-        msg = f"{path} holds no plans that can be trusted: {error}; mend it or move it away"
+        msg = f"{path} holds no plans that can be trusted: {error}; repair it or move it away"
         raise CodecError(msg, **{**error.data, "file": str(path)}) from error
 
 

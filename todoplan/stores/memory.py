@@ -8,6 +8,8 @@ from todoplan.core.plan.plan import Plan
 
 __all__ = ["MemoryStore"]
 
+_NOTHING = (Plan(), 0)
+
 
 class MemoryStore:
     """
@@ -16,29 +18,34 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._plans: dict[str, Plan] = {}
+        # How long a journal is stands beside its plan: an append that is interrupted between the
+        # two (Ctrl-C, or entries that raise while they are taken) is as if it had not been.
+        self._plans: dict[str, tuple[Plan, int]] = {}
         self._journals: dict[str, list[Entry]] = {}
 
     def load(self, plan_id: str) -> Plan:
         """
         Return the plan as of its last entry.
         """
-        return self._plans.get(plan_id, Plan())
+        return self._plans.get(plan_id, _NOTHING)[0]
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
         Return the plan's journal, oldest first.
         """
         with self._lock:
-            return tuple(self._journals.get(plan_id, ()))
+            length = self._plans.get(plan_id, _NOTHING)[1]
+            return tuple(self._journals.get(plan_id, ())[:length])
 
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """
         Add entries if the plan is at revision `expected`, and say whether that was so.
         """
         with self._lock:
-            if self.load(plan_id).revision != expected:
+            known, length = self._plans.get(plan_id, _NOTHING)
+            if known.revision != expected:
                 return False
-            self._journals.setdefault(plan_id, []).extend(entries)
-            self._plans[plan_id] = plan
+            journal = self._journals.setdefault(plan_id, [])
+            journal[length:] = entries
+            self._plans[plan_id] = plan, len(journal)
             return True

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from support.mcp_client import ERAS, over_http
 from support.mcp_server import LIMIT, http_process
 
-from todoplan.adapters.mcp import Access
+from todoplan.adapters.mcp import Access, Limits
 from todoplan.adapters.mcp.access import Guard
 from todoplan.errors import TodoplanError
 from todoplan.stores.file import FileStore
@@ -140,18 +140,17 @@ def _status_of_chunks(url, chunks):
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_with_the_token_the_client_works(guarded, era):
+def test_with_the_token_the_client_works(tmp_path, era):
     """The real client passes with the bearer token."""
-    file, url = guarded
-    name = f"own-{era}"
+    file = tmp_path / "plans.json"
 
-    async def play():
-        async with over_http(f"{url}/{name}", era, Authorization=f"Bearer {TOKEN}") as client:
+    async def play(url):
+        async with over_http(f"{url}/own", era, Authorization=f"Bearer {TOKEN}") as client:
             return await client.call("TaskCreate", {"subject": "Dig"})
 
-    assert asyncio.run(play())["isError"] is False
-    assert len(FileStore(file).load(name)) == 1
-    file.unlink()
+    with http_process(file, token=TOKEN) as url:
+        assert asyncio.run(play(url))["isError"] is False
+    assert len(FileStore(file).load("own")) == 1
 
 
 def test_off_loopback_a_token_is_needed():
@@ -273,5 +272,5 @@ def test_only_what_passes_reaches_the_application(headers, path, chunks, status)
 
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "headers": [(b"host", b"localhost"), *raw], "path_params": path}
-    asyncio.run(Guard(app, Access(limit=5))(scope, receive, send))
+    asyncio.run(Guard(app, Access(), Limits(body_bytes=5))(scope, receive, send))
     assert sent[0]["status"] == status

@@ -1,14 +1,18 @@
 """Servers in processes of their own, over stdio and HTTP, and the file that keeps their plans."""
 
 import asyncio
+import contextlib
 import json
+import os
+import signal
+import subprocess
 from functools import partial
 
 import anyio
 import pytest
 from support.mcp_client import ERAS, over_http, over_stdio
 from support.mcp_scripts import CREATE, SCRIPTS, expected, notified, played, said
-from support.mcp_server import TOOLSETS, http_process
+from support.mcp_server import TOOLSETS, command, environment, http_process
 
 from todoplan.adapters.mcp import plan_uri
 from todoplan.stores.file import FileStore
@@ -163,3 +167,37 @@ def test_parallel_calls_lose_nothing(connect, shelf, tmp_path, era):
     revisions = {answer["structuredContent"]["revision"] for answer in answers}
     assert revisions == set(range(1, 21))
     assert json.loads(file.read_text())["plans"][name][-1]["revision"] == 20
+
+
+@pytest.mark.parametrize("how", ["TERM", "INT"])
+def test_a_stuck_store_leaves_the_server_answering(tmp_path, how):
+    """While one plan's store stands still: ping, its own tools, other plans, and the end."""
+    file = tmp_path / "plans.json"
+
+    async def play(url):
+        async with (
+            over_http(f"{url}/stuck") as stuck,
+            over_http(f"{url}/free") as free,
+            anyio.create_task_group() as group,
+        ):
+            for _ in range(8):
+                group.start_soon(stuck.call, *CREATE)
+            with anyio.fail_after(60):
+                await stuck.session.send_ping()
+                assert len(await stuck.tools()) == 4
+                assert not (await free.call(*CREATE))["isError"]
+            os.kill(server.pid, getattr(signal, f"SIG{how}"))
+            await asyncio.to_thread(server.wait, 60)
+            group.cancel_scope.cancel()
+
+    line = command(file, http=True)
+    with subprocess.Popen(
+        line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        try:
+            with contextlib.suppress(Exception):
+                asyncio.run(play(server.stdout.readline().strip()))
+            assert server.poll() is not None
+        finally:
+            server.kill()
+    assert len(FileStore(file).load("free")) == 1

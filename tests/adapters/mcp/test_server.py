@@ -6,9 +6,9 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 from support.mcp_client import ERAS, ProtocolError, connected
 from support.mcp_scripts import CREATE, SCRIPTS, expected, notified, played, said
-from support.mcp_server import TOOLSETS, planners
+from support.mcp_server import TOOLSETS, server_of
 
-from todoplan.adapters.mcp import make_server, plan_uri
+from todoplan.adapters.mcp import plan_uri
 from todoplan.adapters.mcp import server as module
 from todoplan.codec import load_plan
 from todoplan.core.rules.presets import STRICT
@@ -28,7 +28,7 @@ def test_a_script_says_what_the_toolbox_says(toolset, era):
     store, script = MemoryStore(), SCRIPTS[toolset]
 
     async def play():
-        async with connected(make_server(planners(store, toolset)), era) as client:
+        async with connected(server_of(store, toolset), era) as client:
             return await played(client, script)
 
     results = asyncio.run(play())
@@ -47,7 +47,7 @@ def test_the_policy_of_the_planner_holds(era):
     )
 
     async def play():
-        async with connected(make_server(planners(store, "todos", STRICT)), era) as client:
+        async with connected(server_of(store, "todos", STRICT), era) as client:
             return await played(client, script)
 
     (reply,), _ = expected("todos", script, Toolbox(TOOLSETS["todos"], STRICT))
@@ -61,7 +61,7 @@ def test_results_come_as_data_too(era):
     script = SCRIPTS["tasks"]
 
     async def play(*, structured):
-        server = make_server(planners(MemoryStore()), structured=structured)
+        server = server_of(MemoryStore(), structured=structured)
         async with connected(server, era) as client:
             return await played(client, script)
 
@@ -86,7 +86,7 @@ def test_clearing_touches_every_task():
     script = [SCRIPTS["todos"][0], SCRIPTS["todos"][-1]]
 
     async def play():
-        async with connected(make_server(planners(MemoryStore(), "todos"))) as client:
+        async with connected(server_of(MemoryStore(), "todos")) as client:
             return await played(client, script)
 
     assert asyncio.run(play())[-1]["structuredContent"]["changed"] == ["1"]
@@ -97,7 +97,7 @@ def test_the_plan_is_a_resource(era):
     store = MemoryStore()
 
     async def play():
-        async with connected(make_server(planners(store), "garden"), era) as client:
+        async with connected(server_of(store, plan_id="garden"), era) as client:
             await client.call(*CREATE)
             (listed,), (content,) = await client.resources(), await client.read(plan_uri("garden"))
             with pytest.raises(ProtocolError, match="there is todoplan://plan/garden"):
@@ -114,7 +114,7 @@ def test_the_client_is_told_what_there_is(era):
     """Instructions are the tool set's, and resources can be subscribed to."""
 
     async def play():
-        async with connected(make_server(planners(MemoryStore())), era) as client:
+        async with connected(server_of(MemoryStore()), era) as client:
             if hasattr(client.session, "server_capabilities"):
                 found = client.session.server_capabilities.resources.subscribe
                 return found, client.session.instructions
@@ -124,14 +124,14 @@ def test_the_client_is_told_what_there_is(era):
     subscribe, instructions = asyncio.run(play())
     assert subscribe is True
     assert instructions in {prompt, None}
-    assert make_server(planners(MemoryStore())).instructions == prompt
+    assert server_of(MemoryStore()).instructions == prompt
 
 
 @pytest.mark.parametrize("plan_id", ["", "../plan", "a b", "a" * 65, "a\n"])
 def test_an_id_that_cannot_stand_in_an_address_is_an_error(plan_id):
     """A plan's id is letters, digits, - and _, and the error says so."""
     with pytest.raises(PlanError, match="1 to 64 letters, digits, - and _"):
-        make_server(planners(MemoryStore()), plan_id)
+        server_of(MemoryStore(), plan_id=plan_id)
 
 
 def test_a_package_without_metadata_has_a_version(monkeypatch):
@@ -141,7 +141,7 @@ def test_a_package_without_metadata_has_a_version(monkeypatch):
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(module, "version", missing)
-    assert make_server(planners(MemoryStore())).version == "0"
+    assert server_of(MemoryStore()).version == "0"
 
 
 class Broken(MemoryStore):
@@ -156,7 +156,7 @@ def test_a_store_that_fails_is_told_to_the_client(era):
     """A call gets an error result with the reason, a resource a protocol error with it."""
 
     async def play():
-        async with connected(make_server(planners(Broken())), era) as client:
+        async with connected(server_of(Broken()), era) as client:
             with pytest.raises(ProtocolError, match="the file is corrupt"):
                 await client.read(plan_uri("plan"))
             return await client.call(*CREATE)
@@ -168,7 +168,7 @@ def test_each_change_is_told_once(era):
     """However often it subscribed, a client hears of each accepted command once, no more."""
 
     async def play():
-        async with connected(make_server(planners(MemoryStore())), era) as client:
+        async with connected(server_of(MemoryStore()), era) as client:
             heard = await notified(client, plan_uri("plan"))
             await client.call(*CREATE)
             return heard, client.updates(), client.frames

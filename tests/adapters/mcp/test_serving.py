@@ -10,9 +10,9 @@ import sys
 
 import pytest
 from support.mcp_client import ERAS, over_http
-from support.mcp_server import planners
+from support.mcp_server import server_of
 
-from todoplan.adapters.mcp import Access, http_server, listen_at, make_server, serve_stdio
+from todoplan.adapters.mcp import Access, http_server, listen_at, serve_stdio
 from todoplan.errors import MissingExtraError
 from todoplan.stores.memory import MemoryStore
 
@@ -68,7 +68,7 @@ def test_stdio_ends_when_the_client_hangs_up(monkeypatch):
     store = MemoryStore()
 
     async def run(ends):
-        server = make_server(planners(store))
+        server = server_of(store)
         _, answers = await asyncio.gather(serve_stdio(server), _talk(*ends))
         return answers
 
@@ -89,7 +89,7 @@ def test_http_in_this_process(era):
     async def run():
         listener, url = listen_at("127.0.0.1", 0)
         with listener:
-            server = http_server(make_server(planners(store)), Access())
+            server = http_server(server_of(store), Access())
             running = asyncio.create_task(server.serve(sockets=[listener]))
             async with over_http(f"{url}/garden", era) as client:
                 result = await client.call("TaskCreate", {"subject": "Dig"})

@@ -9,7 +9,9 @@ from support.talk import BOXES, TOOLSETS, valid
 from todoplan.adapters.mcp import make_tools, result_of
 from todoplan.adapters.mcp.shapes import OUTPUT_SCHEMA
 from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
 
 
 def wire(model):
@@ -78,3 +80,14 @@ def test_data_tells_the_plan_and_what_changed(data):
             assert touched(plan, reply.plan) <= set(told["changed"])
             assert len(told["changed"]) == len(set(told["changed"]))
         plan = reply.plan
+
+
+def test_a_new_order_touches_no_task():
+    """It names every task of the plan, and none is another one than before."""
+    box, plan = Toolbox(TODOS), Plan()
+    for order in ("ab", "ba"):
+        todos = [{"content": content, "status": "pending"} for content in order]
+        reply = box.call(plan, "write_todos", {"todos": todos})
+        plan = reply.plan
+    assert reply.events
+    assert wire(result_of(reply, "garden"))["structuredContent"]["changed"] == []

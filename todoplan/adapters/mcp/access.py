@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from hmac import compare_digest
 from ipaddress import ip_address
 
+import anyio
 import attrs
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from todoplan.adapters.mcp.sessions import Limits
 from todoplan.adapters.mcp.shapes import PLAN_ID
 from todoplan.errors import TodoplanError
 
@@ -37,13 +39,10 @@ def _trimmed(token: str | None) -> str | None:
 class Access:
     """
     What a request must bring: a Host and an Origin among `hosts`, and the bearer `token` if any.
-
-    `limit` is the most bytes that a request's body may have.
     """
 
     hosts: tuple[str, ...] = _LOOPBACK
     token: str | None = attrs.field(default=None, repr=False, converter=_trimmed)
-    limit: int = 1024 * 1024
 
     @classmethod
     def at(cls, host: str, token: str | None = None, names: Sequence[str] = ()) -> "Access":
@@ -80,11 +79,13 @@ class Access:
 
     def _known(self, form: re.Pattern[str], values: list[str]) -> bool:
         matches = [form.fullmatch(value) for value in values]
+        # Exactly one: of two headers we might check one and somebody behind us use the other.
         return len(matches) == 1 and all(m and m[1].lower() in self.hosts for m in matches)
 
     def _authorised(self, values: list[str]) -> bool:
         scheme, _, sent = values[0].partition(" ") if len(values) == 1 else ("", "", "")
         expected = (self.token or "").encode()
+        # In constant time: how far a guess was right must not show in how long the answer takes.
         same = compare_digest(sent.strip(" \t").encode("latin-1"), expected)
         return same and scheme.lower() == "bearer"
 
@@ -116,6 +117,7 @@ class Guard:
 
     app: ASGIApp
     access: Access
+    limits: Limits = Limits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """
@@ -124,11 +126,11 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = self.access.refusal(headers) or _no_plan(scope)
         if refusal is None:
-            body = await _body(headers, receive, self.access.limit)
-            if body is not None:
+            body = await _body(headers, receive, self.limits)
+            if isinstance(body, bytes):
                 await self.app(scope, _again(body, receive), send)
                 return
-            refusal = _refused(413, f"the body is larger than {self.access.limit} bytes")
+            refusal = body
         await refusal(scope, receive, send)
 
 
@@ -139,19 +141,24 @@ def _no_plan(scope: Scope) -> Response | None:
     return _refused(404, "a plan's id is 1 to 64 letters, digits, - and _")
 
 
-async def _body(headers: Headers, receive: Receive, limit: int) -> bytes | None:
+async def _body(headers: Headers, receive: Receive, limits: Limits) -> bytes | Response:
     """
-    Return the whole body; `None` if it is larger than it may be.
+    Return the whole body; or the answer to one that is too large, or does not come.
     """
+    limit, seconds = limits.body_bytes, limits.body_seconds
     declared = headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limit:
-        return None
-    body, more = bytearray(), True
-    while more and len(body) <= limit:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-    return bytes(body) if len(body) <= limit else None
+    body, more = bytearray(), not (declared.isdecimal() and int(declared) > limit)
+    too_large = not more
+    # mcp reads a body as well, but only when it holds a place for the request, and without an end.
+    with anyio.move_on_after(seconds):
+        while more:
+            message = await receive()
+            body += message.get("body", b"")
+            too_large = len(body) > limit
+            more = message.get("more_body", False) and not too_large
+    if too_large:
+        return _refused(413, f"the body has over {limit} bytes")
+    return _refused(408, f"the body did not come in {seconds:g} seconds") if more else bytes(body)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

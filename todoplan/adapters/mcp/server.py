@@ -16,34 +16,47 @@ from todoplan.adapters.mcp.shapes import (
     resources_of,
     result_of,
 )
-from todoplan.adapters.mcp.topics import Topic
+from todoplan.adapters.mcp.subscriptions import Topic
+from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import TodoplanError
-from todoplan.planner import AsyncPlanner
+from todoplan.planner import AnyStore, AsyncPlanner
+from todoplan.stores.memory import MemoryStore
 
-__all__ = ["Desk", "Planners", "make_server"]
+__all__ = ["Handlers", "make_server"]
 
-Planners = Callable[[str], AsyncPlanner]
-"""From a plan's id to its planner. Asked once for each id."""
-
+_MOST_PLANS = 1_000
 _Handler = Callable[[Any, Any], Awaitable[Any]]
 """Answers one request: `(context, params) -> result`, as mcp 2.x has it."""
 
 
-def make_server(planners: Planners, plan_id: str = "plan", *, structured: bool = True) -> Any:
+def make_server(
+    toolbox: Toolbox | None = None,
+    *,
+    store: AnyStore | None = None,
+    clock: Clock = utc_now,
+    plan_id: str = "plan",
+    structured: bool = True,
+) -> Any:
     """
-    Return a low-level MCP server of plans.
+    Return a low-level MCP server of the plans in a store; without one they end with the server.
 
     Requests are about the plan `plan_id`; over HTTP, a path that ends in another id is about that
     plan. `structured` says whether results come as data too, beside the text.
 
     Raises:
-        PlanError: the id could not stand in an address.
+        PlanError: the id could not stand in an address, or toolbox or store are none.
     """
-    desk = Desk(planners, plan_id, structured=structured)
-    prompt = desk.topic(plan_id).planner.toolbox.toolset.system_prompt()
+    kept = MemoryStore() if store is None else store
+
+    def planner(plan_id: str) -> AsyncPlanner:
+        return AsyncPlanner(kept, plan_id, toolbox=toolbox, clock=clock)
+
+    handlers = Handlers(planner, plan_id, structured=structured)
+    prompt = handlers.topic(plan_id).planner.toolbox.toolset.system_prompt()
     server: Any = _Server("todoplan", version=_version(), instructions=prompt)
     register = getattr(server, "add_request_handler", None) or server.add_by_type
-    for method, (params, handler) in desk.handlers().items():
+    for method, (params, handler) in handlers.by_method().items():
         register(method, params, handler)
     return server
 
@@ -84,13 +97,15 @@ _REQUESTS: dict[str, Any] = {
 }
 
 
-class Desk:
+class Handlers:
     """
     Answers requests. The plan of a request is known by its path, never by its arguments.
     """
 
-    def __init__(self, planners: Planners, plan_id: str, *, structured: bool) -> None:
-        self._planners = planners
+    def __init__(
+        self, planner: Callable[[str], AsyncPlanner], plan_id: str, *, structured: bool
+    ) -> None:
+        self._planner = planner
         self._plan_id = plan_id
         self._structured = structured
         self._topics: dict[str, Topic] = {}
@@ -98,12 +113,19 @@ class Desk:
     def topic(self, plan_id: str) -> Topic:
         """
         Return the topic of a plan, opened when first asked for.
-        """
-        if plan_id not in self._topics:
-            self._topics[plan_id] = Topic(plan_id, self._planners(plan_id))
-        return self._topics[plan_id]
 
-    def handlers(self) -> dict[str, tuple[type, _Handler]]:
+        A client may name any number of plans. Beyond a thousand, the one that was not asked for in
+        the longest time, and that nobody follows, is forgotten: a topic holds nothing but who does.
+        """
+        found = self._topics.pop(plan_id, None) or Topic(plan_id, self._planner(plan_id))
+        self._topics[plan_id] = found
+        if len(self._topics) > _MOST_PLANS:
+            others = (each for each in self._topics.values() if each is not found)
+            idle = next((each.plan_id for each in others if not each.is_followed), "")
+            self._topics.pop(idle, None)
+        return found
+
+    def by_method(self) -> dict[str, tuple[type, _Handler]]:
         """
         Return what answers each method, with the type of its params.
         """
@@ -149,11 +171,11 @@ class Desk:
             raise _protocol_error(types.INTERNAL_ERROR, str(error)) from error
 
     async def _subscribe(self, context: Any, params: Any) -> types.EmptyResult:
-        self._named(context, params).sessions.add(context.session)
+        self._named(context, params).connections.add(context.session)
         return types.EmptyResult()
 
     async def _unsubscribe(self, context: Any, params: Any) -> types.EmptyResult:
-        self._named(context, params).sessions.remove(context.session)
+        self._named(context, params).connections.remove(context.session)
         return types.EmptyResult()
 
     def listen(self, context: Any, params: Any) -> Awaitable[Any]:

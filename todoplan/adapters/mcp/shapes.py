@@ -106,14 +106,14 @@ def result_of(reply: Reply, plan_id: str, *, structured: bool = True) -> types.C
     if reply.is_error or not structured:
         return _result(reply.text, isError=reply.is_error)
     plan = reply.plan
-    told = {
+    data = {
         "text": reply.text,
         "plan": plan_id,
         "revision": plan.revision,
         "counts": plan.counts._asdict(),
         "changed": list(dict.fromkeys(_changed(reply.events))),
     }
-    return _result(reply.text, isError=False, structuredContent=told)
+    return _result(reply.text, isError=False, structuredContent=data)
 
 
 def failed(error: Exception) -> types.CallToolResult:
@@ -130,6 +130,7 @@ def _result(text: str, **fields: Any) -> types.CallToolResult:
 
 def _changed(events: tuple[Event, ...]) -> Iterator[str]:
     for event in events:
+        # It names every task of the plan, and none of them is another one than before.
         if not isinstance(event, TasksReordered):
             yield from ids_of(event)
 

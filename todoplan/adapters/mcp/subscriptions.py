@@ -16,10 +16,10 @@ from pydantic import AnyUrl
 from todoplan.adapters.mcp.shapes import plan_uri
 from todoplan.planner import AsyncPlanner
 
-__all__ = ["Listening", "Sessions", "Topic", "modern_subscriptions"]
+__all__ = ["Connections", "OpenRequests", "Topic", "modern_subscriptions"]
 
-_PATIENCE = 1.0
-_MOST = 1_000
+_PATIENCE = 1.0  # seconds: who does not read is forgotten, and would hold up the call that tells
+_MOST = 1_000  # clients that vanish do not unsubscribe, and mcp 1.x does not say that they are gone
 
 
 def modern_subscriptions() -> Any:
@@ -31,7 +31,7 @@ def modern_subscriptions() -> Any:
     return None
 
 
-class Sessions:
+class Connections:
     """
     The sessions that subscribed, one for each connection.
 
@@ -41,6 +41,9 @@ class Sessions:
 
     def __init__(self) -> None:
         self._sessions: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
 
     def add(self, session: Any) -> None:
         """
@@ -58,14 +61,18 @@ class Sessions:
 
     async def publish(self, uri: str) -> None:
         """
-        Tell every connection; one that is closed, or does not read, is forgotten.
+        Tell every connection at once; one that is closed, or does not read, is forgotten.
         """
-        for key, session in tuple(self._sessions.items()):
-            if not await _told(session, uri):
-                self._sessions.pop(key, None)
+        async with anyio.create_task_group() as group:
+            for key, session in tuple(self._sessions.items()):
+                group.start_soon(self._publish_to, key, session, uri)
+
+    async def _publish_to(self, key: int, session: Any, uri: str) -> None:
+        if not await _was_sent(session, uri):
+            self._sessions.pop(key, None)
 
 
-async def _told(session: Any, uri: str) -> bool:
+async def _was_sent(session: Any, uri: str) -> bool:
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         with anyio.move_on_after(_PATIENCE):
             await session.send_resource_updated(AnyUrl(uri))
@@ -73,15 +80,26 @@ async def _told(session: Any, uri: str) -> bool:
     return False
 
 
-class Listening:
+class OpenRequests:
     """
-    The requests that stay open to be told, as mcp 2.x serves them: `handler` answers one.
+    The requests that stay open to be told, as mcp 2.x serves them: `answer` keeps one open.
     """
 
     def __init__(self, subscriptions: Any) -> None:
         self._bus = subscriptions.InMemorySubscriptionBus()
         self._updated = subscriptions.ResourceUpdated
-        self.handler = subscriptions.ListenHandler(self._bus)
+        self._handler = subscriptions.ListenHandler(self._bus)
+        self.count = 0
+
+    async def answer(self, context: Any, params: Any) -> Any:
+        """
+        Keep a request open until its client closes it.
+        """
+        self.count += 1
+        try:
+            return await self._handler(context, params)
+        finally:
+            self.count -= 1
 
     async def publish(self, uri: str) -> None:
         """
@@ -99,19 +117,25 @@ class Topic:
         self.plan_id = plan_id
         self.uri = plan_uri(plan_id)
         self.planner = planner
-        self.sessions = Sessions()
+        self.connections = Connections()
         modern = modern_subscriptions()
-        self._listening = [Listening(modern)] if modern else []
+        self._open_requests = [OpenRequests(modern)] if modern else []
         planner.subscribe(self._changed)
 
     def listen(self, context: Any, params: Any) -> Awaitable[Any]:
         """
         Keep a request open and tell it of changes (mcp 2.x).
         """
-        answer: Awaitable[Any] = self._listening[0].handler(context, params)
-        return answer
+        return self._open_requests[0].answer(context, params)
+
+    @property
+    def is_followed(self) -> bool:
+        """
+        Whether somebody wants to know of changes.
+        """
+        return bool(self.connections) or any(each.count for each in self._open_requests)
 
     async def _changed(self, *_: Any) -> None:
-        ways: list[Sessions | Listening] = [self.sessions, *self._listening]
+        ways: list[Connections | OpenRequests] = [self.connections, *self._open_requests]
         for way in ways:
             await way.publish(self.uri)

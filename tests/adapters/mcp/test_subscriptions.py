@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import anyio
 import pytest
 
-from todoplan.adapters.mcp import topics
-from todoplan.adapters.mcp.server import Desk
-from todoplan.adapters.mcp.topics import Sessions
+from todoplan.adapters.mcp import server, subscriptions
+from todoplan.adapters.mcp.server import Handlers
+from todoplan.adapters.mcp.subscriptions import Connections
 from todoplan.core.commands import CreateTask
 from todoplan.planner import AsyncPlanner
 
@@ -33,7 +33,7 @@ def sessions_of(send, count):
 
 def test_a_connection_is_one_however_many_sessions_it_has():
     """The session of a later request takes the place of the earlier one."""
-    told, known = [], Sessions()
+    told, known = [], Connections()
 
     async def send(uri):
         told.append(uri)
@@ -56,8 +56,8 @@ def test_a_connection_is_one_however_many_sessions_it_has():
 @pytest.mark.parametrize("gone", [anyio.ClosedResourceError, anyio.BrokenResourceError, None])
 def test_who_does_not_hear_is_forgotten(gone, monkeypatch):
     """A closed connection, and one that does not take what it is sent, are told once at most."""
-    monkeypatch.setattr(topics, "_PATIENCE", 0)
-    told, known = [], Sessions()
+    monkeypatch.setattr(subscriptions, "_PATIENCE", 0)
+    told, known = [], Connections()
 
     async def send(uri):
         told.append(uri)
@@ -76,8 +76,8 @@ def test_who_does_not_hear_is_forgotten(gone, monkeypatch):
 
 def test_the_oldest_of_too_many_is_forgotten(monkeypatch):
     """Clients that come and go without a word do not fill the memory."""
-    monkeypatch.setattr(topics, "_MOST", 3)
-    told, known = [], Sessions()
+    monkeypatch.setattr(subscriptions, "_MOST", 3)
+    told, known = [], Connections()
 
     async def send(uri):
         told.append(uri)
@@ -92,6 +92,44 @@ def test_the_oldest_of_too_many_is_forgotten(monkeypatch):
     assert len(told) == 3
 
 
+def test_connections_are_told_at_once(monkeypatch):
+    """One that does not read holds up no other."""
+    told, known = [], Connections()
+
+    async def run():
+        both = anyio.Event()
+
+        async def send(uri):
+            told.append(uri)
+            if len(told) == 2:
+                both.set()
+            await both.wait()
+
+        for session in sessions_of(send, 2):
+            known.add(session)
+        with anyio.fail_after(60):
+            await known.publish(URI)
+
+    monkeypatch.setattr(subscriptions, "_PATIENCE", 60)
+    asyncio.run(run())
+    assert told == [URI] * 2
+
+
+def test_plans_that_nobody_follows_are_forgotten(monkeypatch):
+    """However many a client names: kept are those that somebody follows, and the latest."""
+    monkeypatch.setattr(server, "_MOST_PLANS", 3)
+    handlers = Handlers(lambda plan_id: AsyncPlanner(), "plan", structured=True)
+    followed = handlers.topic("a")
+    followed.connections.add(Session(object(), None))
+    kept = [handlers.topic(plan_id) for plan_id in ("b", "c", "d", "c", "e")]
+    assert handlers.topic("a") is followed
+    assert handlers.topic("c") is kept[1]
+    assert handlers.topic("b") is not kept[0]
+    for topic in (handlers.topic("c"), handlers.topic("b")):
+        topic.connections.add(Session(object(), None))
+    assert handlers.topic("f") is handlers.topic("f")
+
+
 class Bus:
     """As mcp 2.x has it: what is published is heard by whoever has a request open."""
 
@@ -102,22 +140,26 @@ class Bus:
         self.published.append(event)
 
 
+async def listened(*given):
+    return given
+
+
 SUBSCRIPTIONS = SimpleNamespace(
     InMemorySubscriptionBus=Bus,
-    ListenHandler=lambda bus: lambda context, params: (bus, context, params),
+    ListenHandler=lambda bus: lambda context, params: listened(bus, context, params),
     ResourceUpdated=lambda uri: {"uri": uri},
 )
 
 
 def test_open_requests_are_told_by_what_mcp_brings(monkeypatch):
     """Where mcp serves `subscriptions/listen`, each plan has a bus, and its changes go there."""
-    monkeypatch.setattr(topics, "modern_subscriptions", lambda: SUBSCRIPTIONS)
+    monkeypatch.setattr(subscriptions, "modern_subscriptions", lambda: SUBSCRIPTIONS)
     planners = {"plan": AsyncPlanner(), "other": AsyncPlanner()}
-    desk = Desk(planners.__getitem__, "plan", structured=True)
+    desk = Handlers(planners.__getitem__, "plan", structured=True)
     context = SimpleNamespace(request=None)
     elsewhere = SimpleNamespace(request=SimpleNamespace(path_params={"plan_id": "other"}))
-    bus, *asked = desk.listen(context, "params")
-    other, *_ = desk.listen(elsewhere, "params")
+    bus, *asked = asyncio.run(desk.listen(context, "params"))
+    other, *_ = asyncio.run(desk.listen(elsewhere, "params"))
 
     asyncio.run(planners["plan"].apply(CreateTask("Dig")))
     assert asked == [context, "params"]

@@ -1,0 +1,444 @@
+"""Every subscriber hears every accepted entry once, in order, whatever happens."""
+
+import asyncio
+import logging
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from todoplan.core.commands import CreateTask, DeleteTask
+from todoplan.core.decide.decide import Accepted
+from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.tools.tasks import TASKS, tasks
+from todoplan.errors import StoreError
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.stores.memory import MemoryStore
+
+CHANCE = random.Random(7)  # noqa: S311 - of a test
+PATIENCE = 60
+"""Seconds that a busy machine may take; what is right does not take them."""
+
+
+def revisions(told):
+    """Return a subscriber that notes the revisions of what it hears."""
+    return lambda entry, plan: told.append(entry.revision)
+
+
+def all_of(store, plan_id="a"):
+    return [entry.revision for entry in store.entries(plan_id)]
+
+
+async def until(holds):
+    """Wait until something holds, or fail."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it never held"
+        await asyncio.sleep(0.005)
+
+
+def test_subscribers_are_told_each_entry_with_the_plan_after_it():
+    """
+    A turn of two calls is told as two entries, each with its own plan.
+    """
+    planner, told = Planner(toolbox=Toolbox(tasks())), []
+    planner.subscribe(
+        lambda entry, plan: told.append((entry.revision, [task.subject for task in plan]))
+    )
+    planner.turn([Call("TaskCreate", {"subject": "a"}), Call("TaskCreate", {"subject": "b"})])
+    assert told == [(1, ["a"]), (2, ["a", "b"])]
+
+
+def test_a_subscription_can_be_ended():
+    """
+    Calling what subscribe returned ends it.
+    """
+    planner, told = Planner(), []
+    end = planner.subscribe(lambda entry, plan: told.append(entry))
+    end()
+    planner.apply(CreateTask("Write"))
+    assert told == []
+
+
+def test_a_subscription_that_has_ended_can_be_ended_again():
+    """Nothing happens."""
+    planner = Planner()
+    stop = planner.subscribe(print)
+    stop()
+    stop()
+
+
+def test_each_subscription_is_its_own():
+    """The same function may be told twice; to end one leaves the other, however often it ends."""
+    planner, told = Planner(), []
+
+    def listen(entry, _):
+        told.append(entry.revision)
+
+    stop = planner.subscribe(listen)
+    planner.subscribe(listen)
+    stop()
+    stop()
+    planner.apply(CreateTask("Write"))
+    assert told == [1]
+
+
+def test_a_subscriber_that_ends_the_program_leaves_the_others_told():
+    """Whoever catches that goes on with a planner that works."""
+    planner, told = Planner(), []
+
+    def listen(entry, _):
+        told.append(entry.revision)
+        if entry.revision == 1:
+            raise SystemExit
+
+    planner.subscribe(listen)
+    with pytest.raises(SystemExit) as kept:
+        planner.apply(CreateTask("a"))
+    planner.apply(CreateTask("b"))
+    assert (told, kept.value.code) == ([1, 2], None)
+
+
+def test_subscribers_are_told_in_order_also_of_what_a_subscriber_does():
+    """
+    What is accepted while others are still being told is told after that, to all.
+    """
+    planner, told = Planner(), []
+
+    def go_on(entry, plan):
+        if len(plan) < 3:
+            planner.apply(CreateTask("more"))
+
+    planner.subscribe(go_on)
+    planner.subscribe(lambda entry, plan: told.append((entry.revision, len(plan))))
+    planner.apply(CreateTask("first"))
+    assert told == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_a_failing_subscriber_stops_nobody(caplog):
+    """
+    What a subscriber raises is logged; the command stands and the others are told.
+    """
+    planner, told = Planner(), []
+    planner.subscribe(lambda entry, plan: 1 / 0)
+    planner.subscribe(lambda entry, plan: told.append(entry.revision))
+    with caplog.at_level(logging.ERROR, "todoplan"):
+        assert isinstance(planner.apply(CreateTask("Write")), Accepted)
+    assert told == [1]
+    assert "revision 1" in caplog.text
+
+
+@pytest.mark.parametrize("act", ["apply", "call"])
+def test_threads_are_told_of_each_entry_once_and_in_order(act):
+    """
+    However many write at once, by either way, each change is told to each subscriber, in order.
+    """
+    store = MemoryStore()
+    planner = Planner(store, "a", toolbox=Toolbox(TASKS))
+    told, others = [], []
+    planner.subscribe(revisions(told))
+    planner.subscribe(lambda entry, plan: 1 / 0 if entry.revision % 7 == 0 else None)
+    planner.subscribe(revisions(others))
+
+    def work(number):
+        if act == "apply":
+            return isinstance(planner.apply(CreateTask(f"{number}")), Accepted)
+        return not planner.call("TaskCreate", {"subject": f"{number}"}).is_error
+
+    logging.getLogger("todoplan").disabled = True
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(work, range(300)))
+    finally:
+        logging.getLogger("todoplan").disabled = False
+    assert told == others == all_of(store) == list(range(1, 301))
+
+
+def test_a_slow_subscriber_holds_up_its_own_teller_alone():
+    """While one thread is kept by a subscriber, others work, and the other subscribers hear."""
+    planner, told, slow = Planner(), [], []
+    entered, go_on = threading.Event(), threading.Event()
+
+    def linger(entry, _):
+        slow.append(entry.revision)
+        entered.set()
+        assert go_on.wait(PATIENCE)
+
+    planner.subscribe(linger)
+    planner.subscribe(revisions(told))
+    kept = threading.Thread(target=planner.apply, args=(CreateTask("a"),))
+    kept.start()
+    assert entered.wait(PATIENCE)
+    planner.apply(CreateTask("b"))
+    assert (told, slow) == ([1, 2], [1])
+    go_on.set()
+    kept.join(PATIENCE)
+    assert (told, slow) == ([1, 2], [1, 2])
+
+
+def test_a_subscriber_that_starts_while_another_stops_is_kept():
+    """Threads that subscribe and stop at once forget nobody, and stop nobody else."""
+    planner, told = Planner(), []
+    begin = threading.Barrier(8)
+
+    def come_and_go(number):
+        begin.wait()
+        for _ in range(50):
+            planner.subscribe(lambda entry, plan: told.append("gone"))()
+        planner.subscribe(lambda entry, plan: told.append(number))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(come_and_go, range(8)))
+    planner.apply(CreateTask("a"))
+    assert sorted(told) == list(range(8))
+
+
+def test_subscriptions_may_start_and_end_within_a_subscriber():
+    """Who starts there hears of what comes later; who is stopped there hears no more."""
+    planner, told = Planner(), []
+
+    def first(entry, _):
+        told.append(("first", entry.revision))
+        if entry.revision == 1:
+            planner.subscribe(lambda entry, plan: told.append(("new", entry.revision)))
+            stop()
+
+    planner.subscribe(first)
+    stop = planner.subscribe(lambda entry, plan: told.append(("never", entry.revision)))
+    planner.apply(CreateTask("a"))
+    planner.apply(CreateTask("b"))
+    assert ("never", 1) not in told
+    assert [each for each in told if each[1] == 2] == [("first", 2), ("new", 2)]
+
+
+def test_who_stops_itself_hears_no_more_of_what_is_waiting():
+    """Also of the entries of one turn: the first is told, the second is not."""
+    planner, told = Planner(toolbox=Toolbox(tasks())), []
+
+    def once(entry, _):
+        told.append(entry.revision)
+        stop()
+
+    stop = planner.subscribe(once)
+    planner.turn([Call("TaskCreate", {"subject": "a"}), Call("TaskCreate", {"subject": "b"})])
+    assert told == [1]
+
+
+def test_what_came_before_the_subscription_is_not_told():
+    """The cursor begins with the plan as it was: an old journal is not read out."""
+    store, told = MemoryStore(), []
+    Planner(store, "a").apply(CreateTask("old"))
+    planner = Planner(store, "a")
+    planner.subscribe(revisions(told))
+    planner.apply(DeleteTask("7"))
+    planner.apply(CreateTask("new"))
+    planner.subscribe(revisions(told))
+    planner.apply(CreateTask("newer"))
+    assert told == [2, 3, 3]
+
+
+def test_entries_of_other_planners_are_told_in_their_place():
+    """Whoever accepted them: they are told when this planner next carries out a command."""
+    store, told = MemoryStore(), []
+    planner, other = Planner(store, "a"), Planner(store, "a")
+    planner.subscribe(lambda entry, plan: told.append((entry.revision, len(plan))))
+    planner.apply(CreateTask("a"))
+    other.apply(CreateTask("b"))
+    other.apply(CreateTask("c"))
+    planner.apply(CreateTask("d"))
+    other.apply(CreateTask("e"))
+    planner.apply(DeleteTask("77"))
+    assert told == [(n, n) for n in range(1, 6)]
+
+
+class Forgetful(MemoryStore):
+    """A store whose acknowledgement is lost: append keeps the entries and raises."""
+
+    def append(self, *given):
+        super().append(*given)
+        msg = "the connection was lost"
+        raise ConnectionError(msg)
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_what_was_kept_without_an_acknowledgement_is_told(awaited):
+    """The caller hears the error; subscribers hear what the journal has."""
+    store, told = Forgetful(), []
+    planner = (AsyncPlanner if awaited else Planner)(store, "a")
+    planner.subscribe(revisions(told))
+    act = (lambda command: asyncio.run(planner.apply(command))) if awaited else planner.apply
+    for subject in "ab":
+        with pytest.raises(ConnectionError):
+            act(CreateTask(subject))
+    assert told == [1, 2]
+
+
+class Unreadable(MemoryStore):
+    """A store whose journal cannot be read for a while, and that refuses its first append."""
+
+    ill = True
+
+    def entries(self, plan_id):
+        if self.ill:
+            msg = "not now"
+            raise StoreError(msg)
+        return super().entries(plan_id)
+
+
+def test_a_journal_that_cannot_be_read_delays_the_news(caplog):
+    """The command has happened, so nothing is raised; what is missing is told with the next."""
+    store, told = Unreadable(), []
+    planner = Planner(store, "a")
+    planner.subscribe(revisions(told))
+    planner.apply(CreateTask("a"))
+    Planner(store, "a").apply(CreateTask("b"))
+    assert isinstance(planner.apply(CreateTask("c")), Accepted)
+    assert told == [1]
+    assert "cannot be read: subscribers hear what is new after the next command" in caplog.text
+    store.ill = False
+    planner.apply(CreateTask("d"))
+    assert told == [1, 2, 3, 4]
+
+
+class SlowToAnswer:
+    """An awaited store that has kept the entries long before it says so."""
+
+    def __init__(self):
+        self.store = MemoryStore()
+
+    async def load(self, plan_id):
+        await asyncio.sleep(0)
+        return self.store.load(plan_id)
+
+    async def entries(self, plan_id):
+        await asyncio.sleep(0)
+        return self.store.entries(plan_id)
+
+    async def append(self, *given):
+        kept = self.store.append(*given)
+        await asyncio.sleep(CHANCE.random() / 100)
+        return kept
+
+
+class SlowInThreads(MemoryStore):
+    """The same, not awaited: it stands still."""
+
+    def append(self, *given):
+        kept = super().append(*given)
+        time.sleep(CHANCE.random() / 100)
+        return kept
+
+
+@pytest.mark.parametrize("made", [SlowToAnswer, SlowInThreads])
+def test_a_storm_of_cancelled_calls_leaves_nobody_untold(made):
+    """What was kept is told, also if all who asked for it have gone; and nothing else."""
+    store, told, awaited = made(), [], []
+    kept_in = getattr(store, "store", store)
+
+    async def listen(entry, _):
+        awaited.append(entry.revision)
+        await asyncio.sleep(0)
+
+    async def act():
+        planner = AsyncPlanner(store, "a")
+        planner.subscribe(revisions(told))
+        planner.subscribe(listen)
+        calls = []
+        for number in range(120):
+            calls.append(asyncio.create_task(planner.apply(CreateTask(f"{number}"))))
+            await asyncio.sleep(0.001)
+            CHANCE.choice(calls).cancel()
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        await until(lambda: not planner._background)
+
+    asyncio.run(act())
+    assert told == awaited == all_of(kept_in)
+    assert told == sorted(set(told))
+
+
+def test_a_call_that_is_cancelled_while_telling_leaves_the_subscriber_to_go_on():
+    """Who hears is not interrupted because the caller has gone, and hears what follows after it."""
+    told = []
+
+    async def act():
+        may_go_on = asyncio.Event()
+
+        async def listen(entry, _):
+            await may_go_on.wait()
+            told.append(entry.revision)
+
+        planner = AsyncPlanner()
+        planner.subscribe(listen)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(planner.apply(CreateTask("a")), 0.01)
+        await planner.apply(CreateTask("b"))
+        assert told == []
+        may_go_on.set()
+        await until(lambda: told == [1, 2])
+
+    asyncio.run(act())
+
+
+def test_a_slow_coroutine_holds_up_nobody_else():
+    """One waits; the others hear at once, and later calls do not wait for it."""
+    told = []
+
+    async def act():
+        planner = AsyncPlanner()
+
+        async def linger(entry, _):
+            await asyncio.sleep(3600)
+
+        planner.subscribe(linger)
+        planner.subscribe(revisions(told))
+        first = asyncio.create_task(planner.apply(CreateTask("a")))
+        await until(lambda: told == [1])
+        await asyncio.wait_for(planner.apply(CreateTask("b")), PATIENCE)
+        assert told == [1, 2]
+        first.cancel()
+
+    asyncio.run(act())
+
+
+def test_a_loop_that_ends_amid_the_news_leaves_the_rest_for_the_next():
+    """What a subscriber began to hear is not told again; what came after it is."""
+    told, planner = [], AsyncPlanner()
+
+    async def listen(entry, _):
+        told.append(entry.revision)
+        if entry.revision == 1:
+            await asyncio.sleep(3600)
+
+    async def gone():
+        call = asyncio.create_task(planner.apply(CreateTask("a")))
+        await until(lambda: told == [1])
+        call.cancel()
+        await planner.apply(CreateTask("b"))
+
+    planner.subscribe(listen)
+    asyncio.run(gone())
+    assert told == [1]
+    asyncio.run(planner.apply(CreateTask("c")))
+    assert told == [1, 2, 3]
+
+
+def test_a_subscriber_that_was_cancelled_from_within_hears_the_rest():
+    """A coroutine that waited for something which was cancelled has failed as any other."""
+    told = []
+
+    async def listen(entry, _):
+        told.append(entry.revision)
+        raise asyncio.CancelledError
+
+    async def act():
+        planner = AsyncPlanner(toolbox=Toolbox(tasks()))
+        planner.subscribe(listen)
+        calls = [Call("TaskCreate", {"subject": subject}) for subject in "abc"]
+        await planner.turn(calls)
+
+    asyncio.run(act())
+    assert told == [1, 2, 3]

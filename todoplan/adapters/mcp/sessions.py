@@ -1,0 +1,130 @@
+"""
+How much of an HTTP server its clients may take: requests, connections and sessions that end.
+
+A client that sends slowly, goes away without a word or opens session after session would hold what
+others need. mcp counts and ends sessions itself since 1.30; 1.27 does neither, keeps a session for
+each request that opened none, and forgets no ended one. So they are counted here, before mcp, and
+ended as a client ends them: by a DELETE.
+"""
+
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import attrs
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
+
+__all__ = ["Limits", "Sessions"]
+
+_ID = "mcp-session-id"
+_FULL = "too many sessions are open; end one of them, or try again later\n"
+
+
+@attrs.frozen
+class Limits:
+    """
+    What a client may take: bytes and seconds of a request, sessions, and connections of all.
+
+    A session ends when nobody has used it for `idle_seconds`; an open stream uses it.
+    """
+
+    body_bytes: int = 1024 * 1024
+    head_seconds: float = 10.0
+    body_seconds: float = 30.0
+    sessions: int = 1_000
+    idle_seconds: float = 1_800.0
+    connections: int = 2_000
+
+
+@attrs.define
+class _Session:
+    """
+    How many requests a session is answering, and when it was last used.
+    """
+
+    open: int
+    used: float
+
+
+class Sessions:
+    """
+    An ASGI application before mcp's manager of sessions: it knows every session by its id.
+    """
+
+    def __init__(self, manager: Any, limits: Limits) -> None:
+        self._manager = manager
+        self._limits = limits
+        self._sessions: dict[str, _Session] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """
+        Hand a request on, and note what becomes of its session.
+        """
+        headers = Headers(scope=scope)
+        known, opened = headers.get(_ID), None
+        # A request of protocol 2026-07-28 has no session; one that opens a session has no version.
+        opening = known is None and "mcp-protocol-version" not in headers
+        if opening and len(self._sessions) >= self._limits.sessions:
+            await PlainTextResponse(_FULL, 503)(scope, receive, send)
+            return
+
+        async def noting(message: Message) -> None:
+            nonlocal opened
+            if known is None and message["type"] == "http.response.start":
+                opened = MutableHeaders(raw=message["headers"]).get(_ID)
+                if opened and message["status"] < 400:  # noqa: PLR2004 - HTTP's own line
+                    self._sessions[opened] = _Session(1, anyio.current_time())
+            await send(message)
+
+        session = self._sessions.get(known or "")
+        if session:
+            session.open += 1
+        try:
+            await self._manager.handle_request(scope, receive, noting)
+        finally:
+            session = session or self._sessions.get(opened or "")
+            if session:
+                session.open -= 1
+                session.used = anyio.current_time()
+            # A request that opened no session was given one all the same; and one too many may
+            # have come in beside others.
+            refused = opened and (not session or len(self._sessions) > self._limits.sessions)
+            if refused or scope["method"] == "DELETE":
+                with anyio.CancelScope(shield=True):
+                    await self._end(known or opened or "")
+
+    async def end_idle(self) -> None:
+        """
+        End sessions that nobody uses, for ever.
+        """
+        while True:
+            await anyio.sleep(self._limits.idle_seconds / 4)
+            latest = anyio.current_time() - self._limits.idle_seconds
+            for session_id, session in tuple(self._sessions.items()):
+                if not session.open and session.used <= latest:
+                    await self._end(session_id)
+
+    async def _end(self, session_id: str) -> None:
+        self._sessions.pop(session_id, None)
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "DELETE",
+            "path": "/mcp",
+            "query_string": b"",
+            "headers": [(b"host", b"localhost"), (_ID.encode(), session_id.encode())],
+            "path_params": {},
+        }
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(_: Message) -> None:
+            """Nobody asked."""
+
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._manager.handle_request(scope, receive, send)
+        # mcp 1.27 keeps those that have ended until the server does.
+        getattr(self._manager, "_server_instances", {}).pop(session_id, None)

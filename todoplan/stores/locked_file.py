@@ -1,0 +1,195 @@
+"""
+A file that many processes write: one at a time, whole, and never lost.
+
+Writing is: lock, read, write a new file beside it, put that in its place, let go. The new file
+takes the old one's place at once (`rename`), so a reader needs no lock and sees all of it or none.
+
+Two locks are held, both of `flock`. The one on `<file>.lock` is there before the file is. But lock
+files get deleted, by people who tidy up or by a sync service, and then the next writer makes a new
+one while an earlier writer still works. So the file itself is locked too, and whoever has waited
+for a lock looks again whether what it locked is still what stands at that path: a file that was put
+in its place, or a lock that was made anew, is another one. Where there is no file yet, the new one
+is linked to its place, which fails if another has come there meanwhile.
+
+- The lock is polled. `flock` can wait by itself, but without a deadline: a process that is stopped
+  while it holds the lock would stop all others with it. Who has waited long asks more often, which
+  keeps a crowd of writers in rough order; asking costs two microseconds.
+- It is released with LOCK_UN before the file is closed. A child that was forked meanwhile has a
+  copy of the descriptor, and a lock that is only closed lives until the last copy is.
+"""
+
+import errno
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from random import uniform
+from secrets import token_hex
+
+from todoplan.errors import StoreError
+
+__all__ = ["PRIVATE", "held", "open_plain", "remove_stale", "sync_folder", "write_anew"]
+
+PRIVATE = 0o600
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_SLOWEST, _QUICKEST = 0.008, 0.001
+_STALE = 60.0  # seconds: nobody takes so long to write a file of this size
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}  # file systems such as FAT
+_NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # of a folder, on file systems that have no such thing
+
+
+def open_plain(path: Path) -> int:
+    """
+    Return a descriptor to read a file with; a symbolic link is not followed.
+    """
+    return os.open(path, os.O_RDONLY | _NOFOLLOW)
+
+
+@contextmanager
+def held(path: Path, patience: float) -> Iterator[None]:
+    """
+    Hold the locks of a file, waiting for them no longer than `patience` seconds.
+
+    Raises:
+        StoreError: somebody else holds one for longer than that, or there are no locks here.
+        OSError: there is no such folder, or no permission.
+    """
+    lock = path.with_name(f"{path.name}.lock")
+    end = time.monotonic() + patience
+    with ExitStack() as locks:
+        locks.enter_context(_locked(lock, lambda: _lock_file(path, lock), end, patience))
+        with suppress(FileNotFoundError):
+            locks.enter_context(_locked(path, lambda: open_plain(path), end, patience))
+        yield
+
+
+def _lock_file(path: Path, lock: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW
+    with suppress(FileExistsError):
+        descriptor = os.open(lock, flags | os.O_EXCL, PRIVATE)
+        with suppress(FileNotFoundError):
+            # Whoever may write the file has to be able to lock it.
+            os.fchmod(descriptor, PRIVATE | stat.S_IMODE(os.lstat(path).st_mode))
+        return descriptor
+    return os.open(lock, flags, PRIVATE)
+
+
+@contextmanager
+def _locked(path: Path, opened: Callable[[], int], end: float, patience: float) -> Iterator[None]:
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock  # noqa: PLC0415 - not on every system
+    except ImportError:
+        msg = f"{path} cannot be locked: a FileStore needs a POSIX system; take another store"
+        raise StoreError(msg, file=str(path), problem="no_locks") from None
+    began = time.monotonic()
+    while True:
+        descriptor = opened()
+        try:
+            flock(descriptor, LOCK_EX | LOCK_NB)
+            if _is_at(path, descriptor):
+                break
+            os.close(descriptor)
+        except BlockingIOError:
+            os.close(descriptor)
+            now = time.monotonic()
+            if now >= end:
+                raise _busy(path, patience) from None
+            pause = max(_QUICKEST, _SLOWEST - (now - began) / 100)
+            time.sleep(min(uniform(0.5, 1.5) * pause, end - now))  # noqa: S311 - no secret
+    try:
+        yield
+    finally:
+        flock(descriptor, LOCK_UN)
+        os.close(descriptor)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    mine = os.fstat(descriptor)
+    with suppress(FileNotFoundError):
+        found = os.lstat(path)
+        return (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino)
+    return False
+
+
+def _busy(path: Path, patience: float) -> StoreError:
+    msg = (
+        f"{path} is busy: somebody else has held its lock for {patience:g} seconds, nothing was "
+        "written; try again, end the process that holds it, or give the store more patience="
+    )
+    return StoreError(msg, file=str(path), problem="busy")
+
+
+def write_anew(path: Path, document: bytes, *, is_first: bool) -> os.stat_result:
+    """
+    Put a document in the place of a file, with its permissions, and return what it is now. If it
+    `is_first`, there was no file when the writer looked, and there must be none now.
+
+    It is on the disk; that the folder knows it is for `sync_folder`.
+
+    Raises:
+        FileExistsError: there was no file, and now there is one: nothing was written.
+    """
+    before = None if is_first else os.lstat(path)
+    # A name of our own: under a fixed one, a file of the user's would be in our way.
+    new = path.with_name(f"{path.name}.{token_hex(8)}.new")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
+    try:
+        with os.fdopen(os.open(new, flags, PRIVATE), "wb") as file:
+            file.write(document)
+            file.flush()
+            if before is not None:
+                _keep_permissions(file.fileno(), before)
+            os.fsync(file.fileno())
+            after = os.fstat(file.fileno())
+        try:
+            if before is None:
+                os.link(new, path)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            before = after
+        if before is not None:
+            new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+    return after
+
+
+def _keep_permissions(descriptor: int, before: os.stat_result) -> None:
+    mode = stat.S_IMODE(before.st_mode)
+    now = os.fstat(descriptor)
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        owner = before.st_uid if os.geteuid() == 0 else -1
+        try:
+            os.fchown(descriptor, owner, before.st_gid)
+        except PermissionError:
+            mode &= ~stat.S_IRWXG  # what that group could do, ours must not
+    os.fchmod(descriptor, mode)
+
+
+def sync_folder(folder: Path) -> None:
+    """
+    Have the names in a folder written to the disk.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def remove_stale(path: Path) -> None:
+    """
+    Remove new files that writers left behind who were killed before they put them in place.
+    """
+    ours = re.compile(re.escape(path.name) + r"\.[0-9a-f]{16}\.new")
+    with suppress(OSError), os.scandir(path.parent) as found:
+        for each in found:
+            if ours.fullmatch(each.name) and time.time() - each.stat().st_mtime > _STALE:
+                Path(each.path).unlink()
