@@ -12,7 +12,7 @@ from todoplan import DEFAULT, Plan, Status, Task, plan_of
 from todoplan.codec.plans import dump_plan, load_plan
 from todoplan.core.plan.questions import ready
 from todoplan.core.rules.limits import Limits
-from todoplan.dialogue.intake.jsonish import InputLimits
+from todoplan.dialogue.intake.parsing import InputLimits
 from todoplan.dialogue.toolbox import Reply, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS

@@ -5,11 +5,12 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from todoplan.cli.commands.mcp import Address, Served, serve
 from todoplan.cli.commands.replay import Form, ReplayOptions, replay, replay_sample
+from todoplan.cli.commands.schema import schema
 from todoplan.cli.commands.show import show
 from todoplan.cli.commands.stats import stats
 from todoplan.cli.exit_codes import exit_with
-from todoplan.cli.mcp_command import Address, Served, serve
 from todoplan.cli.options import (
     AsJson,
     AsMarkdown,
@@ -33,8 +34,7 @@ from todoplan.cli.options import (
     ToolSetArgument,
     ToolSetOption,
 )
-from todoplan.cli.schema_command import schema
-from todoplan.cli.screen import Screen
+from todoplan.cli.output.screen import Screen
 
 __all__ = ["app"]
 

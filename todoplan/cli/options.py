@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from todoplan.cli.commands.mcp import TOKEN
+from todoplan.cli.commands.schema import FORMS, TOOLSETS
 from todoplan.cli.commands.show import PRINTERS
-from todoplan.cli.mcp_command import TOKEN
-from todoplan.cli.schema_command import FORMS, TOOLSETS
 from todoplan.core.rules.presets import PRESETS
 from todoplan.transcripts.reading import DIALECTS
 from todoplan.transcripts.replay.findings import POLICIES

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from todoplan.cli.exit_codes import UNREADABLE
-from todoplan.cli.screen import Screen
+from todoplan.cli.output.screen import Screen
 from todoplan.core.rules.policy import Policy
 from todoplan.errors import MissingExtraError, ReadError
 from todoplan.transcripts.replay.recording import Replay, replay_file

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from todoplan.dialogue.guidance.guidance import Advice, Guidance
     from todoplan.dialogue.guidance.memory import Memory
     from todoplan.dialogue.guidance.settings import Settings
-    from todoplan.dialogue.intake.jsonish import InputLimits
+    from todoplan.dialogue.intake.parsing import InputLimits
     from todoplan.dialogue.parallel_calls import answered_after, answered_beside
     from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
     from todoplan.dialogue.tools.lean import LEAN
@@ -62,7 +62,7 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
             "guidance.guidance": ("Advice", "Guidance"),
             "guidance.memory": ("Memory",),
             "guidance.settings": ("Settings",),
-            "intake.jsonish": ("InputLimits",),
+            "intake.parsing": ("InputLimits",),
             "parallel_calls": ("answered_after", "answered_beside"),
             "toolbox": ("Call", "Reply", "Toolbox", "Turn"),
             "tools.lean": ("LEAN",),

@@ -35,7 +35,7 @@ from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.intake.cleaning import quoted
 from todoplan.dialogue.intake.fields import shown_path
-from todoplan.dialogue.intake.jsonish import InputLimits
+from todoplan.dialogue.intake.parsing import InputLimits
 from todoplan.dialogue.intake.read import read
 from todoplan.dialogue.intake.repairs import Repair, loss_by_guess
 from todoplan.dialogue.replies.error_texts import error_text, repairs_text, warnings_text

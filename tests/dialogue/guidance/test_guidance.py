@@ -21,7 +21,7 @@ from todoplan.dialogue.guidance.guidance import (
     Memory,
     Settings,
     before_partial,
-    ignored,
+    unfinished_error,
 )
 from todoplan.dialogue.guidance.reminders import ReminderKind
 from todoplan.dialogue.toolbox import Toolbox
@@ -336,7 +336,7 @@ def test_an_ignored_reminder_says_what_is_open():
     """
     The error names the tasks and the switches.
     """
-    error = ignored(OPEN)
+    error = unfinished_error(OPEN)
     assert error.data == {"task_ids": ("1", "2")}
     assert "2 of 2 tasks are open" in str(error)
 
@@ -364,7 +364,7 @@ def test_what_an_ignored_reminder_raises_names_the_tasks():
     """
     The error holds the ids of what is open, and says which setting to change.
     """
-    error = ignored(plan_with("completed", "pending", "in_progress"))
+    error = unfinished_error(plan_with("completed", "pending", "in_progress"))
     assert error.data == {"task_ids": ("2", "3")}
     assert "2 of 3 tasks are open" in str(error)
     assert "Settings(unfinished=...)" in str(error)

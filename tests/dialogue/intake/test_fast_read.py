@@ -11,7 +11,7 @@ from todoplan.core.plan.model import Todo
 from todoplan.dialogue.intake import read as intake
 from todoplan.dialogue.intake.fast_read import DEFER, fast_read
 from todoplan.dialogue.intake.fields import Field, Kind
-from todoplan.dialogue.intake.jsonish import InputLimits
+from todoplan.dialogue.intake.parsing import InputLimits
 from todoplan.dialogue.intake.read import Intake
 
 ALL = [tool for toolset in TOOLSETS for tool in toolset.tools]

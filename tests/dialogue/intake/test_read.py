@@ -7,7 +7,7 @@ from support.talk import TOOLSETS, valid
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.fast_read import reader_of
 from todoplan.dialogue.intake.fields import MOST_TABLES, Field, Kind, find_field
-from todoplan.dialogue.intake.jsonish import InputLimits
+from todoplan.dialogue.intake.parsing import InputLimits
 from todoplan.dialogue.intake.read import Intake, read
 from todoplan.dialogue.intake.repairs import Repair
 

@@ -27,7 +27,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Conversation
-from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings, ignored
+from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings, unfinished_error
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import CodecError, PlanError
 
@@ -98,7 +98,7 @@ class PlanMiddleware(MiddlewareBase):
         )
         _remember(state, advice.memory, pending=advice.text)
         if advice.verdict == "raise":
-            raise ignored(plan)
+            raise unfinished_error(plan)
         return advice.verdict == "again"
 
     async def on_model_call(

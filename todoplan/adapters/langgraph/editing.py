@@ -27,7 +27,7 @@ from todoplan.adapters.langgraph.state import (
     value_in,
 )
 from todoplan.adapters.langgraph.tools import PlanTool, messages_in
-from todoplan.codec.branches import Step, head_of
+from todoplan.codec.foreign.branches import Step, head_of
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision, Rejected
 from todoplan.core.plan.plan import Plan

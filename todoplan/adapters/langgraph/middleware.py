@@ -53,7 +53,7 @@ from todoplan.dialogue.guidance.conversation import (
     is_final_answer,
     text_of,
 )
-from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, ignored
+from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import WRITE_TODOS
 
@@ -205,7 +205,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
             asked = asked.override(messages=[*asked.messages, answer])
             response = yield self._reminded(asked, advice)
         if advice.verdict == "raise":
-            raise ignored(plan)
+            raise unfinished_error(plan)
         if stands and is_final_answer(said):
             response = ModelResponse([*stands, *response.result], response.structured_response)
         return response, advice

@@ -27,8 +27,9 @@ from langgraph.config import get_config
 from langgraph.graph import MessagesState
 from langgraph.types import StateSnapshot
 
-from todoplan.codec import branches, entry_from_data, to_langchain
-from todoplan.codec.branches import Step, plan_in_value, whole
+from todoplan.codec import entry_from_data, to_langchain
+from todoplan.codec.foreign import branches
+from todoplan.codec.foreign.branches import Step, plan_in_value, whole
 from todoplan.codec.recent import entry_line, read_recent, with_lines
 from todoplan.core.commands import WriteTodos
 from todoplan.core.decide.decide import decide_with_change

@@ -24,7 +24,7 @@ from todoplan.adapters.langgraph.state import (
     step_update,
     value_in,
 )
-from todoplan.codec.branches import Step, head_of
+from todoplan.codec.foreign.branches import Step, head_of
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import in_utc

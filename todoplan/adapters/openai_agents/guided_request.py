@@ -21,7 +21,7 @@ from todoplan.adapters.openai_agents.conversation import (
 )
 from todoplan.adapters.openai_agents.planning import Planning
 from todoplan.dialogue.guidance.conversation import is_final_answer, is_refusal
-from todoplan.dialogue.guidance.guidance import Advice, Guidance, before_partial, ignored
+from todoplan.dialogue.guidance.guidance import Advice, Guidance, before_partial, unfinished_error
 
 __all__ = ["GuidedRequest"]
 
@@ -77,7 +77,7 @@ class GuidedRequest:
         advice = self.guidance.after_model(plan, said, self.advice.memory, structured=structured)
         self.advice, self.planning.memory = advice, advice.memory
         if advice.verdict == "raise":
-            raise ignored(plan)
+            raise unfinished_error(plan)
         if advice.verdict == "again":
             self.stands = tuple(filter(_is_message, output)) if advice.keeps(said) else ()
             self._append(output)

@@ -41,7 +41,7 @@ from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import edited, require, require_clock, whole_entry
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Message, is_final_answer
-from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, ignored
+from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.planner import AnyStore
 
@@ -144,7 +144,7 @@ class Planning(AbstractCapability[Any]):
         advice = self._guidance.after_model(plan, said, self._heard, structured=structured)
         own.memory = self._heard = advice.memory
         if advice.verdict == "raise":
-            raise ignored(plan)
+            raise unfinished_error(plan)
         if advice.verdict == "again":
             self._ask_again(ctx, request_context, response, advice)
         response = self._completed(response, said)

@@ -8,9 +8,9 @@ import attrs
 
 from todoplan.cli.output.json_document import JsonPrinter
 from todoplan.cli.output.markdown import MarkdownPrinter
+from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.text import TextPrinter
 from todoplan.cli.recordings import Input, Run, expand, sample
-from todoplan.cli.screen import Screen
 from todoplan.transcripts.replay.findings import POLICIES
 from todoplan.transcripts.replay.recording import Replay
 

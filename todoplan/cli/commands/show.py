@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from todoplan.cli.exit_codes import UNREADABLE
+from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.text import plan_lines
-from todoplan.cli.screen import Screen
 from todoplan.codec import load_plan
 from todoplan.codec.text import LIMIT, parse, to_unicode
 from todoplan.core.plan.plan import Plan

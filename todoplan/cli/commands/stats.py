@@ -30,10 +30,10 @@ from todoplan.cli.counts import (
     totals,
 )
 from todoplan.cli.output.json_document import line, tail
+from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.summaries import percent
 from todoplan.cli.output.text import columns, skipped_lines
 from todoplan.cli.recordings import Run, expand
-from todoplan.cli.screen import Screen
 from todoplan.render.cleaning import one_line
 from todoplan.transcripts.replay.findings import POLICIES
 

@@ -26,8 +26,8 @@ from typing import Any
 
 import attrs
 
+from todoplan.cli.output.screen import Screen
 from todoplan.cli.recordings import Run
-from todoplan.cli.screen import Screen
 from todoplan.codec import entry_to_data, plan_to_data
 from todoplan.core.events.journal import Entry
 from todoplan.transcripts.replay.call_replay import Step

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import attrs
 
 from todoplan.cli.output.rows import Row, row_of
+from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.summaries import Group, caveat, groups, headline, summary, where
 from todoplan.cli.recordings import Run
-from todoplan.cli.screen import Screen
 from todoplan.render.markdown import escaped, to_markdown
 from todoplan.transcripts.replay.recording import Replay
 

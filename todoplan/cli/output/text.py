@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.text import Text
 
 from todoplan.cli.output.rows import MARKS, Row, row_of
+from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.summaries import caveat, groups, headline, plural, summary, where
 from todoplan.cli.recordings import Run, Unread
-from todoplan.cli.screen import Screen
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip, one_line

@@ -1,6 +1,7 @@
 """
-Plans as other systems keep them: AgentScope's tasks, LangChain's list of todos.
+Plans as other systems keep them, and plans in a state that others write to as well.
 
-Each module reads and writes one form, with the readers of `todoplan.codec`, and says what the form
-has no room for. None knows another.
+`agentscope` and `langchain` read and write one system's form each, with the readers of
+`todoplan.codec`, and say what the form has no room for. `branches` merges what the branches of a
+graph made of one plan; `mirror` follows records that anyone may change.
 """

@@ -36,7 +36,7 @@ __all__ = [
     "Settings",
     "Verdict",
     "before_partial",
-    "ignored",
+    "unfinished_error",
 ]
 
 Verdict = Literal["accept", "again", "raise"]
@@ -50,7 +50,7 @@ class Advice:
     What to do: put `text`, if any, at the tail of the next request, unsaved; keep `memory`.
 
     `kind` names the reminder, "" for none. `verdict` is about a final answer: "accept" it, ask the
-    model "again", or "raise" (see `ignored`).
+    model "again", or "raise" (see `unfinished_error`).
     """
 
     memory: Memory
@@ -247,7 +247,7 @@ def before_partial(guidance: Guidance, plan: Plan, memory: Memory) -> Advice:
     return advice
 
 
-def ignored(plan: Plan) -> PlanError:
+def unfinished_error(plan: Plan) -> PlanError:
     """
     Return what to raise on the verdict "raise".
     """

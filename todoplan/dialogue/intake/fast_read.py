@@ -23,7 +23,7 @@ from todoplan.core.plan.fast_constructor import fast_constructor, fast_keyword_c
 from todoplan.core.plan.slots import number_of
 from todoplan.dialogue.intake.cleaning import is_clean
 from todoplan.dialogue.intake.fields import MOST_TABLES, Field, Kind
-from todoplan.dialogue.intake.jsonish import InputLimits
+from todoplan.dialogue.intake.parsing import InputLimits
 from todoplan.dialogue.intake.vocabulary import EXACT_WORDS, is_reference
 
 __all__ = ["DEFER", "fast_read", "reader_of"]

@@ -6,7 +6,7 @@ import attrs
 
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.cleaning import clean, is_clean, leaks_field, quoted
-from todoplan.dialogue.intake.jsonish import InputLimits, unwrapped_text
+from todoplan.dialogue.intake.parsing import InputLimits, unwrapped_text
 from todoplan.dialogue.intake.repairs import GUESSES, Repair
 
 __all__ = ["MISSING", "MOST_KEPT", "Findings"]

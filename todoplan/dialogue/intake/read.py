@@ -26,7 +26,7 @@ from todoplan.dialogue.intake.containers import arguments_in, entries_in, entry_
 from todoplan.dialogue.intake.fast_read import DEFER, fast_read
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
 from todoplan.dialogue.intake.findings import MISSING, Findings
-from todoplan.dialogue.intake.jsonish import InputLimits, parse
+from todoplan.dialogue.intake.parsing import InputLimits, parse
 from todoplan.dialogue.intake.repairs import Repair, is_guess
 from todoplan.dialogue.intake.values import READERS
 

@@ -34,7 +34,7 @@ from todoplan.core.plan.questions import open_tasks
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy, Severity, judge
-from todoplan.dialogue.intake.jsonish import InputLimits
+from todoplan.dialogue.intake.parsing import InputLimits
 from todoplan.dialogue.intake.read import read
 from todoplan.dialogue.intake.repairs import Repair
 from todoplan.dialogue.replies.error_texts import repairs_text, sentence

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.codec import branches, plan_to_data
-from todoplan.codec.branches import (
+from todoplan.codec import plan_to_data
+from todoplan.codec.foreign import branches
+from todoplan.codec.foreign.branches import (
     Document,
     Step,
     document_of,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat
-from todoplan.cli.screen import Screen
+from todoplan.cli.output.screen import Screen
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from todoplan.cli.schema_command import FORMS, TOOLSETS
+from todoplan.cli.commands.schema import FORMS, TOOLSETS
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import attrs
 
-from todoplan.cli.schema_command import TOOLSETS
-from todoplan.cli.screen import Screen
+from todoplan.cli.commands.schema import TOOLSETS
+from todoplan.cli.output.screen import Screen
 from todoplan.core.rules.policy import RuleSettings
 from todoplan.core.rules.presets import PRESETS
 from todoplan.dialogue.toolbox import Toolbox

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from todoplan.codec.mirror import Mirror
+from todoplan.codec.foreign.mirror import Mirror
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.model import Task
 
