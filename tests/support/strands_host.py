@@ -1,31 +1,25 @@
-"""Strands Agents under the conformance suite: the README's adapter, a scripted model, sessions."""
+"""Strands Agents under the conformance suite: the guide's adapter, a scripted model, sessions."""
 
 import json
-import re
-from pathlib import Path
 from types import SimpleNamespace
 
 from strands import Agent
 from strands.models.model import Model
 from strands.session.file_session_manager import FileSessionManager
+from support.docs import defined, fenced
 
 from todoplan.testing.adapters import Definition, ModelTurn, Ran, Seen
-
-README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 def shown(mark):
     """
-    Return the names that a block of the README defines, and its code.
+    Return the names that a block of the guide defines, and its code.
     """
-    text = README.read_text("utf-8")
-    code = re.search(rf"<!-- {mark} -->\n```python\n(.*?)```", text, re.DOTALL)[1]
-    names = {}
-    exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own README
-    return SimpleNamespace(**names, code=code)
+    page = "write-an-adapter"
+    return SimpleNamespace(**defined(page, mark), code=fenced(page, f"code: {mark}", "python"))
 
 
-ADAPTER = shown("code: strands")
+ADAPTER = shown("strands")
 FILTERED = ModelTurn(text="I cannot", finish="refusal")
 """What the provider has filtered."""
 

@@ -1,24 +1,24 @@
-"""The store that the README walks through, under the store suite that it shows."""
+"""The store that the guide walks through, under the store suite that it shows."""
 
 import ast
 
-from support.readme import code, defined
+from support.docs import defined, fenced
 
 from todoplan import Planner, commands
 
-STORE = defined("sqlite store")
-SUITE = defined("sqlite suite", **STORE)
+STORE = defined("write-a-store", "sqlite store")
+SUITE = defined("write-a-store", "sqlite suite", **STORE)
 
 
 class TestSqliteStore(SUITE["TestSqliteStore"]):
-    """What the README shows, run as it stands."""
+    """What the guide shows, run as it stands."""
 
 
 def lines_of(mark, name):
     """
     Return how many lines of a block a class takes.
     """
-    tree = ast.parse(code(mark))
+    tree = ast.parse(fenced("write-a-store", f"code: {mark}", "python"))
     found = next(node for node in tree.body if getattr(node, "name", "") == name)
     return found.end_lineno - found.lineno + 1
 
@@ -33,8 +33,8 @@ def test_a_planner_upon_it_goes_on_after_a_restart(tmp_path, monkeypatch):
     """The line that is shown makes a planner whose plan and journal outlive the process."""
     monkeypatch.chdir(tmp_path)
     given = {**STORE, "Planner": Planner}
-    one = defined("sqlite planner", **given)["planner"]
+    one = defined("write-a-store", "sqlite planner", **given)["planner"]
     one.apply(commands.CreateTask("Dig"))
-    other = defined("sqlite planner", **given)["planner"]
+    other = defined("write-a-store", "sqlite planner", **given)["planner"]
     assert [task.subject for task in other.plan] == ["Dig"]
     assert other.undo().plan == one.plan

@@ -1,4 +1,4 @@
-"""The adapter that the README walks through, under the conformance suite."""
+"""The adapter that the guide walks through, under the conformance suite."""
 
 from itertools import pairwise
 from tempfile import mkdtemp
@@ -65,7 +65,7 @@ def test_the_adapter_is_an_afternoon_long():
 
 
 def test_the_suite_is_subclassed_as_shown():
-    """The README leaves out what this file leaves out, in at most ten lines."""
-    example = shown("code: strands suite")
+    """The guide leaves out what this file leaves out, in at most ten lines."""
+    example = shown("strands suite")
     assert example.TestStrands.capabilities == TestStrands.capabilities
     assert len(example.code.splitlines()) <= 10

@@ -1,38 +1,31 @@
-"""The README's section about MCP keeps its word: its client runs, and prints what it shows."""
+"""The guide mcp.md keeps its word: its code runs and prints what it shows."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
-README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
+from support.docs import fenced
+
 PATHS = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-
-
-def block(mark, language):
-    """
-    Return the fenced block behind a mark.
-    """
-    return re.search(rf"<!-- {mark} -->\n```{language}\n(.*?)```", README, re.DOTALL)[1]
 
 
 def test_the_client_prints_what_is_shown(tmp_path):
     """A client of either mcp starts `todoplan mcp` over stdio and writes a list."""
     done = subprocess.run(
-        [sys.executable, "-c", block("code: mcp", "python")],
+        [sys.executable, "-c", fenced("mcp", "code: mcp", "python")],
         capture_output=True,
         text=True,
         check=True,
         cwd=tmp_path,
         env=PATHS,
     )
-    assert done.stdout == block("output: mcp", "text")
+    assert done.stdout == fenced("mcp", "output: mcp", "text")
 
 
 def test_without_a_token_nothing_is_served_to_others():
     """The refusal reads as shown."""
-    command, told, _, code = block("output: mcp refusal", "text").splitlines()
+    command, told, _, code = fenced("mcp", "output: mcp refusal", "text").splitlines()
     env = {key: value for key, value in PATHS.items() if key != "TODOPLAN_MCP_TOKEN"}
     done = subprocess.run(
         command.removeprefix("$ ").split(), capture_output=True, text=True, check=False, env=env

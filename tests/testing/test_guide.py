@@ -1,23 +1,19 @@
-"""The README's section about property tests keeps its word: machine and failure are real."""
-
-import re
-from pathlib import Path
+"""The guide's page about property tests keeps its word: machine and failure are real."""
 
 import attrs
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
+from support.docs import defined, fenced, page
 
 from todoplan.core import commands
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.plan import Plan
 from todoplan.testing import strategies
 
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-SECTION = re.search(
-    r"^## Test plan behaviour with properties$.*?(?=^## )", README, re.DOTALL | re.MULTILINE
-)[0]
+SECTION = page("testing")
+SHOWN = fenced("testing", "output: machine", "text").rstrip("\n")
 RUN = settings(
     max_examples=15,
     stateful_step_count=10,
@@ -27,20 +23,11 @@ RUN = settings(
 )
 
 
-def block(mark, language):
-    """
-    Return the fenced block behind a mark.
-    """
-    return re.search(rf"<!-- {mark} -->\n```{language}\n(.*?)\n```", SECTION, re.DOTALL)[1]
-
-
 def shown():
     """
     Return what the section's code defines.
     """
-    names = {"__name__": "shown"}
-    exec(block("code: machine", "python"), names)  # noqa: S102 - the README's code
-    return names
+    return defined("testing", "machine")
 
 
 def forgetful():
@@ -75,7 +62,7 @@ def test_the_failure_is_the_one_that_is_shown():
 
     with pytest.raises(AssertionError) as failure:
         body()
-    assert str(failure.value) == block("output: machine", "text")
+    assert str(failure.value) == SHOWN
 
 
 def test_the_failure_that_is_shown_is_what_is_found():
@@ -84,7 +71,7 @@ def test_the_failure_that_is_shown_is_what_is_found():
         run_state_machine_as_test(forgetful(), settings=settings(RUN, max_examples=200))
     step, _, told = str(failure.value).partition("\n")
     assert step.startswith("after CreateTask")
-    assert told == block("output: machine", "text").partition("\n")[2]
+    assert told == SHOWN.partition("\n")[2]
     assert "\n  before:\n" in "\n".join(failure.value.__notes__)
 
 

@@ -1,14 +1,13 @@
-"""The README's sections on LangGraph: the code runs as shown, and its output is what it prints."""
+"""The guides on LangChain and DeepAgents: the code runs as shown, its output is what it prints."""
 
 import re
-from pathlib import Path
 
+from support.docs import fenced, page
 from support.scripted import Scripted, says, wrote
 
 from todoplan.adapters.langgraph import example
 
-README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
-TEXT = re.search(r"^## LangChain, .*?(?=^## AgentScope$)", README, re.DOTALL | re.MULTILINE)[0]
+TEXT = page("langchain") + page("deepagents")
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
@@ -69,7 +68,7 @@ def test_the_examples_output_is_what_it_says():
     """
     To the letter.
     """
-    shown = re.search(r"<!-- output: langgraph example -->\n```text\n(.*?)```", TEXT, re.DOTALL)
+    shown = fenced("langchain", "output: langgraph example", "text")
     said = []
     example.main([], said.append)
-    assert "\n".join(said) == shown[1].rstrip("\n")
+    assert "\n".join(said) == shown.rstrip("\n")

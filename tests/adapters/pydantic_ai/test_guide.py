@@ -1,19 +1,9 @@
-"""The README's section about Pydantic AI keeps its word: its code runs and prints what it shows."""
+"""The guide pydantic-ai.md keeps its word: its code runs and prints what it shows."""
 
 import asyncio
-import re
-from pathlib import Path
 
+from support.docs import fenced
 from support.pydantic_ai_agent import Script, wrote
-
-README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
-
-
-def block(mark, language):
-    """
-    Return the fenced block behind a mark.
-    """
-    return re.search(rf"<!-- {mark} -->\n```{language}\n(.*?)```", README, re.DOTALL)[1]
 
 
 def model():
@@ -37,9 +27,9 @@ def model():
 def test_the_agent_prints_what_is_shown(capsys):
     """Two runs, the second from what the first one saved."""
     names = {}
-    exec(block("code: pydantic-ai", "python"), names)  # noqa: S102 - the README's code
+    exec(fenced("pydantic-ai", "code: pydantic-ai", "python"), names)  # noqa: S102 - the guide's code
     script = model()
     saved = asyncio.run(names["work"](script, "Draft and send the letter."))
     assert b"Drafted." not in saved
     asyncio.run(names["work"](script, "Add the invoice.", saved))
-    assert capsys.readouterr().out == block("output: pydantic-ai", "text")
+    assert capsys.readouterr().out == fenced("pydantic-ai", "output: pydantic-ai", "text")

@@ -1,22 +1,12 @@
-"""The README's section about AgentScope keeps its word: its code runs and prints what it shows."""
+"""The guide agentscope.md keeps its word: its code runs and prints what it shows."""
 
 import asyncio
 import doctest
-import re
-from pathlib import Path
 
 from support.agentscope_agent import ScriptedModel, use
+from support.docs import fenced, page
 
-README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
-_SECTION = re.compile(r"^## AgentScope$.*?^<!-- frameworks: end -->$", re.DOTALL | re.MULTILINE)
-SECTION = _SECTION.search(README)[0]
-
-
-def block(mark, language):
-    """
-    Return the fenced block behind a mark.
-    """
-    return re.search(rf"<!-- {mark} -->\n```{language}\n(.*?)```", SECTION, re.DOTALL)[1]
+SECTION = page("agentscope")
 
 
 def test_the_agent_prints_what_is_shown(capsys):
@@ -32,9 +22,9 @@ def test_the_agent_prints_what_is_shown(capsys):
         "Sent.",
     )
     names = {}
-    exec(block("code: agentscope", "python"), names)  # noqa: S102 - the README's code
-    print(asyncio.run(names["work"](model, "go")))  # noqa: T201 - as the README does
-    assert capsys.readouterr().out == block("output: agentscope", "text")
+    exec(fenced("agentscope", "code: agentscope", "python"), names)  # noqa: S102 - the guide's code
+    print(asyncio.run(names["work"](model, "go")))  # noqa: T201 - as the guide does
+    assert capsys.readouterr().out == fenced("agentscope", "output: agentscope", "text")
 
 
 def test_the_examples_are_true():

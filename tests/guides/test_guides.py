@@ -1,0 +1,93 @@
+"""The guides keep their word: examples run, outputs are real, links lead somewhere."""
+
+import doctest
+import re
+import subprocess
+import sys
+
+import pytest
+from support.docs import GUIDES, PAGES, ROOT, page
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser
+
+FRAMEWORKS = {
+    "agentscope",
+    "deepagents",
+    "langchain",
+    "mcp",
+    "openai-agents",
+    "pydantic-ai",
+    "testing",
+    "write-a-store",
+    "write-an-adapter",
+}
+"""Their examples want a scripted model or a suite: the tests of their rooms run them."""
+
+CONSOLE = re.compile(r"```console\n\$ (todoplan [^\n]+)\n(.*?)```", re.DOTALL)
+MARKED = re.compile(r"<!-- code: [^>]+ -->\n```python\n.*?```", re.DOTALL)
+
+
+@pytest.mark.parametrize("name", sorted(PAGES.keys() - FRAMEWORKS))
+def test_every_python_example_runs_as_shown(name, tmp_path):
+    """A page is one session from top to bottom; code behind a mark is run by a test of its own."""
+    own = tmp_path / f"{name}.md"
+    own.write_text(MARKED.sub("", page(name)), "utf-8")
+    parser = PythonCodeBlockParser(doctest_optionflags=doctest.NORMALIZE_WHITESPACE)
+    for example in Sybil(parsers=[parser]).parse(own).examples():
+        example.evaluate()
+
+
+@pytest.mark.parametrize("name", sorted(FRAMEWORKS))
+def test_a_page_with_a_framework_has_a_test_that_runs_it(name):
+    """It is named in a test module, as the page whose blocks are taken."""
+    tests = [
+        path.read_text("utf-8")
+        for path in (ROOT / "tests").rglob("*.py")
+        if path.name != "test_guides.py"
+    ]
+    assert any(f'"{name}"' in text and "support.docs" in text for text in tests)
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        pytest.param(*found, id=f"{name}: {found[0]}")
+        for name in PAGES
+        for found in CONSOLE.findall(page(name))
+    ],
+)
+def test_commands_print_what_is_shown(command, output):
+    """A shown command line gives the shown output."""
+    arguments = [sys.executable, "-m", *command.split()]
+    ran = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert ran.stdout.strip() == output.strip()
+    assert output.strip()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_to_a_file_leads_somewhere(name):
+    """Links between the pages, to figures, and to headings of the same page."""
+    text = page(name)
+    heads = set(map(_anchor, re.findall(r"^#+ (.+)$", text, re.MULTILINE)))
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith("#"):
+            assert target[1:] in heads, target
+        elif "://" not in target:
+            assert (PAGES[name].parent / target.partition("#")[0]).exists(), target
+
+
+def _anchor(head):
+    return re.sub(r"[^\w -]", "", head).strip().lower().replace(" ", "-")
+
+
+def test_the_readme_names_every_guide():
+    """A page that nobody is led to is not read."""
+    linked = set(re.findall(r"todoplan/guides/([a-z-]+)\.md", page("README")))
+    assert linked == {path.stem for path in GUIDES.glob("*.md")}
+
+
+def test_the_readme_is_short():
+    """At most 250 lines and 14 KB: the rest belongs into the guides."""
+    text = page("README")
+    assert len(text.splitlines()) <= 250
+    assert len(text.encode()) <= 14_000
