@@ -1,0 +1,87 @@
+"""
+What a hand last saw of a plan, and what the others have done to it since (law 15).
+
+A plan has several hands: a model, the person who watches, the program around them, other agents.
+Most of what goes wrong between them is one undoing what it has never seen: a whole list is written
+from memory, and what was added in the meantime is not on it. So a write means the difference
+between the list and its base, the plan as its writer last saw it. A base is kept only while there
+is something that its hand has not seen; without one, the base is the plan as it is.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from todoplan.core.events.touched import ids_of
+from todoplan.core.events.types import Event
+from todoplan.core.plan.frozen import EMPTY, FrozenDict
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+
+__all__ = ["Base", "Difference", "differences"]
+
+
+def _actors(given: Mapping[str, str]) -> FrozenDict:
+    return FrozenDict(given)
+
+
+@attrs.frozen
+class Base:
+    """
+    The plan as a hand last saw it. `actors` says, by task id, who has changed it since, if known.
+    """
+
+    plan: Plan
+    actors: Mapping[str, str] = attrs.field(default=EMPTY, converter=_actors)
+
+    def after(self, events: Iterable[Event], actor: str | None) -> "Base":
+        """
+        Return the base once another hand has done this as well.
+        """
+        if actor is None:
+            return self
+        touched = {task_id: actor for event in events for task_id in ids_of(event)}
+        return attrs.evolve(self, actors={**self.actors, **touched})
+
+    def unseen(self, plan: Plan) -> "tuple[Difference, ...]":
+        """
+        Return what others made of the tasks since, in the order of the plan; what is gone is last.
+        """
+        return differences(self.plan, plan, self.actors)
+
+
+@attrs.frozen
+class Difference:
+    """
+    One task that is not as it was: `was` is `None` for a new one, `now` for one that is gone.
+    """
+
+    was: Task | None
+    now: Task | None
+    actor: str | None = None
+
+    @property
+    def task(self) -> Task:
+        """
+        The task as it is, or as it was before it went.
+        """
+        task = self.now or self.was
+        assert task is not None  # noqa: S101 - one of them is there, by `differences`
+        return task
+
+
+def differences(
+    was: Plan, now: Plan, actors: Mapping[str, str] = EMPTY
+) -> tuple[Difference, ...]:
+    """
+    Return the tasks in which two versions of a plan differ, edges and times included.
+    """
+    if was is now:
+        return ()
+    changed = [
+        Difference(was.get(task.id), task, actors.get(task.id))
+        for task in now
+        if (old := was.get(task.id)) is not task and old != task
+    ]
+    gone = [Difference(task, None, actors.get(task.id)) for task in was if task.id not in now]
+    return (*changed, *gone)
