@@ -28,8 +28,8 @@ FILES = {
     for path in sorted((PACKAGE / "texts").glob("*.txt"))
 }
 SAID = ("problems", "replies", "repairs", "reminders")
-PROBLEMS = set(re.findall(r'(?:Problem|fault|refuse)\(\s*"([a-z_]+)"', NEARBY)) | set(RULES)
-MENDS = set(re.findall(r'(?:Repair|mend)\(\s*"([a-z_]+)"', NEARBY)) | {"code_fence", "closing_tags"}
+PROBLEMS = set(re.findall(r'(?:Problem|refuse)\(\s*"([a-z_]+)"', NEARBY)) | set(RULES)
+MENDS = set(re.findall(r'(?:Repair|repair)\(\s*"([a-z_]+)"', NEARBY)) | {"code_fence", "closing_tags"}
 
 
 def test_texts_are_filled_and_values_are_never_templates():

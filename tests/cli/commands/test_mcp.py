@@ -15,7 +15,7 @@ from support.mcp_client import connected, over_http
 from support.mcp_server import environment
 
 from todoplan import STRICT
-from todoplan.cli.commands import mcp
+from todoplan.cli.commands import mcp as mcp_command
 from todoplan.cli.commands.mcp import TOKEN, Address, Served, serve
 from todoplan.stores.file import FileStore
 
@@ -132,12 +132,12 @@ def test_a_missing_extra_is_exit_2(invoke, monkeypatch):
 
 def test_rules_that_a_tool_set_cannot_keep_are_off_and_told(screen, complaints):
     """Any tool set goes with any policy: a server's user cannot change the rules one by one."""
-    box = mcp._toolbox(Served(toolset="lean", policy="strict"), screen)
+    box = mcp_command._toolbox(Served(toolset="lean", policy="strict"), screen)
     assert box.policy == STRICT.but(active_form_required="off", priority_required="off")
     assert "lean cannot keep active_form_required, priority_required: off here" in complaints(
         screen
     )
-    assert mcp._toolbox(Served(toolset="tasks", policy="strict"), screen).policy == STRICT
+    assert mcp_command._toolbox(Served(toolset="tasks", policy="strict"), screen).policy == STRICT
     assert complaints(screen).count("\n") == 1
 
 
@@ -160,5 +160,5 @@ def test_both_ways_run_to_their_end(screen, monkeypatch, tmp_path):
     assert serve(served, None, screen) == serve(served, Address(), screen) == 0
     signal.signal(signal.SIGINT, before)
     assert ran == [[], ["sockets"]]
-    assert mcp._toolbox(served, screen).toolset.name == "lean"
+    assert mcp_command._toolbox(served, screen).toolset.name == "lean"
     assert [*tmp_path.iterdir()] == []
