@@ -23,12 +23,12 @@ def call_expected(  # noqa: PLR0913 - where it stands, and what was sent
     tool: Tool,
     meant: Mapping[str, Any] | None,
     *,
-    sent: object,
+    sent: object = None,
 ) -> Expected:
     """
     Return what a call should come to that means these well-formed arguments; `None`: a refusal.
 
-    `sent` are the arguments as they are sent: a guess about their container removes nothing.
+    `sent` are the arguments as they are sent, if others: a guess about a container removes nothing.
     """
     request = None if meant is None else tool.request(read(meant, tool.fields).values)
     if request is None or isinstance(request, Problem):
