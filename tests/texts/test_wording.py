@@ -28,8 +28,15 @@ FILES = {
     for path in sorted((PACKAGE / "texts").glob("*.txt"))
 }
 SAID = ("problems", "replies", "repairs", "reminders")
+<<<<<<< HEAD
 PROBLEMS = set(re.findall(r'(?:Problem|refuse)\(\s*"([a-z_]+)"', NEARBY)) | set(RULES)
 MENDS = set(re.findall(r'(?:Repair|repair)\(\s*"([a-z_]+)"', NEARBY)) | {"code_fence", "closing_tags"}
+=======
+PROBLEMS = set(re.findall(r'(?:Problem|fault|refuse)\(\s*"([a-z_]+)"', NEARBY)) | set(RULES)
+MENDS = set(re.findall(r'(?:Repair|repair)\(\s*"([a-z_]+)"', NEARBY)) | {
+    *("code_fence", "closing_tags", "trailing_comma", "noise")
+}
+>>>>>>> intake
 
 
 def test_texts_are_filled_and_values_are_never_templates():

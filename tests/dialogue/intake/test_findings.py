@@ -20,7 +20,7 @@ def test_an_expected_text_is_nothing_to_tell():
     assert findings.decoded("[1]", "p", expected=True) == [1]
     assert findings.repairs == []
     assert findings.decoded("[1,]", "p", expected=True) == [1]
-    assert findings.repairs == [Repair("noise", "p")]
+    assert findings.repairs == [Repair("trailing_comma", "p")]
     assert findings.decoded("[1]", "p") == [1]
     assert findings.repairs[-1] == Repair("json_text", "p")
 

@@ -109,7 +109,7 @@ def _from_text(text: str, limits: InputLimits) -> Parsed | Problem:
         except RecursionError:
             return _too_deep(limits.depth)
         except ValueError:
-            if code == "noise":  # a Python literal may hold `//`, so that it is read from `text`
+            if code in {"trailing_comma", "noise"}:  # in a Python literal `//` may be text
                 repairs = repairs[:-1]
             else:
                 text = tidier
@@ -130,6 +130,7 @@ _REPAIRS = (
     ("", str),
     ("code_fence", _unfenced),
     ("closing_tags", lambda text: unleaked(text, ANY_CLOSER)),
+    ("trailing_comma", lambda text: _NOISE.sub(lambda at: "" if at[0] == "," else at[0], text)),
     ("noise", lambda text: _NOISE.sub(lambda found: found[1] or "", text)),
 )
 

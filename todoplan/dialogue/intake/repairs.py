@@ -18,10 +18,10 @@ from todoplan.texts.wording import say
 
 __all__ = ["GUESSES", "Repair", "is_guess", "loss_by_guess", "unnamed"]
 
-# No guess: an exact JSON text or Python literal of the whole list. Models encode lists twice more
-# often than they break them in any other way, and such a text says as clearly as the list itself
-# what is in it and where it ends. "noise" is one, because what a comment said is dropped, and
-# `/* the rest as before */` stands in real calls.
+# No guess: an exact JSON text or Python literal of the whole list, also with a comma too many.
+# Models encode lists twice more often than they break them in any other way, and such a text says
+# as clearly as the list itself what is in it and where it ends. "noise" is one, because what a
+# comment said is dropped, and `/* the rest as before */` is a thing that models write.
 GUESSES = frozenset({"bare_entry", "bare_list", "checklist", "noise", "wrapper"})
 """The repairs that guess what the container of the arguments, or of a list in them, is."""
 

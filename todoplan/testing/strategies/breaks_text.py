@@ -76,7 +76,7 @@ BREAKS = (
     of_whole("python_repr", "repaired", "a Python literal", lambda _, given: repr(given)),
     of_whole(
         "trailing_comma",
-        "guessed",
+        "repaired",
         "a comma behind the last argument",
         lambda _, given: json.dumps(given)[:-1] + ",}",
     ),
