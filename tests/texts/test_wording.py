@@ -28,15 +28,10 @@ FILES = {
     for path in sorted((PACKAGE / "texts").glob("*.txt"))
 }
 SAID = ("problems", "replies", "repairs", "reminders")
-<<<<<<< HEAD
 PROBLEMS = set(re.findall(r'(?:Problem|refuse)\(\s*"([a-z_]+)"', NEARBY)) | set(RULES)
-MENDS = set(re.findall(r'(?:Repair|repair)\(\s*"([a-z_]+)"', NEARBY)) | {"code_fence", "closing_tags"}
-=======
-PROBLEMS = set(re.findall(r'(?:Problem|fault|refuse)\(\s*"([a-z_]+)"', NEARBY)) | set(RULES)
-MENDS = set(re.findall(r'(?:Repair|repair)\(\s*"([a-z_]+)"', NEARBY)) | {
+REPAIRS = set(re.findall(r'(?:Repair|repair)\(\s*"([a-z_]+)"', NEARBY)) | {
     *("code_fence", "closing_tags", "trailing_comma", "noise")
 }
->>>>>>> intake
 
 
 def test_texts_are_filled_and_values_are_never_templates():
@@ -58,12 +53,12 @@ def test_texts_are_well_formed(file):
         assert Template(text).is_valid()
 
 
-def test_every_problem_and_every_mend_has_a_text():
+def test_every_problem_and_every_repair_has_a_text():
     """Every code that the core or intake can produce is put into words."""
     assert len(PROBLEMS) > 35
-    assert len(MENDS) > 15
+    assert len(REPAIRS) > 15
     assert set(FILES["problems"]) >= PROBLEMS
-    assert set(FILES["repairs"]) >= MENDS
+    assert set(FILES["repairs"]) >= REPAIRS
 
 
 @pytest.mark.parametrize("file", SAID)

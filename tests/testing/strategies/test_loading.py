@@ -50,12 +50,14 @@ def test_ours_may_be_imported_before_hypothesis(first):
 
 
 def test_hypothesis_alone_stays_light():
-    """The entry point brings the core's values and their texts; no strategy, tool, codec or framework."""
+    """The entry point brings the core and its texts; no strategy, tool, codec or framework."""
     loaded = run("import hypothesis; print(*sys.modules)").split()
     ours = {name for name in loaded if name.startswith("todoplan.")}
     known = {"todoplan.errors", "todoplan.lazy", "todoplan.testing", "todoplan.testing.registering"}
     assert known < ours
-    assert {name for name in ours - known if not name.startswith(("todoplan.core", "todoplan.texts"))} == set()
+    assert {
+        name for name in ours - known if not name.startswith(("todoplan.core", "todoplan.texts"))
+    } == set()
     assert not {"cattrs", "pytest", "langchain_core", "pydantic"} & set(loaded)
 
 

@@ -70,9 +70,7 @@ class Difference:
         return task
 
 
-def differences(
-    was: Plan, now: Plan, actors: Mapping[str, str] = EMPTY
-) -> tuple[Difference, ...]:
+def differences(was: Plan, now: Plan, actors: Mapping[str, str] = EMPTY) -> tuple[Difference, ...]:
     """
     Return the tasks in which two versions of a plan differ, edges and times included.
     """
