@@ -93,21 +93,31 @@ _accepted = fast_constructor(Accepted)
 
 
 def decide(
-    plan: Plan, command: Command, policy: Policy = DEFAULT, *, at: datetime | None = None
+    plan: Plan,
+    command: Command,
+    policy: Policy = DEFAULT,
+    *,
+    at: datetime | None = None,
+    base: Plan | None = None,
 ) -> Decision:
     """
     Say what a command makes of a plan under a policy. `at` is an aware time, or `None`: not known.
 
-    Times are kept in UTC, whatever the zone of `at`.
+    Times are kept in UTC, whatever the zone of `at`. `base` is the plan as its writer last saw it,
+    if others have changed it since: a whole list then means the difference to it (law 15).
 
     Raises:
         PlanError: `at` has no time zone, or what is given is no plan, no command or no policy.
     """
-    return decide_with_change(plan, command, policy, at)[0]
+    return decide_with_change(plan, command, policy, at, base)[0]
 
 
 def decide_with_change(
-    plan: Plan, command: Command, policy: Policy, at: datetime | None
+    plan: Plan,
+    command: Command,
+    policy: Policy,
+    at: datetime | None,
+    base: Plan | None = None,
 ) -> tuple[Decision, Change]:
     """
     Decide, and return the change that was judged as well: for whoever describes it.
@@ -119,7 +129,9 @@ def decide_with_change(
         _check_arguments(plan, policy)
     if at is not None and at.tzinfo is not UTC:
         at = in_utc(at)
-    transaction = Transaction(Draft(plan), at)
+    if base is not None:
+        base = _unlike(base, plan)
+    transaction = Transaction(Draft(plan), at, base)
     _run(transaction, command)
     if transaction.unchecked:
         transaction.check_edges()
@@ -133,6 +145,14 @@ def decide_with_change(
     if refused:
         return Rejected(refused), change
     return _accepted(change.after, events, warnings), change
+
+
+def _unlike(base: Plan, plan: Plan) -> Plan | None:
+    """
+    Return a base, if it is a plan other than the one at hand.
+    """
+    _check_arguments(base, DEFAULT)
+    return None if base is plan or base == plan else base
 
 
 def _check_arguments(plan: object, policy: object) -> None:

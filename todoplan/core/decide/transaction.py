@@ -25,6 +25,7 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.fast_constructor import fast_constructor
 from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import MOST_NAMED, Problem
 
 __all__ = ["Transaction"]
@@ -38,11 +39,12 @@ class Transaction:
     One decision under way. Later steps see what earlier ones did; nothing leaves it if one fails.
     """
 
-    __slots__ = ("at", "draft", "events", "problems", "unchecked")
+    __slots__ = ("at", "base", "draft", "events", "problems", "unchecked")
 
-    def __init__(self, draft: Draft, at: datetime | None) -> None:
+    def __init__(self, draft: Draft, at: datetime | None, base: Plan | None = None) -> None:
         self.draft = draft
         self.at = at
+        self.base = base
         self.events: list[Event] = []
         self.problems: list[Problem] = []
         self.unchecked: dict[Edge, str] = {}

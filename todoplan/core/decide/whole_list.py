@@ -1,7 +1,21 @@
 """
 The whole list: what a write makes of a plan, keeping the identity of all that it left alone.
 
-Law: the same list written twice gives no events the second time.
+Law 8: the same list written twice gives no events the second time.
+
+Law 15: a list is written from what its writer saw last, its base. If others have changed the plan
+since, the write means the difference between the list and the base, carried out on the plan as it
+is:
+
+- a task goes if the base has it, the list leaves it out, and nobody else has changed it since;
+- a field is set if its line says something else than the base, also where another hand set it
+  since: the later write stands, and the reply names what it wrote over;
+- a task that another hand removed stays removed, whatever its line says;
+- tasks that others added stay, each behind the one that it followed; the list's order counts only
+  if it is another than the base's.
+
+Peers take a list for the whole truth: what a person added between two turns was removed by the next
+write of a model that had never seen it.
 """
 
 from collections.abc import Sequence
@@ -14,8 +28,10 @@ from todoplan.core.commands import WriteTodos
 from todoplan.core.decide.tasks import edit, move, new_tasks
 from todoplan.core.decide.transaction import Transaction
 from todoplan.core.events.types import PlanCleared, TaskDeleted, TasksReordered
+from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.matching import match
 from todoplan.core.plan.model import EDITABLE, Task, Todo
+from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import number_of
 
 __all__ = ["clear", "write"]
@@ -25,10 +41,20 @@ _SHARED = tuple(field.name for field in attrs.fields(Todo) if field.name in EDIT
 
 def write(transaction: Transaction, command: WriteTodos) -> None:
     """
+    Make the list this one, or carry out its difference to the base if there is one.
+    """
+    _check(transaction, command.todos)
+    if transaction.base is None:
+        _write_whole(transaction, command.todos)
+    else:
+        _write_from(transaction.base, transaction, command.todos)
+
+
+def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
+    """
     Make the list this one: remove what it leaves out, then change, add and order what it holds.
     """
-    todos, at = command.todos, transaction.at
-    _check(transaction, todos)
+    at = transaction.at
     meant = match(transaction.draft, todos)
     kept = {task.id for task in meant if task is not None}
     gone = [task.id for task in transaction.draft if task.id not in kept]
@@ -96,9 +122,82 @@ def _new_ids(start: int, todos: Sequence[Todo], order: Sequence[str]) -> dict[in
     return {index: kept[index] if index in kept else next(after) for index in fresh}
 
 
+def _write_from(base: Plan, transaction: Transaction, todos: Sequence[Todo]) -> None:
+    draft, at = transaction.draft, transaction.at
+    before = [task.id for task in draft]
+    lines = _lines(base, draft, todos)
+    named = {was.id for _, was in lines if was is not None}
+    gone = [task.id for task in draft if task.id not in named and base.get(task.id) == task]
+    for task_id in gone:
+        transaction.emit(TaskDeleted(task_id, at))
+    for todo, was in lines:
+        now = draft.get(was.id) if was is not None else None
+        if was is not None and now is not None:
+            changes = _changes(todo, was)
+            edit(transaction, now, {n: v for n, v in changes.items() if v != getattr(now, n)})
+            if todo.status is not None and todo.status is not was.status:
+                move(transaction, now, todo.status)
+    order = [was.id if was is not None else "" for _, was in lines]
+    numbers = _new_ids(draft.next_id, [todo for todo, _ in lines], order)
+    for index, number in numbers.items():
+        order[index] = str(number)
+    ascending = sorted(numbers, key=numbers.__getitem__)
+    transaction.create(new_tasks(((order[index], lines[index][0]) for index in ascending), at))
+    kept = [task_id for task_id in before if draft.get(task_id) is not None]
+    old = [was.id for _, was in lines if was is not None]
+    if old == [task.id for task in base if task.id in named]:
+        final = _woven(kept, order)
+    else:
+        final = _woven(order, kept)
+    if final != [task.id for task in draft]:
+        transaction.emit(TasksReordered(tuple(final), at))
+
+
+def _lines(base: Plan, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, Task | None]]:
+    """
+    Return each line with the task that it means, as its writer last saw it; `None` where it is new.
+
+    Lines about a task that is gone by now are left out. A line that the base does not have may say
+    the same as a task that another hand added: then it is that task, as a new one would have been.
+    """
+    meant = match(base, todos)
+    fresh = [todo for todo, task in zip(todos, meant, strict=True) if task is None]
+    added = [task for task in draft if task.id not in base]
+    # Without ids: the writer's numbers are those of its own list, or of the base.
+    same = iter(match(added, [attrs.evolve(todo, id=None) for todo in fresh]))
+    lines: list[tuple[Todo, Task | None]] = []
+    for todo, was in zip(todos, meant, strict=True):
+        if was is None:
+            found = next(same)
+            lines.append((todo, found and Task(found.id, todo.content)))
+        elif draft.get(was.id) is not None:
+            lines.append((todo, was))
+    return lines
+
+
+def _woven(order: Sequence[str], rest: Sequence[str]) -> list[str]:
+    """
+    Return the ids in order, and those that only the rest has, each behind the one it follows there.
+    """
+    placed = set(order)
+    following: dict[str, list[str]] = {}
+    last = ""
+    for task_id in rest:
+        if task_id in placed:
+            last = task_id
+        else:
+            following.setdefault(last, []).append(task_id)
+    woven = following.get("", [])
+    for task_id in order:
+        woven += (task_id, *following.get(task_id, ()))
+    return woven
+
+
 def clear(transaction: Transaction) -> None:
     """
-    Remove every task; an empty plan is left alone.
+    Remove every task, but for what others have done since the base; an empty plan is left alone.
     """
-    if len(transaction.draft):
+    if transaction.base is not None:
+        _write_from(transaction.base, transaction, ())
+    elif len(transaction.draft):
         transaction.emit(PlanCleared(tuple(task.id for task in transaction.draft), transaction.at))
