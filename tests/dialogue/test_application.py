@@ -9,7 +9,14 @@ from todoplan.core.decide.decide import Accepted, Rejected
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.model import Task
 from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import edited, require, require_clock, seeded, whole_entry
+from todoplan.dialogue.application import (
+    edited,
+    require,
+    require_clock,
+    seeded,
+    unseen_by_model,
+    whole_entry,
+)
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError
@@ -64,3 +71,12 @@ def test_the_entry_of_a_whole_plan_folds_to_it():
     entry = whole_entry(TWO, "seed_plan", at=AT, actor="ann")
     assert tuple(replay(Plan(), entry.events)) == tuple(TWO)
     assert (entry.revision, entry.actor) == (TWO.revision, "ann")
+
+
+def test_what_the_model_has_not_seen_is_kept_from_the_first_edit_on():
+    """The plan before it is the base; later edits add who did them."""
+    first, one = edited(TWO, commands.CreateTask("Tell Ann"), DEFAULT, at=AT, actor="ann")
+    second, two = edited(first.plan, commands.CreateTask("Tell Bob"), DEFAULT, at=AT, actor=None)
+    base = unseen_by_model(None, TWO, one)
+    assert unseen_by_model(base, first.plan, two).plan is TWO
+    assert [each.actor for each in base.unseen(second.plan)] == ["ann", None]

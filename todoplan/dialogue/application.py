@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from todoplan.core.commands import Command, RestorePlan
 from todoplan.core.decide.decide import Accepted, Decision, decide
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import PlanRestored
 from todoplan.core.plan.plan import Plan
@@ -19,7 +20,7 @@ from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError
 
-__all__ = ["edited", "require", "require_clock", "seeded", "whole_entry"]
+__all__ = ["edited", "require", "require_clock", "seeded", "unseen_by_model", "whole_entry"]
 
 T = TypeVar("T")
 
@@ -85,6 +86,17 @@ def seeded(
     command = RestorePlan(tuple(require(plan, Plan)), plan.next_id)
     decision, entry = edited(before, command, Policy(), at=at, actor=actor)
     return (decision.plan, entry) if isinstance(decision, Accepted) else (before, None)
+
+
+def unseen_by_model(base: Base | None, before: Plan, entry: Entry) -> Base:
+    """
+    Return what the model last saw, once the application has done this as well (law 15).
+
+    `base` is what was kept so far, `None` if the model had seen the plan `before` this entry. It is
+    kept until the model looks again: an answer that is no error, or a reminder that shows the plan.
+    """
+    seen = Base(before) if base is None else base
+    return seen.after(entry.events, entry.actor)
 
 
 def whole_entry(plan: Plan, cause: str, *, at: datetime, actor: str | None = None) -> Entry:

@@ -20,12 +20,12 @@ from __future__ import annotations  # help() shows short names, not the path bef
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 import attrs
 
 from todoplan.core.decide.decide import Rejected, decide_with_change
-from todoplan.core.events.types import Event
+from todoplan.core.events.apply import replay
+from todoplan.core.events.base import Base
 from todoplan.core.plan.fast_constructor import fast_keyword_constructor
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr, tuple_of
@@ -33,6 +33,7 @@ from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import DEFAULT
+from todoplan.dialogue.calls import Call, Reply, Turn
 from todoplan.dialogue.intake.cleaning import quoted
 from todoplan.dialogue.intake.fields import shown_path
 from todoplan.dialogue.intake.parsing import InputLimits
@@ -45,6 +46,7 @@ from todoplan.dialogue.replies.phrasing import (
     not_in_reply,
     whole_list_text,
 )
+from todoplan.dialogue.replies.unseen import unseen_text
 from todoplan.dialogue.replies.views import ids_text, list_text, task_text
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.dialogue.tools.toolset import Query, Tool, ToolSet, plain_name, unmet_rules
@@ -53,52 +55,7 @@ from todoplan.errors import PlanError
 __all__ = ["Call", "Reply", "Toolbox", "Turn"]
 
 
-@attrs.frozen(weakref_slot=False)
-class Call:
-    """
-    One tool call of a turn: the name that the model used, and the arguments as they came.
-    """
-
-    name: str
-    arguments: Any
-    call_id: str = ""
-
-
-@attrs.frozen(weakref_slot=False)
-class Reply:
-    """
-    What a call answers. On an error `plan` is the one given and `events` is empty.
-    """
-
-    plan: Plan
-    text: str
-    events: tuple[Event, ...] = ()
-    is_error: bool = False
-    problems: tuple[Problem, ...] = ()
-    warnings: tuple[Problem, ...] = ()
-    repairs: tuple[Repair, ...] = ()
-    name: str = ""
-    call_id: str = ""
-
-
 _reply = fast_keyword_constructor(Reply)
-
-
-@attrs.frozen
-class Turn:
-    """
-    What the calls of one model turn made of a plan: a reply for each, in their order.
-    """
-
-    plan: Plan
-    replies: tuple[Reply, ...]
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """
-        All events of the turn, in order.
-        """
-        return tuple(event for reply in self.replies for event in reply.events)
 
 
 @attrs.frozen
@@ -141,17 +98,34 @@ class Toolbox:
         ]
         return f"Toolbox({self.toolset!r}, {self.policy!r}{''.join(options)})"
 
-    def call(  # noqa: PLR0911 - one return for each way that a call can go
-        self, plan: Plan, name: str, arguments: object = None, *, at: datetime | None = None
+    def call(
+        self,
+        plan: Plan,
+        name: str,
+        arguments: object = None,
+        *,
+        at: datetime | None = None,
+        base: Base | None = None,
     ) -> Reply:
         """
         Answer one call. `arguments` is a JSON text or a mapping; `at` an aware time, or `None`.
 
+        `base` is what the caller last saw of the plan, if others have changed it since. What they
+        did stays, and the answer tells of it; after an answer that is no error it has been seen.
+
         Raises:
-            PlanError: `plan` is no plan. Nothing that a model sends raises.
+            PlanError: `plan` is no plan, or `base` is none. Nothing that a model sends raises.
         """
         if not isinstance(plan, Plan):
             raise _no_plan(plan)
+        if base is None:
+            return self._answer(plan, name, arguments, at, None)
+        seen = _checked(base).plan
+        return _with_unseen(self._answer(plan, name, arguments, at, seen), plan, base)
+
+    def _answer(  # noqa: PLR0911 - one return for each way that a call can go
+        self, plan: Plan, name: str, arguments: object, at: datetime | None, base: Plan | None
+    ) -> Reply:
         tool = self.toolset.find(name)
         if tool is None:
             name = plain_name(name)
@@ -168,7 +142,7 @@ class Toolbox:
             return _refusal(plan, name, problems, repairs, self._example(plan, tool))
         if isinstance(request, Query):
             return self._show(plan, name, request, repairs)
-        decision, change = decide_with_change(plan, request, self.policy, at)
+        decision, change = decide_with_change(plan, request, self.policy, at, base)
         if isinstance(decision, Rejected):
             # No example: what is well formed and against a rule needs no lesson in form.
             return _refusal(plan, name, _with_shown_paths(decision.problems, tool), repairs)
@@ -219,12 +193,20 @@ class Toolbox:
         later = self.toolset.text(f"{key}.later") if len(plan) else ""
         return later or self.toolset.text(key)
 
-    def turn(self, plan: Plan, calls: Sequence[Call], *, at: datetime | None = None) -> Turn:
+    def turn(
+        self,
+        plan: Plan,
+        calls: Sequence[Call],
+        *,
+        at: datetime | None = None,
+        base: Base | None = None,
+    ) -> Turn:
         """
         Answer all planning calls of one model turn, in order as one (law 13).
 
         Granular calls build on each other. Of several whole-list writes none is carried out, and
-        each is answered with an error; the other calls are.
+        each is answered with an error; the other calls are. `base` is as of `call`: all calls of a
+        turn were written before any of the answers was read.
 
         Raises:
             PlanError: `plan` is no plan, or `calls` holds something else than calls.
@@ -232,6 +214,7 @@ class Toolbox:
         if not isinstance(plan, Plan):
             raise _no_plan(plan)
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
+        seen = None if base is None else _checked(base).plan
         clashing = self.clashing([call.name for call in calls])
         replies: list[Reply] = []
         for index, call in enumerate(calls):
@@ -239,7 +222,11 @@ class Toolbox:
                 problem = Problem("parallel_write", seen=str(len(clashing)))
                 reply = _refusal(plan, call.name, (problem,))
             else:
-                reply = self.call(plan, call.name, call.arguments, at=at)
+                reply = self._answer(plan, call.name, call.arguments, at, seen)
+                if seen is not None and not reply.is_error:
+                    seen = replay(seen, reply.events)  # its own work is no news to a hand
+                    if base is not None:
+                        reply, base = _with_unseen(reply, plan, base), None
             plan = reply.plan
             replies.append(attrs.evolve(reply, call_id=call.call_id))
         return Turn(plan, tuple(replies))
@@ -251,6 +238,19 @@ class Toolbox:
         found = map(self.toolset.find, names)
         whole = [index for index, tool in enumerate(found) if tool is not None and tool.whole_list]
         return frozenset(whole) if len(whole) > 1 else frozenset()
+
+
+def _checked(base: object) -> Base:
+    if isinstance(base, Base):
+        return base
+    msg = f"{short_repr(base)} is no Base; give Base(plan), the plan as it was last seen"
+    raise PlanError(msg, seen=base)
+
+
+def _with_unseen(reply: Reply, plan: Plan, base: Base) -> Reply:
+    # Before the answer: a description that stands at its end may look like anything.
+    news = "" if reply.is_error else unseen_text(base, plan, reply.plan)
+    return attrs.evolve(reply, text=_lines(news, reply.text)) if news else reply
 
 
 def _refusal(

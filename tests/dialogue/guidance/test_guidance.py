@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from todoplan.core.commands import CreateTask, CreateTasks, UpdateTask
 from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.events.base import Base
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
@@ -25,6 +26,7 @@ from todoplan.dialogue.guidance.guidance import (
 )
 from todoplan.dialogue.guidance.reminders import ReminderKind
 from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import CodecError, PlanError
@@ -552,3 +554,22 @@ def test_settings_show_what_was_changed():
     assert repr(Settings(unfinished=0, on_ignored="raise")) == (
         "Settings(unfinished=0, on_ignored='raise')"
     )
+
+
+def test_a_change_by_others_is_said_with_their_names():
+    """The reminder that shows the plan says what became of which task; then it has been seen."""
+    plan = decide(Plan(), CreateTask("Draft")).unwrap()
+    decision = decide(plan, CreateTask("Tell <b>Ann</b>"))
+    base, now = Base(plan).after(decision.events, "ann"), decision.unwrap()
+    seen = Memory().saw(plan)
+    shown = [Message("tool", results=(ToolResult("plan"),))]
+    for messages, kind in ((shown, "changed"), ([], "plan_lost")):
+        advice = Guidance(LEAN).before_model(now, messages, seen, base=base)
+        assert advice.kind == kind
+        assert advice.shows_plan
+        assert (
+            "(since you last looked: #2 Tell &lt;b&gt;Ann&lt;/b&gt; created by ann)" in advice.text
+        )
+        assert not Guidance(LEAN).before_model(now, shown, advice.memory).text
+    assert not Guidance(LEAN).before_model(plan, shown, seen).shows_plan
+    assert "since you" not in Guidance(LEAN).before_model(now, shown, seen).text

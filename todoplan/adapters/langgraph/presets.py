@@ -24,7 +24,7 @@ def langchain_like(*, policy: Policy = LANGCHAIN, **changes: Any) -> PlanMiddlew
     nobody is reminded. `changes` are further arguments of `PlanMiddleware`.
     """
     toolbox = Toolbox(WRITE_TODOS, policy, show_list=True)
-    silent = Settings(plan_lost=False, unfinished=0)
+    silent = Settings(plan_lost=False, unfinished=0, changed=False)
     return PlanMiddleware(**{"toolbox": toolbox, "settings": silent, **changes})
 
 

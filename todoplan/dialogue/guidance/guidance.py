@@ -17,6 +17,7 @@ from typing import Literal
 
 import attrs
 
+from todoplan.core.events.base import Base
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
@@ -58,6 +59,13 @@ class Advice:
     text: str = ""
     verdict: Verdict = "accept"
 
+    @property
+    def shows_plan(self) -> bool:
+        """
+        True if the text shows the plan as it is: whoever reads it has seen what others did.
+        """
+        return self.kind in {"plan_lost", "changed", "changed_done"}
+
     def keeps(self, answer: Message) -> bool:
         """
         Say whether an answer that is sent back stands all the same: the model was asked only
@@ -78,6 +86,7 @@ class _Moment:
     memory: Memory
     messages: Sequence[Message] = ()
     message: Message | None = None
+    base: Base | None = None
 
     def plan_is_lost(self) -> bool:
         # A failed call showed nothing, and a reminder of an earlier revision shows another plan.
@@ -183,17 +192,26 @@ class Guidance:
                 msg = f"{short_repr(seen)} is no {kind.__name__}; write {remedy}, say"
                 raise PlanError(msg, seen=seen)
 
-    def before_model(self, plan: Plan, messages: Sequence[Message], memory: Memory) -> Advice:
+    def before_model(
+        self,
+        plan: Plan,
+        messages: Sequence[Message],
+        memory: Memory,
+        *,
+        base: Base | None = None,
+    ) -> Advice:
         """
         Say what the model should be reminded of in the request that is about to be sent.
 
-        `messages` are those of the request itself, after any summarising or trimming.
+        `messages` are those of the request itself, after any summarising or trimming. `base` is the
+        plan as the model last saw it, if others have changed it since: the reminder says what they
+        did, and with advice that `shows_plan` the model has seen it.
         """
         _check(plan, memory)
         memory = attrs.evolve(memory, turn=memory.turn + 1)
         if memory.revision < 0:  # a new thread on a plan that may be old: nothing has changed yet
             memory = attrs.evolve(memory, revision=plan.revision, touched=memory.turn)
-        moment = _Moment(self.toolset, self.settings, plan, memory, messages)
+        moment = _Moment(self.toolset, self.settings, plan, memory, messages, base=base)
         return self._first_due(moment, "accept") or Advice(memory)
 
     def after_model(
@@ -225,12 +243,15 @@ class Guidance:
             if getattr(self.settings, row.switch) in {False, "off"} or not row.is_due(moment):
                 continue
             memory = attrs.evolve(moment.memory, **row.remembered(moment))
-            text = reminder(kind, moment.plan, self.toolset, row.tasks(moment.plan))
+            tasks = row.tasks(moment.plan)
+            text = reminder(kind, moment.plan, self.toolset, tasks, moment.base)
             return Advice(memory, kind, text, verdict)
         return None
 
 
-def before_partial(guidance: Guidance, plan: Plan, memory: Memory) -> Advice:
+def before_partial(
+    guidance: Guidance, plan: Plan, memory: Memory, *, base: Base | None = None
+) -> Advice:
     """
     Say what the model should be reminded of in a request that shows only what is new, because the
     provider keeps the rest of the conversation.
@@ -241,7 +262,7 @@ def before_partial(guidance: Guidance, plan: Plan, memory: Memory) -> Advice:
     _check(plan, memory)
     in_sight = memory.revision >= 0 and memory.turn + 1 - memory.touched < _TURNS_IN_SIGHT
     messages = (Message("user", shows=plan.revision),) if in_sight else ()
-    advice = guidance.before_model(plan, messages, memory)
+    advice = guidance.before_model(plan, messages, memory, base=base)
     if advice.kind == "plan_lost":
         return attrs.evolve(advice, memory=advice.memory.saw(plan))
     return advice

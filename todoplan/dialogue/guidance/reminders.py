@@ -9,10 +9,12 @@ closing tag ends the reminder, and what follows reads as if the system had said 
 from collections.abc import Iterable
 from typing import Literal
 
+from todoplan.core.events.base import Base
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
 from todoplan.dialogue.replies.phrasing import counts_text
+from todoplan.dialogue.replies.unseen import unseen_text
 from todoplan.dialogue.replies.views import one_line
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.texts.wording import say
@@ -31,11 +33,18 @@ _MOST_TASKS = 20
 
 
 def reminder(
-    kind: ReminderKind, plan: Plan, toolset: ToolSet, tasks: Iterable[Task] | None = None
+    kind: ReminderKind,
+    plan: Plan,
+    toolset: ToolSet,
+    tasks: Iterable[Task] | None = None,
+    base: Base | None = None,
 ) -> str:
     """
     Return the reminder of one kind about a plan; it lists `tasks`, or else all that is open.
+
+    `base` is what the model last saw, where that is known: what others did since is said as well.
     """
+    unseen = unseen_text(base, plan) if base is not None else ""
     listed = open_tasks(plan) if tasks is None else tuple(tasks)
     lines = [
         say(
@@ -54,6 +63,7 @@ def reminder(
         kind,
         counts=counts_text(plan),
         items="\n".join(lines),
+        unseen=f" ({_escaped(unseen)})" if unseen else "",
         write=_escaped(one_line(toolset.shown(toolset.writer))),
     )
     return say("reminders", "frame", tag=TAG, body=body)

@@ -21,7 +21,7 @@ class Settings:
     the verdict is to raise. A question to the person is never sent back.
     `empty`: how often a run without a plan is reminded that it may write one.
     `stale`: after how many turns without a change a task in progress is mentioned.
-    `changed`: show the plan again when somebody else has changed it.
+    `changed`: say what somebody else has done to the plan since the model last saw it.
     `all_done`: ask once for the answer itself when all is resolved, "if_silent" only where the
     final answer has no text.
 
@@ -34,7 +34,7 @@ class Settings:
     on_ignored: Literal["let_go", "raise"] = "let_go"
     empty: int = 0
     stale: int = 0
-    changed: bool = False
+    changed: bool = True
     all_done: Literal["off", "if_silent", "always"] = "off"
 
     def __attrs_post_init__(self) -> None:

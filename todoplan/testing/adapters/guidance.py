@@ -20,12 +20,12 @@ from todoplan.testing.assertions import must, same
 
 __all__ = ["FurtherTurns", "Reminders"]
 
-_LOST = Settings(unfinished=0)
+_LOST = Settings(unfinished=0, changed=False)
 _CHANGED = Settings(plan_lost=False, unfinished=0, changed=True)
 _READ = turn(("TaskList", {}))
 _FAILED = turn(("TaskGet", {"taskId": "9"}))
-_TWICE = Settings(plan_lost=False, unfinished=2)
-_SILENT = Settings(plan_lost=False, unfinished=0, all_done="if_silent")
+_TWICE = Settings(plan_lost=False, unfinished=2, changed=False)
+_SILENT = Settings(plan_lost=False, unfinished=0, changed=False, all_done="if_silent")
 
 
 class _Guided(Checks):

@@ -26,7 +26,7 @@ from todoplan.testing.assertions import must
 
 __all__ = ["QUIET", "Clock", "Host", "ModelTurn", "Ran", "Script", "Seen", "Setup"]
 
-QUIET = Settings(plan_lost=False, unfinished=0)
+QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 """No guidance."""
 
 _EXTRA_REQUESTS = 30

@@ -1,0 +1,138 @@
+"""What others did, as the first answer after it says."""
+
+import pytest
+from support.hostile import CORPUS, UNSAFE
+
+from todoplan import LEAN, TASKS, TODOS, Task, Toolbox, commands, decide, plan_of
+from todoplan.core.events.base import Base
+from todoplan.dialogue import Call
+from todoplan.dialogue.replies.unseen import unseen_text
+from todoplan.errors import PlanError
+
+PLAN = plan_of([Task("1", "Draft"), Task("2", "Review"), Task("3", "Send")])
+
+
+def changed(*done, base=None):
+    """
+    Return a plan after commands of others, each with its actor, and the base that knows them.
+    """
+    plan, base = PLAN, base or Base(PLAN)
+    for command, actor in done:
+        decision = decide(plan, command)
+        plan, base = decision.unwrap(), base.after(decision.events, actor)
+    return plan, base
+
+
+def test_each_kind_of_change_has_its_words():
+    """Added, gone, a new status, anything else; by whom, where that is known."""
+    plan, base = changed(
+        (commands.CreateTask("Tell Ann"), "ann"),
+        (commands.UpdateTask("1", status="completed", subject="Draft it"), "bob"),
+        (commands.UpdateTask("2", owner="bob"), None),
+        (commands.DeleteTask("3"), "ann"),
+    )
+    assert unseen_text(base, plan) == (
+        "since you last looked: #1 Draft it completed by bob, #2 Review updated, "
+        "#4 Tell Ann created by ann, #3 Send deleted by ann"
+    )
+    assert unseen_text(base, PLAN) == ""
+
+
+def test_it_stays_short():
+    """Five tasks by name; long titles and names are cut."""
+    plan, base = changed(*[(commands.CreateTask("a" * 400), "b" * 400) for _ in range(9)])
+    text = unseen_text(base, plan)
+    assert text.endswith("and 4 more")
+    assert len(text) < 800
+
+
+def test_nothing_in_it_acts_on_a_reader():
+    """What a task or an actor is called is shown as one line, without what hides or obeys."""
+    for text in (text[:400] for text in CORPUS):
+        plan, base = changed((commands.CreateTask(f"a{text}b"), f"c{text}d"))
+        assert not UNSAFE.search(unseen_text(base, plan))
+
+
+@pytest.mark.parametrize(
+    ("toolset", "name", "arguments"),
+    [
+        (TODOS, "write_todos", {"todos": [{"content": "Draft", "status": "completed"}]}),
+        (LEAN, "plan", {"done": [1]}),
+        (TASKS, "TaskUpdate", {"taskId": "1", "status": "completed"}),
+        (TASKS, "TaskList", {}),
+        (TASKS, "TaskGet", {"taskId": "1"}),
+    ],
+)
+def test_every_answer_to_a_base_tells_of_it(toolset, name, arguments):
+    """First of all, and whatever was asked; without a base, or with the plan itself, nothing."""
+    plan, base = changed((commands.CreateTask("Tell Ann"), "ann"))
+    box = Toolbox(toolset)
+    first, _, rest = box.call(plan, name, arguments, base=base).text.partition("\n")
+    assert first == "since you last looked: #4 Tell Ann created by ann"
+    assert rest
+    assert (
+        box.call(plan, name, arguments).text
+        == box.call(plan, name, arguments, base=Base(plan)).text
+    )
+
+
+def test_a_refused_call_has_not_looked():
+    """Its answer says what is wrong, and the base is still what was last seen."""
+    plan, base = changed((commands.CreateTask("Tell Ann"), "ann"))
+    reply = Toolbox(TASKS).call(plan, "TaskGet", {"taskId": "9"}, base=base)
+    assert reply.is_error
+    assert "since you last looked" not in reply.text
+
+
+def test_a_write_over_anothers_work_says_so():
+    """The later write stands, and what stood there is named with its author."""
+    plan, base = changed((commands.UpdateTask("1", status="in_progress"), "bob"))
+    todos = [
+        {"content": "Draft", "status": "completed"},
+        {"content": "Review"},
+        {"content": "Send"},
+    ]
+    reply = Toolbox(TODOS).call(plan, "write_todos", {"todos": todos}, base=base)
+    assert reply.text.splitlines()[0] == (
+        "since you last looked: #1 Draft started by bob; "
+        'your write replaced the status of #1, "in_progress" by bob'
+    )
+    todos[0]["status"] = "pending"
+    reply = Toolbox(TODOS).call(plan, "write_todos", {"todos": todos}, base=base)
+    assert "replaced" not in reply.text
+    assert reply.plan == plan
+
+
+def test_what_others_removed_is_not_said_to_be_written_over():
+    """Nor what this hand's own write removes, or what others added."""
+    plan, base = changed(
+        (commands.DeleteTask("2"), "bob"), (commands.CreateTask("Tell Ann"), "ann")
+    )
+    reply = Toolbox(TODOS).call(plan, "write_todos", {"todos": [{"content": "Review"}]}, base=base)
+    assert "replaced" not in reply.text
+    assert [task.subject for task in reply.plan] == ["Tell Ann"]
+
+
+def test_the_calls_of_a_turn_share_the_base():
+    """All were written before an answer was read: none removes what others did, one tells of it."""
+    plan, base = changed((commands.CreateTask("Tell Ann"), "ann"))
+    names = {"write": "write_todos", "read": "read_todos"}
+    todos = [{"content": "Draft", "status": "completed"}, {"content": "New"}]
+    calls = [Call(names["read"], {}), Call("nothing", {}), Call(names["write"], {"todos": todos})]
+    turn = Toolbox(TODOS).turn(plan, calls, base=base)
+    assert [task.subject for task in turn.plan] == ["Draft", "New", "Tell Ann"]
+    told = ["since you last looked" in reply.text for reply in turn.replies]
+    assert told == [True, False, False]
+    granular = [Call("plan", {"add": ["More"]}), Call("plan", {"done": [5]})]
+    turn = Toolbox(LEAN).turn(plan, granular, base=base)
+    assert [reply.text.count("since you") for reply in turn.replies] == [1, 0]
+
+
+def test_what_is_no_base_is_refused_at_once():
+    """A plan alone is not one: say what it is."""
+    for call in (
+        lambda: Toolbox().call(PLAN, "read_todos", {}, base=PLAN),
+        lambda: Toolbox().turn(PLAN, [], base=PLAN),
+    ):
+        with pytest.raises(PlanError, match=r"is no Base; give Base\(plan\)"):
+            call()

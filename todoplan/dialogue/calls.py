@@ -1,0 +1,59 @@
+"""What goes in and out of a toolbox: a call, the reply to it, the turn that both belong to."""
+
+from __future__ import annotations  # help() shows short names, not the path before each
+
+from typing import Any
+
+import attrs
+
+from todoplan.core.events.types import Event
+from todoplan.core.plan.plan import Plan
+from todoplan.core.problems import Problem
+from todoplan.dialogue.intake.repairs import Repair
+
+__all__ = ["Call", "Reply", "Turn"]
+
+
+@attrs.frozen(weakref_slot=False)
+class Call:
+    """
+    One tool call of a turn: the name that the model used, and the arguments as they came.
+    """
+
+    name: str
+    arguments: Any
+    call_id: str = ""
+
+
+@attrs.frozen(weakref_slot=False)
+class Reply:
+    """
+    What a call answers. On an error `plan` is the one given and `events` is empty.
+    """
+
+    plan: Plan
+    text: str
+    events: tuple[Event, ...] = ()
+    is_error: bool = False
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    name: str = ""
+    call_id: str = ""
+
+
+@attrs.frozen
+class Turn:
+    """
+    What the calls of one model turn made of a plan: a reply for each, in their order.
+    """
+
+    plan: Plan
+    replies: tuple[Reply, ...]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """
+        All events of the turn, in order.
+        """
+        return tuple(event for reply in self.replies for event in reply.events)

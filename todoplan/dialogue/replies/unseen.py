@@ -1,0 +1,77 @@
+"""
+What other hands did to a plan since this one last looked, in words (law 15).
+
+A hand that is not told goes on from what it remembers, and undoes in good faith what it never saw.
+So the first answer after a change by others, or the reminder before it, says what became of which
+task and by whom; and where a write set what another hand had set too, it says what it wrote over.
+Short: a few tasks by name, the others by their number.
+"""
+
+from collections.abc import Iterator
+
+from todoplan.core.events.base import Base, Difference
+from todoplan.core.plan.model import EDITABLE
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.replies.views import one_line
+from todoplan.texts.wording import say
+
+__all__ = ["unseen_text"]
+
+_MOST_TASKS = 5
+_LONGEST_TITLE = 60
+_LONGEST_ACTOR = 40
+_FIELDS = ("status", *sorted(EDITABLE))
+
+
+def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
+    """
+    Return what others made of the tasks between the base and the plan; "" for nothing.
+
+    `after` is the plan after this hand's own write: what that wrote over is named as well.
+    """
+    unseen = base.unseen(plan)
+    if not unseen:
+        return ""
+    parts = [say("replies", "unseen", items=_listed([_said(one) for one in unseen]))]
+    if after is not None and (over := [*_written_over(unseen, after)]):
+        parts.append(say("replies", "written_over", items=_listed(over)))
+    return "; ".join(parts)
+
+
+def _listed(items: list[str]) -> str:
+    shown = items[:_MOST_TASKS]
+    if len(items) > _MOST_TASKS:
+        shown.append(say("replies", "more", count=len(items) - _MOST_TASKS))
+    return ", ".join(shown)
+
+
+def _said(one: Difference) -> str:
+    title = f"#{one.task.id} {one_line(one.task.subject, _LONGEST_TITLE)}"
+    if one.was is None:
+        name = "created"
+    elif one.now is None:
+        name = "deleted"
+    elif one.was.status is not one.now.status:
+        name = one.now.status.value
+    else:
+        name = "updated"
+    return _by(say("replies", name, ids=title), one)
+
+
+def _by(text: str, one: Difference) -> str:
+    if not one.actor:
+        return text
+    return say("replies", "by", text=text, actor=one_line(one.actor, _LONGEST_ACTOR))
+
+
+def _written_over(unseen: tuple[Difference, ...], after: Plan) -> Iterator[str]:
+    for one in unseen:
+        final = after.get(one.task.id)
+        if one.was is None or one.now is None or final is None:
+            continue
+        for name in _FIELDS:
+            was, now = getattr(one.was, name), getattr(one.now, name)
+            if now not in (was, getattr(final, name)):
+                value = one_line(str(now), _LONGEST_TITLE)
+                text = say("replies", "over", id=one.task.id, field=name, value=value)
+                yield _by(text, one)
