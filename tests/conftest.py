@@ -1,4 +1,8 @@
-"""Hypothesis profiles: `HYPOTHESIS_PROFILE` is dev (quick), default, or ci (the same each time)."""
+"""
+Hypothesis profiles: `HYPOTHESIS_PROFILE` is dev (quick), default, ci, or newcomer.
+
+Both of the last draw the same each time: ci many examples, newcomer as many as the default.
+"""
 
 import os
 
@@ -10,5 +14,13 @@ settings.register_profile("default", max_examples=100, stateful_step_count=30, *
 settings.register_profile("dev", max_examples=15, stateful_step_count=15, **_COMMON)
 settings.register_profile(
     "ci", max_examples=400, stateful_step_count=40, derandomize=True, database=None, **_COMMON
+)
+settings.register_profile(
+    "newcomer",
+    max_examples=100,
+    stateful_step_count=30,
+    derandomize=True,
+    database=None,
+    **_COMMON,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
