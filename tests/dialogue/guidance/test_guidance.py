@@ -125,6 +125,17 @@ def test_a_change_by_somebody_else_is_told_once():
     assert guidance.before_model(changed, [WRITTEN], advice.memory).kind == ""
 
 
+def test_a_thread_that_began_without_a_plan_is_told_of_one():
+    """
+    Revision 0 is one that was shown: what others write into the empty plan is a change.
+    """
+    guidance = Guidance(TODOS, Settings(changed=True, plan_lost=False))
+    memory = guidance.before_model(Plan(), [ASKED], Memory()).memory
+    advice = guidance.before_model(OPEN, [ASKED], memory)
+    assert (advice.kind, advice.verdict) == ("changed", "accept")
+    assert advice.memory.revision == OPEN.revision
+
+
 def test_the_models_own_changes_are_no_news():
     """
     What the adapter has noted as the model's own is not announced.

@@ -56,3 +56,38 @@ def test_new_ids_are_above_all_there_were():
         ("9", ("4",), ()),
         ("4", (), ("9",)),
     ]
+
+
+def test_every_kind_of_repair_is_named_with_its_tasks():
+    """Ids, titles, edges that led nowhere on either side, and the other ends of edges."""
+    done, repairs = repaired_list(
+        (
+            Task("x", "a", blocks=("4", "x", "9")),
+            Task("4", " ", description="say\nmore", blocked_by=("8", "x")),
+            Task("1", "c"),
+            Task("1", "d", blocks=("4",)),
+        ),
+        9,
+    )
+    assert done == (
+        Task("9", "a", blocks=("4",)),
+        Task("4", "say", description="say\nmore", blocked_by=("9", "10")),
+        Task("1", "c"),
+        Task("10", "d", blocks=("4",)),
+    )
+    assert {repair.code: repair.seen for repair in repairs} == {
+        "list_ids": '"x" is now #9, "1" is now #10',
+        "list_titles": "#4",
+        "list_gone": "#9 -> #9, #8 -> #4",
+        "list_mirrored": "#10 -> #4",
+    }
+
+
+def test_an_id_that_stands_twice_and_is_named_is_left_alone():
+    """Which of the two was meant is not known; one that stands once is renamed, named or not."""
+    done, repairs = repaired_list(
+        (Task("2", "a"), Task("2", "b"), Task("x", "c"), Task("5", " ", blocked_by=("2", "x"))), 7
+    )
+    assert [task.id for task in done] == ["2", "2", "7", "5"]
+    assert (done[3].subject, done[3].blocked_by) == ("Untitled", ("2", "7"))
+    assert repairs[0].seen == '"x" is now #7'

@@ -1,15 +1,17 @@
 """What arguments stand in. The table is in test_bad_input."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import valid
 
-from todoplan.dialogue.intake.containers import arguments_in
+from todoplan.dialogue.intake.containers import arguments_in, entries_in
 from todoplan.dialogue.intake.findings import Findings
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.todos import TODOS
 
 WRITE = TODOS.tools[0].fields
+PENDING, DONE = {"status": "pending"}, {"status": "completed"}
 wrappers = st.lists(st.sampled_from(["arguments", "input", "parameters", "args"]), max_size=3)
 
 
@@ -40,3 +42,26 @@ def test_keys_of_the_tool_are_no_wrapper():
     }
     assert arguments_in({}, WRITE, Findings()) == {}
     assert arguments_in(None, WRITE, Findings()) == {}
+
+
+def test_a_wrapper_around_nothing_holds_no_arguments():
+    """{"arguments": null} is how some frameworks send a call without arguments."""
+    findings = Findings()
+    assert arguments_in({"arguments": None}, WRITE, findings) == {}
+    assert [repair.code for repair in findings.repairs] == ["wrapper"]
+
+
+@pytest.mark.parametrize(
+    ("inner", "entries", "code"),
+    [
+        ("- [ ] a\n- [x] b", [{"content": "a"} | PENDING, {"content": "b"} | DONE], "checklist"),
+        ('[{"content": "a"}]', [{"content": "a"}], "json_text"),
+        ({"content": "a"}, [{"content": "a"}], "bare_entry"),
+    ],
+)
+def test_what_a_list_may_be_written_as_it_may_be_in_a_wrapper(inner, entries, code):
+    """A text is read inside of {"todos": ...} as it is outside."""
+    findings = Findings()
+    assert entries_in({"todos": inner}, WRITE[0], "todos", findings) == entries
+    assert [repair.code for repair in findings.repairs] == ["wrapper", code]
+    assert {repair.path for repair in findings.repairs} == {"todos"}

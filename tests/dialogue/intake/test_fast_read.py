@@ -172,3 +172,41 @@ def test_an_entry_with_more_that_must_be_given_is_no_bare_title():
     others = Field("a", "a", Kind.LINE), Field("b", "b", Kind.LINE, required=True)
     for items in (others, (Field("n", "n", Kind.ID),)):
         assert fast_read({"x": ["t"]}, (Field("x", "x", Kind.ITEMS, items=items),), LIMITS) is DEFER
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"taskId": "3", "estimate": 0}',
+        '{"taskId" : "3", "status": "completed"}',  # as many colons as keys: blanks do not matter
+        '{"taskId": "3", "subject": "a\\u00e9"}',
+    ],
+)
+def test_odd_spelling_alone_needs_no_careful_reading(raw):
+    """Only where a colon could be one of a lost key does it matter how the text is written."""
+    assert agrees(raw, UPDATE)
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\t", "\r"])
+def test_a_lost_key_is_noticed_whatever_stands_before_its_colon(blank):
+    """A key that stands twice is not taken for a colon in a text."""
+    assert fast_read(
+        f'{{"taskId": "3", "taskId"{blank}: "4", "subject": "x"}}', UPDATE, LIMITS
+    ) is (DEFER)
+
+
+def test_values_do_not_change_places_where_keys_do():
+    """Entries with the same keys in another order are read each by its own keys."""
+    first = {"content": "a", "status": "pending", "activeForm": "b"}
+    other = {"activeForm": "b", "status": "pending", "content": "a"}
+    assert agrees({"todos": [*[first] * 7, other]}, WRITE)
+    read = fast_read({"todos": [*[first] * 7, other]}, WRITE, LIMITS)["todos"]
+    assert {(todo.content, todo.active_form) for todo in read} == {("a", "b")}
+
+
+@pytest.mark.parametrize("value", [3, ["pending"], {}])
+def test_a_column_with_an_odd_value_is_deferred(value):
+    """Not raised about: what cannot be a key of a table cannot be looked up in one."""
+    odd_one = {"content": "a", "status": value}
+    assert fast_read({"todos": [*EIGHT, odd_one]}, WRITE, LIMITS) is DEFER
+    assert fast_read({"todos": [odd_one] * 8}, WRITE, LIMITS) is DEFER

@@ -1,8 +1,10 @@
 """The readers: one for each kind of field. The table is in test_bad_input."""
 
 import pytest
+from support.talk import planned, toolbox
 
 from todoplan.core.plan.model import Priority, Status
+from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.fields import Kind
 from todoplan.dialogue.intake.findings import MISSING, Findings
 from todoplan.dialogue.intake.values import READERS
@@ -45,3 +47,33 @@ def test_what_is_wrong_is_refused_with_its_path(kind, value):
     assert READERS[kind](value, "p", findings) in (MISSING, ())
     assert findings.problems[0].path.startswith("p")
     assert findings.problems[0].legal
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "seen", "legal"),
+    [
+        ("x", "wrong_type", "x", "a number of minutes"),
+        (True, "wrong_type", "true", "a number of minutes"),
+        ([1], "wrong_type", "a list", "a number of minutes"),
+        (-1, "bad_number", "-1", "minutes from 0 up"),
+        ("-5", "bad_number", "-5", "minutes from 0 up"),
+        (1e9, "bad_number", "1000000000.0", "minutes from 0 up"),
+        ("inf", "bad_number", "inf", "minutes from 0 up"),
+    ],
+)
+def test_what_is_no_estimate_is_refused_with_what_is(value, code, seen, legal):
+    """A number of minutes, as a number or in a text, is wanted."""
+    reply = toolbox("tasks").call(planned("a"), "TaskUpdate", {"taskId": "1", "estimate": value})
+    assert reply.problems == (Problem(code, seen=seen, legal=legal, path="estimate"),)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "seen"),
+    [("NaN", "NaN"), ("-Infinity", "-Infinity"), ("9" * 400, "a number of 400 digits")],
+)
+def test_a_number_that_json_has_not_is_named(spelled, seen):
+    """Also in a text, where Python's reader would take it."""
+    reply = toolbox("tasks").call(
+        planned("a"), "TaskUpdate", f'{{"taskId": 1, "estimate": {spelled}}}'
+    )
+    assert reply.problems == (Problem("bad_number", seen=seen),)

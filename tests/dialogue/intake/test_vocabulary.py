@@ -68,6 +68,13 @@ def test_an_id_has_at_most_eighteen_digits():
     assert not is_reference("#" + "9" * 19)
 
 
+def test_a_float_is_an_id_only_as_long_as_it_is_exact():
+    """Above 10**15 two whole numbers may be one float, and the task meant may be another."""
+    assert id_of(1e15 - 1) == "9" * 15
+    assert id_of(1e15) is None
+    assert id_of(1.5) is None
+
+
 @pytest.mark.parametrize("word", ["task", "todo", "item", "step", "Task", "STEP"])
 @pytest.mark.parametrize("sign", ["", " ", "#", "-", "_", " #"])
 def test_words_before_an_id(word, sign):

@@ -177,6 +177,17 @@ def test_a_task_in_full():
     assert told.startswith('note: read taskId "#2" as 2\nTask #2: b')
 
 
+def test_a_task_in_full_names_the_blockers_that_it_waits_for():
+    """One that is done is no reason to wait, and is not shown."""
+    plan = planned("a", "b", "c")
+    plan = call(plan, "TaskUpdate", taskId=3, addBlockedBy=[1, 2]).plan
+    plan = call(plan, "TaskUpdate", taskId=1, status="completed").plan
+    assert BOX.call(plan, "TaskGet", {"taskId": 3}).text.splitlines()[1:] == [
+        "Status: pending",
+        "Blocked by: #2",
+    ]
+
+
 @given(honest.filter(lambda text: text.strip() == text))
 def test_a_description_comes_back_as_given(text):
     """The description is the end of TaskGet's reply, to the letter: lines, tabs, any script."""
