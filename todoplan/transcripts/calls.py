@@ -6,7 +6,16 @@ from typing import Any
 
 import attrs
 
-__all__ = ["BadLine", "CallResult", "Compaction", "Item", "OtherCall", "PlanningCall"]
+__all__ = [
+    "BadLine",
+    "CallResult",
+    "Compaction",
+    "Item",
+    "OtherCall",
+    "PersonSpoke",
+    "PlanningCall",
+    "ShownPlan",
+]
 
 MAIN_LANE = "main"
 
@@ -69,6 +78,31 @@ class Compaction:
 
 
 @attrs.frozen
+class PersonSpoke:
+    """
+    The person wrote a message here: what came before waited for them, what follows is theirs.
+    """
+
+    line: int
+    lane: str = MAIN_LANE
+    at: datetime | None = None
+
+
+@attrs.frozen
+class ShownPlan:
+    """
+    The recording shows beside any call how a plan stood.
+
+    Claude Code reminds of its tasks so (`task_reminder`); a LangGraph state ends with its `todos`.
+    """
+
+    line: int
+    result: CallResult
+    lane: str = MAIN_LANE
+    at: datetime | None = None
+
+
+@attrs.frozen
 class OtherCall:
     """
     A call of a tool that is no planning tool known here.
@@ -80,4 +114,4 @@ class OtherCall:
     line: int
 
 
-Item = PlanningCall | BadLine | Compaction | OtherCall
+Item = PlanningCall | BadLine | Compaction | PersonSpoke | ShownPlan | OtherCall

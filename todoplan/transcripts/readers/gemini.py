@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PlanningCall
+from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PersonSpoke, PlanningCall
 from todoplan.transcripts.files.json_text import NotJsonError, parse_json
 from todoplan.transcripts.files.lines import Record
 from todoplan.transcripts.files.markdown import Block, blocks
@@ -222,6 +222,11 @@ def _of_messages(source: Source) -> Iterator[Signal]:
 
 
 def _of_message(record: Record, pairs: _Pairs) -> Iterator[Signal]:
+    if record.value.get("type") == "user" or (
+        record.value.get("role") == "user"
+        and any("text" in part for part in mappings(record.value.get("parts")))
+    ):
+        yield PersonSpoke(record.line, at=parse_time(record.value.get("timestamp")))
     for call in mappings(record.value.get("toolCalls")):
         yield _of_session(record, call)
     for part in mappings(record.value.get("parts")):

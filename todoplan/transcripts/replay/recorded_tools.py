@@ -8,9 +8,6 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.commands import WriteTodos
-from todoplan.core.plan.model import Todo
-from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
@@ -18,7 +15,7 @@ from todoplan.dialogue.tools.todos import write_tool
 from todoplan.dialogue.tools.toolset import Query, Request, Tool
 from todoplan.transcripts.calls import CallResult
 
-__all__ = ["FOREIGN_STATUS_WORDS", "RECORDED", "created_id", "created_ids", "merged"]
+__all__ = ["FOREIGN_STATUS_WORDS", "RECORDED", "created_id", "created_ids"]
 
 FOREIGN_STATUS_WORDS = frozenset(
     {"todo", "done", "not-started", "in-progress", "open", "cancelled"}
@@ -95,16 +92,3 @@ def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
     first = int(answered[1])
     last = min(int(answered[2] or answered[1]), first + most - 1)
     return tuple(map(str, range(first, last + 1)))
-
-
-def merged(plan: Plan, command: WriteTodos) -> WriteTodos:
-    """
-    Return the whole list that a merging write means: what it names changes, the rest stays.
-    """
-    by_id = {todo.id: todo for todo in command.todos if todo.id in plan}
-    by_text = {todo.content: todo for todo in command.todos if todo.id not in plan}
-    kept: list[Todo] = []
-    for task in plan:
-        todo = by_id.get(task.id) or by_text.pop(task.subject, None)
-        kept.append(attrs.evolve(todo, id=task.id) if todo else Todo(task.subject, id=task.id))
-    return WriteTodos((*kept, *(attrs.evolve(todo, id=None) for todo in by_text.values())))

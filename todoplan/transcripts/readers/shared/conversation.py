@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from todoplan.transcripts.calls import BadLine, CallResult, PlanningCall
+from todoplan.transcripts.calls import BadLine, CallResult, PersonSpoke, PlanningCall
 from todoplan.transcripts.files.lines import Record
 from todoplan.transcripts.readers.shared.join import Answered, Seen, Signal
 from todoplan.transcripts.readers.shared.values import (
@@ -32,6 +32,7 @@ __all__ = ["Message", "Reply", "Use", "conversation", "message_of", "unwrapped"]
 _USES = {"tool_use", "tool_call", "tool-call", "toolCall"}
 _RESULTS = {"tool_result", "tool-result", "toolResult"}
 _ANSWERING = {"tool", "function", "ToolMessage", "ToolMessageChunk"}
+_PEOPLE = {"human", "HumanMessage"}
 _REFUSALS = ("Error:", "ERROR:", "Error invoking tool")
 
 
@@ -63,13 +64,14 @@ class Reply:
 @attrs.frozen
 class Message:
     """
-    What one message holds for us. `turn` is its id, if it has one.
+    What one message holds for us. `turn` is its id, if it has one; `by_person` says who spoke.
     """
 
     turn: str
     uses: tuple[Use, ...]
     replies: tuple[Reply, ...]
     at: datetime | None
+    by_person: bool = False
 
 
 def unwrapped(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -93,7 +95,11 @@ def message_of(fields: Mapping[str, Any]) -> Message:
     fields = unwrapped(fields)
     times = (fields, mapping(fields.get("_metadata")), mapping(fields.get("metadata")))
     at = next((found for one in times if (found := parse_time(one.get("timestamp")))), None)
-    return Message(id_of(fields.get("id")), tuple(_uses(fields)), tuple(_replies(fields)), at)
+    replies = tuple(_replies(fields))
+    by_person = not replies and (
+        fields.get("role") == "user" or string(fields.get("type")) in _PEOPLE
+    )
+    return Message(id_of(fields.get("id")), tuple(_uses(fields)), replies, at, by_person)
 
 
 def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
@@ -177,6 +183,8 @@ def conversation(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
             yield record
             continue
         message = message_of(record.value)
+        if message.by_person:
+            yield PersonSpoke(record.line, at=message.at)
         if message.uses:
             yield from _answers(asked)
             asked = [_Asked(use, use.call_id or f" {next(numbers)}") for use in message.uses]
