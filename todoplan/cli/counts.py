@@ -75,7 +75,7 @@ def count_recording(replay: Replay) -> RecordingCounts:
         updates=outcomes["applied"],
         reads=outcomes["read"],
         chars=chars,
-        sizes=tuple(lane.largest for lane in replay.lanes),
+        sizes=tuple(size for lane in replay.lanes for size in lane.plans),
         calls_with=calls_with,
         found=found,
         bad_lines=replay.bad_lines,

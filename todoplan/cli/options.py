@@ -55,7 +55,8 @@ Recordings = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="FILE|DIR",
-        help="Recordings. A directory stands for the *.jsonl, *.json and *.md files below it; "
+        help="Recordings. A directory stands for the *.jsonl, *.ndjson, *.json, *.md and "
+        "*.log files below it, also packed as .gz or .zip; "
         "files in it that hold no recording are skipped and listed.",
         show_default=False,
     ),

@@ -60,10 +60,13 @@ class PlanningCall:
 class BadLine:
     """
     Something that could not be read, with the reason in one line; the rest was read all the same.
+
+    `unfinished` marks the last line of a file that is still being written: no fault, but a note.
     """
 
     line: int
     reason: str
+    unfinished: bool = False
 
 
 @attrs.frozen

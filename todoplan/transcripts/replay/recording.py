@@ -61,7 +61,8 @@ class Fold:
             if isinstance(item, PlanningCall):
                 yield self.feed(item)
             elif isinstance(item, BadLine):
-                yield recording_finding("bad_line", item.line, "", reason=item.reason)
+                code = "unfinished_line" if item.unfinished else "bad_line"
+                yield recording_finding(code, item.line, "", reason=item.reason)
             elif isinstance(item, OtherCall):
                 self.others[item.tool] = None
             elif isinstance(item, ShownPlan):
@@ -112,6 +113,7 @@ class Fold:
         step = CallReplay(lane, call, self.policy, before=marks).carry_out()
         lane.plan = step.plan
         lane.refused += step.outcome == "refused"
+        lane.unreadable += step.outcome == "unreadable"
         lane.measure()
         return step
 
@@ -188,6 +190,13 @@ class Replay:
         How many of them were refused when they were made.
         """
         return sum(lane.refused for lane in self.lanes)
+
+    @property
+    def unreadable(self) -> int:
+        """
+        How many of them had arguments that were not understood.
+        """
+        return sum(lane.unreadable for lane in self.lanes)
 
     @property
     def other_tools(self) -> tuple[str, ...]:

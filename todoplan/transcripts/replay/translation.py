@@ -46,6 +46,7 @@ class Lane:
     plan: Plan = attrs.field(factory=Plan)
     calls: int = 0
     refused: int = 0
+    unreadable: int = 0
     largest: int = 0
     sizes: list[int] = attrs.Factory(list)
     longest: int = 0
