@@ -6,6 +6,8 @@ from typing import Any
 
 import attrs
 
+from todoplan.core.events.journal import Entry
+
 __all__ = [
     "BadLine",
     "CallResult",
@@ -14,6 +16,7 @@ __all__ = [
     "OtherCall",
     "PersonSpoke",
     "PlanningCall",
+    "RecordedEntry",
     "ShownPlan",
 ]
 
@@ -106,6 +109,17 @@ class ShownPlan:
 
 
 @attrs.frozen
+class RecordedEntry:
+    """
+    An entry of a journal of ours, of the plan that is the lane.
+    """
+
+    line: int
+    entry: Entry
+    lane: str = MAIN_LANE
+
+
+@attrs.frozen
 class OtherCall:
     """
     A call of a tool that is no planning tool known here.
@@ -117,4 +131,4 @@ class OtherCall:
     line: int
 
 
-Item = PlanningCall | BadLine | Compaction | PersonSpoke | ShownPlan | OtherCall
+Item = PlanningCall | RecordedEntry | BadLine | Compaction | PersonSpoke | ShownPlan | OtherCall

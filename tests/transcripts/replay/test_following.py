@@ -160,3 +160,13 @@ def test_events_of_other_kinds_tell_nothing():
     """
     rows, found, _ = played(write(SOW, REAP, newTodos=[REAP, SOW]))
     assert (rows, found) == ([("Reap", "pending"), ("Sow", "in_progress")], [])
+
+
+def test_a_list_that_is_shown_to_be_another_one_replaces_it():
+    """
+    Of which nothing was sent: all that was there is said to be removed.
+    """
+    eat = {"content": "Eat", "status": "pending"}
+    rows, found, _ = played(write(SOW, REAP, newTodos=[eat]))
+    assert rows == [("Eat", "pending")]
+    assert "someone else removed #1-#2, added #3" in found[-1][1]

@@ -73,6 +73,9 @@ _TALLY = _object(
     dialect=_TEXT,
     **_counts("plans", "largest"),
     **_CALLS,
+    **_counts("done", "total"),
+    first={"type": ["string", "null"]},
+    last={"type": ["string", "null"]},
     findings={"type": "object", "additionalProperties": _COUNT},
 )
 _TOTALS = _object(

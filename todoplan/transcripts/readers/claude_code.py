@@ -121,6 +121,8 @@ def _recognises(probe: Probe) -> bool:
 
 def _is_ours(record: Mapping[str, Any]) -> bool:
     kind = string(record.get("type"))
+    if "parts" in mapping(record.get("message")):
+        return False  # Qwen Code has the same envelope around Gemini's messages
     if kind in {"assistant", "user"}:
         return "message" in record
     if kind == "summary":  # may stand first, of another session

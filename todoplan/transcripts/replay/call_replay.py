@@ -33,7 +33,7 @@ from todoplan.transcripts.calls import Compaction, PersonSpoke, PlanningCall
 from todoplan.transcripts.replay.describing import describe, describe_silence
 from todoplan.transcripts.replay.findings import AUDIT, Finding, rule_finding
 from todoplan.transcripts.replay.following import ANYTHING_GOES, Follower
-from todoplan.transcripts.replay.recorded_tools import FOREIGN_STATUS_WORDS, RECORDED
+from todoplan.transcripts.replay.recorded_tools import FOREIGN_STATUS_WORDS, RECORDED, listed
 from todoplan.transcripts.replay.rewording import meaning, merged, unnumbered
 from todoplan.transcripts.replay.shown_state import LIMITS, is_new_list, shown_list
 from todoplan.transcripts.replay.translation import Lane, Translation
@@ -50,6 +50,7 @@ _CANCELLED = re.compile(
     r"Sibling tool call errored|Cancelled: parallel tool call|Request interrupted by user"
     r"|user doesn't want to proceed|Operation Cancelled"
 )
+_WHOLE = RECORDED["write_todos"].key
 _CLIP = 120
 _SHOWN = 3
 
@@ -103,7 +104,10 @@ class CallReplay:
         if result is None:
             self._follower.note("no_result")
         tool = RECORDED[canonical_tool(self.call.tool) or self.call.tool]
-        intake = read(self.call.arguments, tool.fields, LIMITS)
+        arguments = self.call.arguments
+        if tool.key == _WHOLE:
+            arguments = listed(arguments)
+        intake = read(arguments, tool.fields, LIMITS)
         request = None if intake.problems else tool.request(intake.values)
         if request is None or isinstance(request, Problem):
             problems = intake.problems or (request,)
@@ -142,13 +146,12 @@ class CallReplay:
                 self._follower.begin()
                 command = attrs.evolve(command, todos=unnumbered(command.todos))
         step = self._decided(command)
-        if step.outcome == "applied":
-            # Ids of a list are its writer's own: a later merge names tasks by them.
-            for todo, task in zip(request.todos, self.lane.plan, strict=False):
-                if todo.id is not None and not merges:
-                    self.lane.shown[todo.id] = task.id
-            if shown := shown_list(self.call.result):
-                self._follower.whole(shown)
+        # Ids of a list are its writer's own: a later merge names tasks by them.
+        for todo, task in zip(request.todos, self.lane.plan, strict=False):
+            if todo.id is not None and not merges:
+                self.lane.shown[todo.id] = task.id
+        if shown := shown_list(self.call.result):
+            self._follower.whole(shown)
         return self._step(step.outcome)
 
     def _step(self, outcome: Outcome) -> Step:

@@ -20,10 +20,12 @@ from todoplan.transcripts.calls import (
     OtherCall,
     PersonSpoke,
     PlanningCall,
+    RecordedEntry,
     ShownPlan,
 )
 from todoplan.transcripts.reading import detect, read
 from todoplan.transcripts.replay.call_replay import CallReplay, Mark, Step
+from todoplan.transcripts.replay.entries import entry_step
 from todoplan.transcripts.replay.findings import AUDIT, Finding, recording_finding
 from todoplan.transcripts.replay.following import Follower
 from todoplan.transcripts.replay.translation import Lane
@@ -60,6 +62,8 @@ class Fold:
         for item in items:
             if isinstance(item, PlanningCall):
                 yield self.feed(item)
+            elif isinstance(item, RecordedEntry):
+                yield self._entry(item)
             elif isinstance(item, BadLine):
                 code = "unfinished_line" if item.unfinished else "bad_line"
                 yield recording_finding(code, item.line, "", reason=item.reason)
@@ -80,6 +84,15 @@ class Fold:
                     open=len(left),
                     total=len(lane.plan),
                 )
+
+    def _entry(self, item: RecordedEntry) -> Step:
+        lane = self.lanes.setdefault(item.lane, Lane(item.lane))
+        lane.calls += 1
+        lane.last_line = item.line
+        step = entry_step(lane, item, self.policy, tuple(self._marks))
+        lane.unreadable += step.outcome == "unreadable"
+        lane.measure()
+        return step
 
     def _mark(self, mark: Mark) -> None:
         self._marks.append(mark)

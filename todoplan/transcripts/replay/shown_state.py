@@ -25,7 +25,7 @@ from todoplan.core.plan.questions import open_tasks
 from todoplan.dialogue.intake.parsing import InputLimits
 from todoplan.dialogue.intake.read import read
 from todoplan.transcripts.calls import CallResult, PlanningCall
-from todoplan.transcripts.replay.recorded_tools import RECORDED
+from todoplan.transcripts.replay.recorded_tools import RECORDED, checklist
 
 __all__ = [
     "LIMITS",
@@ -48,8 +48,8 @@ _STATUSES = {status.value: status for status in Status}
 # Claude Code says `newTodos`, OpenCode's metadata `todos`, OpenHands' observation `task_list`.
 _LISTS = ("newTodos", "todos", "task_list")
 _PYTHON_LIST = "Updated todo list to "
-_NUMBERED_HEAD = "The current list is now:\n"
-_NUMBERED = re.compile(r"\d+\. \[(\w+)\] (.+)")
+# Gemini's answer, and Roo's where the person edited the list.
+_HEADS = ("The current list is now:\n", "User edits todo:\n")
 
 
 @attrs.frozen
@@ -137,12 +137,11 @@ def _in_words(text: str) -> Any:
             return ast.literal_eval(text.removeprefix(_PYTHON_LIST))
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return None
-    _, head, lines = text.partition(_NUMBERED_HEAD)
-    rows = [_NUMBERED.fullmatch(line) for line in lines.splitlines()] if head else []
-    # A line that is none of a list may be the rest of a text with a line break, or a hint.
-    if not all(rows):
-        return None
-    return [{"content": row[2], "status": row[1]} for row in rows if row]
+    for head in _HEADS:
+        # A line that is none of a list may be the rest of a text with a line break, or a hint.
+        if head in text:
+            return checklist(text.partition(head)[2])
+    return None
 
 
 def _as_write(rows: Any) -> WriteTodos | None:
