@@ -44,7 +44,7 @@ def test_version_is_the_package_s(invoke):
         (["replay", "x.jsonl", "--sample"], "--sample"),
         (["replay", "--sample", "--json", "--markdown"], "not both"),
         (["replay", "--sample", "--policy", "lax"], "'lax' is none of audit, default"),
-        (["replay", "--sample", "--dialect", "klingon"], "'klingon' is none of codex"),
+        (["replay", "--sample", "--dialect", "klingon"], "'klingon' is none of todoplan"),
         (["stats"], "Missing argument"),
         (["show", "x.json", "--format", "pdf"], "'pdf' is none of text, markdown"),
         (["schema", "jira"], "'jira' is none of todos, tasks"),

@@ -16,14 +16,21 @@ def test_a_file_stands_for_itself(tmp_path):
 
 
 def test_a_directory_stands_for_what_may_be_recordings(tmp_path):
-    """Files of three kinds at any depth, in order; directories with such names are none."""
-    for name in ("b.jsonl", "a/c.JSON", "a/b/x.md", "z.csv", "dir.json/x.txt"):
+    """
+    Files of a few kinds at any depth, in order; directories with such names are none.
+
+    What tools keep for themselves is not walked: repositories, packages, virtual environments.
+    """
+    passed_over = (".git/x.json", "a/node_modules/x.md", "env/x.json", "env/pyvenv.cfg", "x.gz")
+    packed = ("p.jsonl.gz", "q.zip", "r.ndjson", "s.log")
+    names = ("b.jsonl", "a/c.JSON", "a/b/x.md", "z.csv", "dir.json/x.txt")
+    for name in (*names, *passed_over, *packed):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     found = list(expand([tmp_path]))
     names = [source.path.relative_to(tmp_path).as_posix() for source in found]
-    assert names == ["b.jsonl", "a/c.JSON", "a/b/x.md"]
+    assert names == ["b.jsonl", *packed, "a/c.JSON", "a/b/x.md"]
     assert not any(source.named for source in found)
 
 

@@ -46,10 +46,11 @@ MAY = {
     "stores.locked_file": (),
     "stores": ("stores.base", "stores.locked_file", "codec", "core"),
     "planner": ("dialogue", "stores.base", "stores.memory", "core"),
-    "transcripts.calls": (),
+    "transcripts.calls": ("core",),
     "transcripts.tools": ("dialogue",),
     "transcripts.files": ("transcripts.calls",),
     "transcripts.readers": (
+        "codec",
         "dialogue",
         "core",
         "transcripts.calls",

@@ -126,13 +126,13 @@ by_message none_in_progress=1
 ids 1 2 3 4 5 6 7
 
 claude-code/tasks-jandedobbeleer-oh-my-posh-aaea9e259de0.jsonl claude-code 17 0
-lane main cicccc 6 54ed5278e8ae
-counts several_in_progress=4 none_in_progress=5
-by_message several_in_progress=4 none_in_progress=1
+lane main cccccc 6 54ed5278e8ae
+counts none_in_progress=5
+by_message none_in_progress=1
 ids 1 2 3 4 5 6
 edges 2<1 3<1 4<1
 note Calls outside the file completed 2 (a reminder shows it) and 5 (its completion reports no
-note change). With 2 completed in time, no write would leave several in progress.
+note change). By the calls alone 2 would stay in progress, beside four others in turn.
 
 claude-code/tasks-moonshotai-kimi-cli-3dfeb22da51f-3.jsonl claude-code 9 0
 lane main ccc 3 53f0c6647a2d

@@ -33,7 +33,7 @@ DOCUMENTS = {
 
 def test_every_dialect_has_a_sample_here():
     """The samples of this test cover the table."""
-    assert set(LINES) == set(DIALECTS)
+    assert set(LINES) == set(DIALECTS) - {"todoplan"}  # see readers/test_own.py
     assert all(reader.name == name for name, reader in DIALECTS.items())
 
 

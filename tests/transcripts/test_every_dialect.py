@@ -22,8 +22,10 @@ UNTIMED = {
 def test_no_dialect_is_left_out():
     """
     Each dialect of the table has a recording here, written from its format's description.
+
+    Our own journals have a test of their own: no call was ever refused in them.
     """
-    assert {name.split()[0] for name in SYNTHETIC} == set(DIALECTS)
+    assert {name.split()[0] for name in SYNTHETIC} == set(DIALECTS) - {"todoplan"}
 
 
 @by_name

@@ -96,7 +96,7 @@ def test_a_recording_cut_anywhere_gives_its_beginning(name, tmp_path):
 
 def test_bytes_are_told_and_only_once(tmp_path):
     """The look that tells the dialect is not counted."""
-    path = lines_file(tmp_path, *[{"role": "user", "content": "x" * 1000}] * 900)
+    path = lines_file(tmp_path, *[{"role": "system", "content": "x" * 1000}] * 900)
     told = []
     assert list(read(str(path), on_bytes=told.append)) == []
     assert len(told) > 2

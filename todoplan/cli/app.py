@@ -9,7 +9,7 @@ from todoplan.cli.commands.mcp import Address, Served, serve
 from todoplan.cli.commands.replay import Form, ReplayOptions, replay, replay_sample
 from todoplan.cli.commands.schema import schema
 from todoplan.cli.commands.show import show
-from todoplan.cli.commands.stats import stats
+from todoplan.cli.commands.stats import StatsOptions, stats
 from todoplan.cli.exit_codes import exit_with
 from todoplan.cli.options import (
     AsJson,
@@ -30,6 +30,7 @@ from todoplan.cli.options import (
     Rules,
     Sample,
     SchemaForm,
+    Sort,
     TextOnly,
     ToolSetArgument,
     ToolSetOption,
@@ -102,12 +103,17 @@ def _stats(
     paths: Folders,
     *,
     as_json: AsJson = False,
+    as_markdown: AsMarkdown = False,
     policy: Judging = "audit",
+    sort: Sort = "",
 ) -> None:
     """
     Count over many recordings: plans, sizes, updates, findings, characters spent on planning.
     """
-    exit_with(lambda: stats(paths, as_json=as_json, policy=policy, screen=Screen()))
+    if as_json and as_markdown:
+        _refuse("give --json or --markdown, not both")
+    form: Form = "json" if as_json else "markdown" if as_markdown else "text"
+    exit_with(lambda: stats(paths, StatsOptions(form, policy, sort), Screen()))
 
 
 @app.command("show")

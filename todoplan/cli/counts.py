@@ -1,7 +1,8 @@
 """What `stats` counts: each recording in numbers, and totals over all of them."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
@@ -10,6 +11,7 @@ import attrs
 from todoplan.transcripts.replay.recording import Replay
 
 __all__ = [
+    "SORTS",
     "FindingShare",
     "RecordingCounts",
     "Totals",
@@ -28,6 +30,7 @@ class RecordingCounts:
     `updates` are the calls that were carried out, `reads` those that only look, `failed` the rest.
     `sizes` has the largest length of each plan. `chars` is the length of all calls and answers.
     `calls_with` counts, by code, the calls that have such a finding; `found` all findings.
+    `done` of `total` tasks were resolved at the end; `first` and `last` are when calls were made.
     """
 
     file: str
@@ -40,6 +43,10 @@ class RecordingCounts:
     calls_with: Counter[str]
     found: Counter[str]
     bad_lines: int
+    done: int = 0
+    total: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
 
     @property
     def failed(self) -> int:
@@ -61,7 +68,10 @@ def count_recording(replay: Replay) -> RecordingCounts:
     Consume a replay and count.
     """
     outcomes, calls_with, chars = Counter[str](), Counter[str](), 0
+    first: datetime | None = None
+    last: datetime | None = None
     for step in replay.steps():
+        first, last = first or step.at, step.at or last
         outcomes[step.outcome] += 1
         calls_with.update({finding.code for finding in step.findings})
         chars += step.chars
@@ -75,11 +85,26 @@ def count_recording(replay: Replay) -> RecordingCounts:
         updates=outcomes["applied"],
         reads=outcomes["read"],
         chars=chars,
-        sizes=tuple(lane.largest for lane in replay.lanes),
+        sizes=tuple(size for lane in replay.lanes for size in lane.plans),
         calls_with=calls_with,
         found=found,
         bad_lines=replay.bad_lines,
+        done=sum(lane.plan.counts.resolved for lane in replay.lanes),
+        total=sum(lane.plan.counts.total for lane in replay.lanes),
+        first=first,
+        last=last,
     )
+
+
+SORTS: dict[str, Callable[[RecordingCounts], Any]] = {
+    "name": lambda each: each.file,
+    "calls": lambda each: -each.calls,
+    "findings": lambda each: -each.found.total(),
+    "open": lambda each: each.done - each.total,
+    "chars": lambda each: -each.chars,
+    "date": lambda each: (each.first is None, each.first or datetime.max.replace(tzinfo=UTC)),
+}
+"""What recordings may be sorted by; of equal ones the order stays."""
 
 
 @attrs.frozen
@@ -174,5 +199,9 @@ def numbers(each: RecordingCounts) -> dict[str, Any]:
         "failed": each.failed,
         "chars": each.chars,
         "bad_lines": each.bad_lines,
+        "done": each.done,
+        "total": each.total,
+        "first": each.first.isoformat() if each.first else None,
+        "last": each.last.isoformat() if each.last else None,
         "findings": {code: each.found[code] for code in sorted(each.found)},
     }

@@ -9,6 +9,7 @@ import typer
 from todoplan.cli.commands.mcp import TOKEN
 from todoplan.cli.commands.schema import FORMS, TOOLSETS
 from todoplan.cli.commands.show import PRINTERS
+from todoplan.cli.counts import SORTS
 from todoplan.core.rules.presets import PRESETS
 from todoplan.transcripts.reading import DIALECTS
 from todoplan.transcripts.replay.findings import POLICIES
@@ -32,6 +33,7 @@ __all__ = [
     "Rules",
     "Sample",
     "SchemaForm",
+    "Sort",
     "TextOnly",
     "ToolSetArgument",
     "ToolSetOption",
@@ -55,7 +57,8 @@ Recordings = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="FILE|DIR",
-        help="Recordings. A directory stands for the *.jsonl, *.json and *.md files below it; "
+        help="Recordings. A directory stands for the *.jsonl, *.ndjson, *.json, *.md and "
+        "*.log files below it, also packed as .gz or .zip; "
         "files in it that hold no recording are skipped and listed.",
         show_default=False,
     ),
@@ -87,6 +90,15 @@ Dialect = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.")]
 AsMarkdown = Annotated[
     bool, typer.Option("--markdown", help="Print Markdown, to be pasted into an issue.")
+]
+Sort = Annotated[
+    str,
+    typer.Option(
+        metavar="KEY",
+        help=f"Sort the recordings by {', '.join(SORTS)}; else they stand as they are found.",
+        callback=_one_of(("", *SORTS)),
+        show_default=False,
+    ),
 ]
 Sample = Annotated[
     bool, typer.Option("--sample", help="Replay the small recording that comes along.")

@@ -1,6 +1,7 @@
 """Which files are recordings to replay, replaying them one after the other, and what went wrong."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.resources import as_file, files
@@ -12,12 +13,16 @@ from todoplan.cli.exit_codes import UNREADABLE
 from todoplan.cli.output.screen import Screen
 from todoplan.core.rules.policy import Policy
 from todoplan.errors import MissingExtraError, ReadError
+from todoplan.transcripts.files.unpacking import is_recording_name
 from todoplan.transcripts.replay.recording import Replay, replay_file
 
 __all__ = ["Input", "Run", "Unread", "expand", "open_replay", "sample"]
 
 _REPORTED_BAD_LINES = 3
-_KINDS = frozenset({".jsonl", ".json", ".md"})
+# Megabytes of JSON and Markdown that are no recordings, and sometimes examples of some.
+_NOT_WALKED = frozenset(
+    {".git", ".hg", ".svn", ".tox", ".venv", "__pycache__", "node_modules", "site-packages", "venv"}
+)
 
 
 @attrs.frozen
@@ -43,7 +48,7 @@ class Input:
 
 def expand(paths: Iterable[Path]) -> Iterator[Input]:
     """
-    Give the files to read; a directory stands for the *.jsonl, *.json and *.md files below it.
+    Give the files to read; a directory stands for what may be recordings below it.
     """
     for path in paths:
         if path.is_dir():
@@ -54,10 +59,15 @@ def expand(paths: Iterable[Path]) -> Iterator[Input]:
 
 def _below(directory: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(directory):
-        folders.sort()  # in place: os.walk goes on in this order, and output is the same each time
+        # In place: os.walk goes on with these, in this order, so output is the same each time.
+        folders[:] = sorted(name for name in folders if _is_walked(Path(folder, name)))
         for path in (Path(folder, name) for name in sorted(names)):
-            if path.suffix.lower() in _KINDS and path.is_file():
+            if is_recording_name(path.name) and path.is_file():
                 yield path
+
+
+def _is_walked(directory: Path) -> bool:
+    return directory.name not in _NOT_WALKED and not (directory / "pyvenv.cfg").exists()
 
 
 @contextmanager
@@ -90,6 +100,25 @@ def open_replay(
         msg = f"{path} has no planning call, only lines that cannot be read"
         raise ReadError(msg, file=str(path))
     return replay
+
+
+# Words that a planning tool's name has in every system met so far.
+_PLANNING = re.compile(r"todo|task|plan|checklist", re.IGNORECASE)
+
+
+def _not_understood(replay: Replay) -> str:
+    """
+    Return why a recording that was read told nothing of its plan, "" if it did.
+
+    Silence would be taken for "no findings". An agent that planned nothing is no fault, as long as
+    no tool sounds like planning.
+    """
+    if replay.calls and replay.unreadable == replay.calls:
+        return f"not one of its {replay.calls} planning calls could be understood"
+    alike = [tool for tool in replay.other_tools if _PLANNING.search(tool)]
+    if alike:
+        return f"nothing understood: no planning tool known here is called, but {', '.join(alike)}"
+    return ""
 
 
 @attrs.frozen
@@ -133,7 +162,7 @@ class Run:
                 reached += size
                 ticker.reach(reached)
         if len(found) == len(self.skipped):
-            what = "no file there is a recording" if found else "no *.jsonl, *.json or *.md file"
+            what = "no file there is a recording" if found else "no file that may be one"
             self.fail("", f"nothing to read: {what}")
 
     def _opened(self, source: Input, on_bytes: Callable[[int], None]) -> Replay | None:
@@ -157,6 +186,8 @@ class Run:
         self.screen.complain(reason)
 
     def _note(self, replay: Replay) -> None:
+        if reason := _not_understood(replay):
+            self.fail(replay.file, f"{replay.file}: {reason}")
         self.has_errors |= replay.has_errors
         self.has_bad_lines |= replay.bad_lines > 0
         bad = [finding for finding in replay.findings if finding.code == "bad_line"]

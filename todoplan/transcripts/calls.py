@@ -6,7 +6,19 @@ from typing import Any
 
 import attrs
 
-__all__ = ["BadLine", "CallResult", "Compaction", "Item", "OtherCall", "PlanningCall"]
+from todoplan.core.events.journal import Entry
+
+__all__ = [
+    "BadLine",
+    "CallResult",
+    "Compaction",
+    "Item",
+    "OtherCall",
+    "PersonSpoke",
+    "PlanningCall",
+    "RecordedEntry",
+    "ShownPlan",
+]
 
 MAIN_LANE = "main"
 
@@ -51,10 +63,13 @@ class PlanningCall:
 class BadLine:
     """
     Something that could not be read, with the reason in one line; the rest was read all the same.
+
+    `unfinished` marks the last line of a file that is still being written: no fault, but a note.
     """
 
     line: int
     reason: str
+    unfinished: bool = False
 
 
 @attrs.frozen
@@ -69,6 +84,42 @@ class Compaction:
 
 
 @attrs.frozen
+class PersonSpoke:
+    """
+    The person wrote a message here: what came before waited for them, what follows is theirs.
+    """
+
+    line: int
+    lane: str = MAIN_LANE
+    at: datetime | None = None
+
+
+@attrs.frozen
+class ShownPlan:
+    """
+    The recording shows beside any call how a plan stood.
+
+    Claude Code reminds of its tasks so (`task_reminder`); a LangGraph state ends with its `todos`.
+    """
+
+    line: int
+    result: CallResult
+    lane: str = MAIN_LANE
+    at: datetime | None = None
+
+
+@attrs.frozen
+class RecordedEntry:
+    """
+    An entry of a journal of ours, of the plan that is the lane.
+    """
+
+    line: int
+    entry: Entry
+    lane: str = MAIN_LANE
+
+
+@attrs.frozen
 class OtherCall:
     """
     A call of a tool that is no planning tool known here.
@@ -80,4 +131,4 @@ class OtherCall:
     line: int
 
 
-Item = PlanningCall | BadLine | Compaction | OtherCall
+Item = PlanningCall | RecordedEntry | BadLine | Compaction | PersonSpoke | ShownPlan | OtherCall

@@ -21,6 +21,7 @@ from todoplan.transcripts.readers import (
     message_lists,
     opencode,
     openhands,
+    own,
 )
 from todoplan.transcripts.readers.shared.base import DialectReader
 from todoplan.transcripts.tools import is_planning_tool
@@ -32,6 +33,7 @@ __all__ = ["DIALECTS", "detect", "is_planning_tool", "read", "recognise"]
 DIALECTS: Mapping[str, DialectReader] = {
     reader.name: reader
     for reader in (
+        own.READER,
         codex.READER,
         entire.READER,
         openhands.READER,

@@ -34,6 +34,8 @@ PLANNING_TOOLS = (
     "SetTodoList",
     "todos",
     "manage_todo_list",
+    "update_todo_list",
+    "task_progress",
     OWN_TOOL,
 )
 

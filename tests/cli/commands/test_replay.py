@@ -148,12 +148,12 @@ def test_a_bad_line_is_named_and_the_rest_is_read(invoke, recording, todo, form)
 
 
 def test_a_recording_cut_in_the_middle_of_a_line_is_read_to_there(invoke, recording, todo):
-    """The cut is said with its line."""
+    """The cut is said with its line; it is no failure, as the file may still be written to."""
     last = json.dumps(todo(2, "x~")[0])
     path = recording(todo(1, "~."), last[: len(last) // 2], end="")
     result = invoke("replay", path)
-    assert result.exit_code == 2
-    assert f"{path}:3: cut: the recording ends inside this line" in result.stderr
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "unfinished_line" in result.stdout
     assert "1 planning call, 1 plan" in result.stdout
 
 
@@ -181,7 +181,9 @@ def test_a_directory_is_read_and_what_is_no_recording_is_listed(invoke, recordin
     assert [read["file"] for read in data["recordings"]] == sorted(map(str, found))
     assert [skipped["file"] for skipped in data["skipped"]] == [str(tmp_path / "notes.md")]
     shown = invoke("replay", tmp_path).stdout
-    assert f"Skipped 1 file without a recording\n  {tmp_path / 'notes.md'}\n" in shown
+    assert (
+        f"Skipped 1 file without a recording\n  {tmp_path / 'notes.md'}: is no recording" in shown
+    )
     marked = invoke("replay", tmp_path, "--markdown").stdout
     assert "## Skipped, no recording\n" in marked
 
@@ -239,7 +241,10 @@ OTHERS = "No call of a known planning tool; the first tools called are search, p
 
 @pytest.mark.parametrize("form", FORMS)
 def test_tools_that_are_not_known_are_named(invoke, recording, form):
-    """If no call is a planning tool's, the first tools are told, in any form, and all is fine."""
+    """
+    If no call is a planning tool's, the first tools are told, in any form. One that sounds like
+    planning means that nothing was understood.
+    """
     path = recording(
         [asked("search")],
         [asked("plan", "c2", {"goal": "x"})],
@@ -247,7 +252,10 @@ def test_tools_that_are_not_known_are_named(invoke, recording, form):
         [asked(HOSTILE, "c4")],
     )
     result = invoke("replay", *flags(form), path)
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.exit_code == 2
+    told = "nothing understood: no planning tool known here is called, but plan"
+    assert result.stderr.endswith(f"{told}\n")
+    assert invoke("replay", recording([asked("search")])).exit_code == 0
     if form == "--json":
         (read,) = document(result)["recordings"]
         assert read["other_tools"] == ["search", "plan", HOSTILE]
@@ -350,3 +358,49 @@ def test_what_is_left_out_of_a_group_is_counted(invoke, recording, todo):
     path = recording(*(todo(number, "~~" if number % 2 else "~.") for number in range(80)))
     for form in ("", "--markdown"):
         assert "more; see --json" in invoke("replay", path, *filter(None, [form])).stdout
+
+
+def test_a_recording_of_which_no_call_is_understood_is_no_success(invoke, recording, tool_call):
+    """Every planning call has arguments that make no sense: the exit code is 2."""
+    path = recording(
+        tool_call(1, "TodoWrite", {"todos": 7}), tool_call(2, "TodoWrite", {"todos": 8})
+    )
+    result = invoke("replay", path)
+    assert result.exit_code == 2
+    assert "not one of its 2 planning calls could be understood" in result.stderr
+
+
+def test_what_happened_between_the_calls_is_shown(invoke, recording, todo):
+    """Messages of the person and summaries stand in the timeline, and what each task took."""
+    said = {"type": "user", "message": {"role": "user", "content": "Go on"}, "sessionId": "s"}
+    compacted = {"type": "system", "subtype": "compact_boundary", "uuid": "c", "sessionId": "s"}
+    path = recording(todo(1, "~"), [said, said], todo(2, "x"), [compacted, said], todo(3, "x~"))
+    shown = invoke("replay", path).stdout
+    assert "  -- 2 messages of the person\n" in shown
+    assert "  -- the conversation was summarised, a message of the person\n" in shown
+    assert "  took #1 1 s\n" in shown
+    (read,) = document(invoke("replay", "--json", path))["recordings"]
+    assert [mark["what"] for step in read["steps"] for mark in step["before"]] == [
+        *["person"] * 2,
+        "compaction",
+        "person",
+    ]
+    assert read["lanes"][0]["seconds"] == {"1": 1.0}
+    assert "| *2 messages of the person* |" in invoke("replay", "--markdown", path).stdout
+
+
+def test_a_file_that_is_still_written_to_is_read(invoke, recording, todo):
+    """Its last line is not complete: a note, and no failure."""
+    result = invoke("replay", recording(todo(1, "~"), '{"type":"assist', end=""))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert (
+        "line 3  The last line is not complete; the file may still be written to." in result.stdout
+    )
+
+
+def test_the_whole_text_of_a_refusal_stands_in_the_document(invoke, recording, tool_call):
+    """The finding cuts it short."""
+    path = recording(tool_call(1, "TodoWrite", {"todos": []}, error="no " * 200))
+    (finding,) = document(invoke("replay", "--json", path))["recordings"][0]["findings"]
+    assert (finding["code"], finding["detail"]) == ("refused_call", "no " * 200)
+    assert len(finding["text"]) < 200

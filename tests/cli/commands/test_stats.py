@@ -60,9 +60,9 @@ def test_the_table_shows_the_same_numbers(invoke, folder):
     result = invoke("stats", folder)
     assert result.exit_code == 0
     rows = {line.split()[0]: line.split()[1:] for line in result.stdout.split("\n") if line}
-    assert rows["recording"] == ["plans", "largest", "calls", "updates", "failed", "chars"]
-    assert rows[str(folder / "one.jsonl")][:5] == ["2", "3", "4", "3", "1"]
-    assert rows["total"][:7] == ["of", "2", "3", "3", "6", "3", "2"]
+    assert " ".join(rows["recording"]) == "done plans calls updates failed findings chars"
+    assert rows[str(folder / "one.jsonl")][:6] == ["2/5", "2", "4", "3", "1", "7"]
+    assert rows["total"][:7] == ["of", "2", "2/5", "3", "6", "3", "2"]
     assert rows["refused_call"] == ["1", "16.7", "%", "1"]
     assert rows["ended_unfinished"] == ["-", "-", "1"]
     assert "Half of the plans have at most 2 tasks" in result.stdout
@@ -74,7 +74,7 @@ def test_nothing_found_is_said_by_leaving_it_out(invoke, recording):
     text = {"type": "assistant", "sessionId": "s", "uuid": "u", "message": {"content": []}}
     path = recording([text])
     result = invoke("stats", path)
-    assert (result.exit_code, "finding" in result.stdout, "Half" in result.stdout) == (
+    assert (result.exit_code, "share" in result.stdout, "Half" in result.stdout) == (
         0,
         False,
         False,
@@ -104,3 +104,25 @@ def test_nothing_to_count_is_exit_2(invoke, tmp_path):
     result = invoke("stats", tmp_path)
     assert (result.exit_code, result.stdout) == (2, "")
     assert document(invoke("stats", tmp_path, "--json"))["totals"]["recordings"] == 0
+
+
+def test_recordings_are_sorted_on_demand(invoke, recording, todo, tmp_path):
+    """The most, or the latest word of the alphabet; an unknown key is refused."""
+    recording(todo(5, "~"), name="a.jsonl")
+    recording(todo(1, "x"), todo(2, "xx"), name="b.jsonl")
+    orders = {"": "ab", "name": "ab", "calls": "ba", "open": "ab", "chars": "ba", "date": "ba"}
+    for key, order in orders.items():
+        found = document(invoke("stats", tmp_path, "--json", "--sort", key))["recordings"]
+        assert "".join(one["file"][-7] for one in found) == order, key
+    assert found[0]["first"] == "2026-03-01T10:00:01+00:00"
+    assert (found[1]["done"], found[1]["total"]) == (0, 1)
+    assert invoke("stats", tmp_path, "--sort", "findings").exit_code == 0
+    assert invoke("stats", tmp_path, "--sort", "luck").exit_code == 2
+
+
+def test_the_tables_can_be_pasted_into_an_issue(invoke, folder):
+    """As Markdown; not together with --json."""
+    shown = invoke("stats", folder, "--markdown").stdout
+    assert "| recording | done | plans | calls |" in shown.replace("\\", "")
+    assert "| --- | --: | --: |" in shown
+    assert invoke("stats", folder, "--markdown", "--json").exit_code == 2

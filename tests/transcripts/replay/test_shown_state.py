@@ -125,8 +125,12 @@ def test_a_finished_list_that_was_cleared_is_not_a_list_that_was_changed():
     plan, codes = played(first, call("TodoWrite", {"todos": todos}, oldTodos=[], newTodos=todos))
     assert plan == [("2", "Eat", "in_progress")]
     assert codes[1] == [("new_plan", ())]
-    _, codes = played(first, call("TodoWrite", {"todos": todos}, oldTodos=[{}], newTodos=todos))
-    assert "new_plan" not in [code for code, _ in codes[1]]
+    sow = [{"content": "Sow", "status": "pending"}]
+    plan, codes = played(first, call("TodoWrite", {"todos": sow}, oldTodos=[], newTodos=sow))
+    assert plan == [("2", "Sow", "pending")]
+    assert codes[1] == [("new_plan", ()), ("some_in_progress", ("2",))]
+    _, codes = played(first, call("TodoWrite", {"todos": sow}, oldTodos=[{}], newTodos=sow))
+    assert codes[1] == [("some_in_progress", ("1",)), ("completed_is_final", ("1",))]
 
 
 @pytest.mark.parametrize(

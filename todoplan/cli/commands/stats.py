@@ -3,7 +3,8 @@
 
     {"format": "todoplan/stats", "version": 1, "policy": "audit",
      "recordings": [{"file", "dialect", "plans", "largest", "calls", "updates", "reads", "failed",
-                     "chars", "bad_lines", "findings": {code: count}}],
+                     "chars", "bad_lines", "done", "total", "first", "last",
+                     "findings": {code: count}}],
      "totals": {"recordings", "plans", "median", "largest", "calls", "updates", "reads", "failed",
                 "chars", "bad_lines"},
      "findings": [{"code", "calls", "share", "recordings", "count"}],
@@ -16,12 +17,14 @@ The numbers are those of `todoplan.cli.counts`; the rest is as in
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import attrs
 from rich.console import Console
 from rich.text import Text
 
 from todoplan.cli.counts import (
+    SORTS,
     RecordingCounts,
     Totals,
     count_recording,
@@ -35,14 +38,15 @@ from todoplan.cli.output.summaries import percent
 from todoplan.cli.output.text import columns, skipped_lines
 from todoplan.cli.recordings import Run, expand
 from todoplan.render.cleaning import one_line
+from todoplan.render.markdown import escaped
 from todoplan.transcripts.replay.findings import POLICIES
 
-__all__ = ["FORMAT", "VERSION", "print_stats", "stats"]
+__all__ = ["FORMAT", "VERSION", "StatsOptions", "print_stats", "stats"]
 
 FORMAT = "todoplan/stats"
 VERSION = 1
 
-_HEAD = ("plans", "largest", "calls", "updates", "failed", "chars")
+_HEAD = ("done", "plans", "calls", "updates", "failed", "findings", "chars")
 
 
 def print_stats(counted: list[RecordingCounts], run: Run, screen: Screen) -> None:
@@ -69,11 +73,13 @@ def _lines(counted: list[RecordingCounts], every: Totals, console: Console) -> I
 def _recordings(counted: list[RecordingCounts], every: Totals) -> Iterator[tuple[str, ...]]:
     yield "recording", *_HEAD
     for each in counted:
-        plans = len(each.sizes)
-        numbers = plans, each.largest, each.calls, each.updates, each.failed, each.chars
-        yield one_line(each.file), *map(str, numbers)
-    numbers = every.plans, every.largest, every.calls, every.updates, every.failed, every.chars
-    yield f"total of {every.recordings}", *map(str, numbers)
+        done, found = f"{each.done}/{each.total}", each.found.total()
+        numbers = len(each.sizes), each.calls, each.updates, each.failed, found, each.chars
+        yield one_line(each.file), done, *map(str, numbers)
+    done = f"{sum(one.done for one in counted)}/{sum(one.total for one in counted)}"
+    found = sum(one.found.total() for one in counted)
+    numbers = every.plans, every.calls, every.updates, every.failed, found, every.chars
+    yield f"total of {every.recordings}", done, *map(str, numbers)
 
 
 def _findings(counted: list[RecordingCounts], calls: int) -> Iterator[tuple[str, ...]]:
@@ -91,15 +97,39 @@ def _averages(every: Totals) -> Text:
     )
 
 
-def stats(paths: Iterable[Path], *, as_json: bool, policy: str, screen: Screen) -> int:
+def _markdown(counted: list[RecordingCounts], every: Totals) -> Iterator[str]:
+    for rows in (tuple(_recordings(counted, every)), tuple(_findings(counted, every.calls))):
+        for number, row in enumerate(rows):
+            yield f"| {' | '.join(map(escaped, row))} |"
+            if number == 0:
+                yield f"| --- |{' --: |' * (len(row) - 1)}"
+        yield ""
+
+
+@attrs.frozen
+class StatsOptions:
+    """
+    How to count: the form of the output, the policy, and what to sort by ("" for not at all).
+    """
+
+    form: Literal["text", "markdown", "json"] = "text"
+    policy: str = "audit"
+    sort: str = ""
+
+
+def stats(paths: Iterable[Path], options: StatsOptions, screen: Screen) -> int:
     """
     Count over the recordings, print, and return the exit code. Only the counts of each are kept.
     """
-    run = Run(screen, POLICIES[policy])
+    run = Run(screen, POLICIES[options.policy])
     counted: list[RecordingCounts] = []
     run.replay_all(expand(paths), lambda replay: counted.append(count_recording(replay)))
-    if as_json:
-        screen.write(_document(counted, policy, run))
+    if options.sort:
+        counted.sort(key=SORTS[options.sort])
+    if options.form == "json":
+        screen.write(_document(counted, options.policy, run))
+    elif counted and options.form == "markdown":
+        screen.write("".join(f"{row}\n" for row in _markdown(counted, totals(counted))))
     elif counted:
         print_stats(counted, run, screen)
     return run.exit_code

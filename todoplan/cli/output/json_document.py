@@ -4,19 +4,24 @@ Replays as one JSON document for programs, written as the recordings are read.
     {"format": "todoplan/replay", "version": 1, "policy": "audit",
      "recordings": [
        {"file": "...", "dialect": "...",
-        "steps": [{"line", "at", "lane", "actor", "tool", "outcome", "events", "counts", "chars"}],
-        "lanes": [{"name", "calls", "refused", "largest", "plan"}],
-        "findings": [{"code", "severity", "line", "lane", "task_ids", "text"}],
+        "steps": [{"line", "at", "lane", "actor", "tool", "outcome", "events", "counts", "chars",
+                   "before": [{"what", "line"}]}],
+        "lanes": [{"name", "calls", "refused", "largest", "plan", "sizes", "seconds"}],
+        "findings": [{"code", "severity", "line", "lane", "task_ids", "text",
+                      "detail"}],
         "bad_lines": 0, "other_tools": []}],
      "unreadable": [{"file", "reason"}],
      "skipped": [{"file", "reason"}]}
 
 Keys stand in this order. `plan` is a plan document and `events` are as in a journal, both as
 `todoplan.codec` writes them; `counts` are the tasks by status after the step; `chars` is the length
-of call and answer. Of the lines that could not be read, the first 100 of a recording are findings
-(`bad_line`), and `bad_lines` counts all. `other_tools` names the first tools that were called where
-none is a known planning tool. `todoplan.cli.output.json_schemas` has the JSON Schema. It is all
-ASCII text. A version changes when a key goes or changes its meaning; new keys may come at any time.
+of call and answer. `before` has summaries of the conversation and messages of the person since the
+step before, `sizes` the largest length of each plan of the lane, `seconds` by task id the time from
+its start to its completion, `detail` what the text of a finding cuts short. Of the lines that could
+not be read, the first 100 of a recording are findings (`bad_line`), and `bad_lines` counts all.
+`other_tools` names the first tools that were called where none is a known planning tool.
+`todoplan.cli.output.json_schemas` has the JSON Schema. It is all ASCII text. A version changes when
+a key goes or changes its meaning; new keys may come at any time.
 """
 
 import json
@@ -26,6 +31,7 @@ from typing import Any
 
 import attrs
 
+from todoplan.cli.output.rows import mark_name, seconds_spent
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.recordings import Run
 from todoplan.codec import entry_to_data, plan_to_data
@@ -114,6 +120,7 @@ def _step(step: Step) -> dict[str, Any]:
         "events": entry["events"],
         "counts": step.plan.counts._asdict(),
         "chars": step.chars,
+        "before": [{"what": mark_name(mark), "line": mark.line} for mark in step.before],
     }
 
 
@@ -124,4 +131,6 @@ def _lane(lane: Lane) -> dict[str, Any]:
         "refused": lane.refused,
         "largest": lane.largest,
         "plan": plan_to_data(lane.plan),
+        "sizes": lane.plans,
+        "seconds": seconds_spent(lane.plan),
     }

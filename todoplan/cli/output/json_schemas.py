@@ -40,8 +40,15 @@ _STEP = _object(
     events={"$ref": "#/$defs/entry/properties/events"},
     counts=_object(**_counts("pending", "in_progress", "completed", "cancelled")),
     chars=_COUNT,
+    before=_array(_object(what={"enum": ["compaction", "person"]}, line=_COUNT)),
 )
-_LANE = _object(name=_TEXT, **_counts("calls", "refused", "largest"), plan={"$ref": "#/$defs/plan"})
+_LANE = _object(
+    name=_TEXT,
+    **_counts("calls", "refused", "largest"),
+    plan={"$ref": "#/$defs/plan"},
+    sizes=_array(_COUNT),
+    seconds={"type": "object", "additionalProperties": {"type": "number"}},
+)
 _FINDING = _object(
     code=_TEXT,
     severity={"enum": ["warn", "error"]},
@@ -49,6 +56,7 @@ _FINDING = _object(
     lane=_TEXT,
     task_ids=_array(_TEXT),
     text=_TEXT,
+    detail=_TEXT,
 )
 _RECORDING = _object(
     file=_TEXT,
@@ -65,6 +73,9 @@ _TALLY = _object(
     dialect=_TEXT,
     **_counts("plans", "largest"),
     **_CALLS,
+    **_counts("done", "total"),
+    first={"type": ["string", "null"]},
+    last={"type": ["string", "null"]},
     findings={"type": "object", "additionalProperties": _COUNT},
 )
 _TOTALS = _object(

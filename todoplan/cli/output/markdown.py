@@ -60,7 +60,8 @@ def _row(row: Row) -> str:
     strip = f"`{row.strip}`" if row.strip else ""  # "~~" outside code strikes text through
     words = escaped("; ".join(row.phrases))
     cells = row.line, row.time, escaped(row.tool), strip, row.done, row.mark, words
-    return f"| {' | '.join(map(str, cells))} |"
+    line = f"| {' | '.join(map(str, cells))} |"
+    return f"| | | | | | | *{row.before}* |\n{line}" if row.before else line
 
 
 def _group(group: Group) -> Iterator[str]:

@@ -24,11 +24,11 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Severity
 from todoplan.dialogue.replies.views import ids_text
 from todoplan.render.cleaning import clip, one_line
-from todoplan.transcripts.calls import MAIN_LANE
-from todoplan.transcripts.replay.call_replay import Step
+from todoplan.transcripts.calls import MAIN_LANE, Compaction
+from todoplan.transcripts.replay.call_replay import Mark, Step
 from todoplan.transcripts.replay.findings import Finding
 
-__all__ = ["MARKS", "Row", "event_phrases", "mark", "row_of"]
+__all__ = ["MARKS", "Row", "event_phrases", "mark", "mark_name", "row_of", "seconds_spent"]
 
 _SUBJECT = 60
 _MOVES = {
@@ -113,6 +113,7 @@ class Row:
 
     `strip` has a mark for each task (ten for a longer plan, in proportion), `done` reads "2/5",
     `mark` is "!" for a warning and "!!" for an error. `phrases` say what changed, at least one.
+    `before` says what happened in the conversation since the row above, "" for nothing.
     """
 
     line: int
@@ -123,6 +124,7 @@ class Row:
     done: str
     mark: str
     phrases: tuple[str, ...]
+    before: str = ""
 
 
 def row_of(step: Step) -> Row:
@@ -139,7 +141,34 @@ def row_of(step: Step) -> Row:
         done=f"{counts.completed}/{counts.total}",
         mark=mark(step.findings),
         phrases=_phrases(step),
+        before=_before(step),
     )
+
+
+def mark_name(mark: Mark) -> str:
+    """
+    Return "compaction" or "person".
+    """
+    return "compaction" if isinstance(mark, Compaction) else "person"
+
+
+def _before(step: Step) -> str:
+    names = [mark_name(mark) for mark in step.before]
+    spoke = names.count("person")
+    said = f"{spoke} messages of the person" if spoke > 1 else "a message of the person"
+    summary = "the conversation was summarised"
+    return ", ".join([summary] * ("compaction" in names) + [said] * bool(spoke))
+
+
+def seconds_spent(plan: Plan) -> dict[str, float]:
+    """
+    Return by task id the seconds from its start to its completion, where both are known.
+    """
+    return {
+        task.id: (task.completed_at - task.started_at).total_seconds()
+        for task in plan
+        if task.started_at and task.completed_at
+    }
 
 
 def mark(findings: tuple[Finding, ...]) -> str:

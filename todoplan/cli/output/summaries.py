@@ -94,8 +94,9 @@ def headline(replay: Replay) -> str:
     Return the recording in a line: "claude-code, 9 planning calls (1 refused), 2 plans".
     """
     aside = f" ({replay.refused} refused)" if replay.refused else ""
-    calls, plans = plural(replay.calls, "planning call"), plural(len(replay.lanes), "plan")
-    return f"{replay.dialect}, {calls}{aside}, {plans}"
+    plans = sum(len(lane.plans) for lane in replay.lanes)
+    calls, plans_text = plural(replay.calls, "planning call"), plural(plans, "plan")
+    return f"{replay.dialect}, {calls}{aside}, {plans_text}"
 
 
 def caveat(replay: Replay) -> str:

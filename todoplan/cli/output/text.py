@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from todoplan.cli.output.rows import MARKS, Row, row_of
+from todoplan.cli.output.rows import MARKS, Row, row_of, seconds_spent
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.summaries import caveat, groups, headline, plural, summary, where
 from todoplan.cli.recordings import Run, Unread
@@ -128,6 +128,8 @@ def timeline(rows: tuple[Row, ...], console: Console) -> Iterator[Text]:
         if row.day != day:
             day = row.day
             yield Text(" " * _INDENT + day, "dim")
+        if row.before:
+            yield Text(" " * _INDENT + f"-- {row.before}", "dim")
         head = _head(row, widths)
         left = room(head.cell_len, console)
         yield from hanging(head, (cut(phrase, left) for phrase in row.phrases))
@@ -181,9 +183,19 @@ def _recording(replay: Replay, rows: tuple[Row, ...], console: Console) -> Itera
         name = f" of {one_line(lane.name)}" if len(replay.lanes) > 1 else ""
         yield Text(f"Plan at the end{name}", "bold")
         yield from plan_lines(lane.plan, console)
+        if spent := seconds_spent(lane.plan):
+            shown = ", ".join(f"#{task_id} {_duration(spent[task_id])}" for task_id in spent)
+            yield from hanging(Text("  took "), wrapped(shown, room(7, console), console))
         yield Text()
     yield from _findings(replay, console)
     yield Text()
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def plan_lines(plan: Plan, console: Console) -> Iterator[Text]:
@@ -223,6 +235,8 @@ def skipped_lines(skipped: list[Unread]) -> Iterator[Text]:
     if skipped:
         yield Text(f"Skipped {plural(len(skipped), 'file')} without a recording")
     for unread in skipped[:_SKIPPED]:
-        yield Text(f"  {one_line(unread.file)}", "dim")
+        # The reason names the file as well: it is said once.
+        why = unread.reason.replace(unread.file, "").partition(" (")[0].strip(" :")
+        yield Text(f"  {one_line(unread.file)}: {one_line(why)}", "dim")
     if len(skipped) > _SKIPPED:
         yield Text(f"  and {len(skipped) - _SKIPPED} more; see --json", "dim")

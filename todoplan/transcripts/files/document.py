@@ -13,12 +13,22 @@ from collections.abc import Iterator
 from itertools import accumulate, count
 from typing import Any
 
+import attrs
+
 from todoplan.errors import MissingExtraError
 from todoplan.transcripts.calls import BadLine
 from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.files.source import ByteStream, Source
+from todoplan.transcripts.files.source import ByteStream, Source, no_progress
 
-__all__ = ["DEEPEST", "LISTS", "Nesting", "Utf8Stream", "document_records", "find_list"]
+__all__ = [
+    "DEEPEST",
+    "LISTS",
+    "Nesting",
+    "Utf8Stream",
+    "document_records",
+    "find_list",
+    "sibling_list",
+]
 
 DEEPEST = 1000
 # Possessive, and a step for each escape, not for each byte: the matcher remembers every step that
@@ -190,6 +200,25 @@ def document_records(source: Source) -> Iterator[Record | BadLine]:
             yield BadLine(number + 1, f"not JSON: {error}; the rest was not read")
         if clean.repaired:
             yield BadLine(number + 1, "not UTF-8 somewhere; read with the bad bytes replaced")
+
+
+def sibling_list(source: Source, key: str) -> list[Any]:
+    """
+    Give the objects of the list under `key` beside the messages; none, if there is no such list.
+
+    The document is read a second time.
+    """
+    if source.form != "document" or not source.prefix.endswith(".item"):
+        return []
+    ijson = _ijson()
+    beside = source.prefix.removesuffix(".item").rpartition(".")[0]
+    prefix = f"{beside}.{key}.item" if beside else f"{key}.item"
+    # Read again, but told once: whoever counts bytes wants those of the file.
+    with attrs.evolve(source, on_bytes=no_progress).open() as stream:
+        try:
+            return list(ijson.items(Utf8Stream(stream), prefix, use_float=True))
+        except (ijson.JSONError, ValueError):
+            return []
 
 
 def _objects(number: int, value: Any) -> Iterator[Record | BadLine]:

@@ -117,11 +117,18 @@ def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
                 return
             yield Record(line.number, value)
     except NotJsonError as error:
-        yield BadLine(line.number, _reason(line, text, error))
+        # An agent that is still at work writes on: then a file ends within a line. Where it is the
+        # only one, nothing says that this is a recording at all.
+        cut = _is_cut(line, text)
+        yield BadLine(line.number, _reason(error, cut=cut), unfinished=cut and line.number > 1)
 
 
-def _reason(line: PhysicalLine, text: str, error: NotJsonError) -> str:
-    if line.ended or not text.lstrip().startswith("{"):
+def _is_cut(line: PhysicalLine, text: str) -> bool:
+    return not line.ended and text.lstrip().startswith("{")
+
+
+def _reason(error: NotJsonError, *, cut: bool) -> str:
+    if not cut:
         return f"not JSON: {error}"
     return f"cut: the recording ends inside this line ({error})"
 

@@ -25,11 +25,14 @@ _HEAD_BYTES = 256 * 1024
 class Probe:
     """
     One way to look at the file: the source to read it by, its first records or its first text.
+
+    `head` is how the file begins, whatever its form.
     """
 
     source: Source
     records: tuple[Mapping[str, Any], ...] = ()
     text: str = ""
+    head: str = ""
 
 
 _Look = Callable[[Source, str], Probe | None]
@@ -47,7 +50,7 @@ def probes(source: Source) -> Iterator[Probe]:
     head = _head(source)
     for kind in _kinds(source, head.lstrip()[:1]):
         if probe := kind(source, head):
-            yield probe
+            yield attrs.evolve(probe, head=head)
 
 
 def _kinds(source: Source, start: str) -> tuple[_Look, ...]:

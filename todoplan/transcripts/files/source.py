@@ -1,13 +1,16 @@
 """Opening a recording: its bytes, counted as they are read, with every failure as a `ReadError`."""
 
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal
+from zipfile import BadZipFile
 
 import attrs
 
 from todoplan.errors import ReadError
+from todoplan.transcripts.files.unpacking import Bytes, unpacked
 
 __all__ = ["LINE_LIMIT", "ByteStream", "Form", "Source", "no_progress", "unreadable"]
 
@@ -33,7 +36,7 @@ class ByteStream:
 
     __slots__ = ("_file", "_on_bytes", "_path", "_unreported")
 
-    def __init__(self, file: BinaryIO, path: Path, on_bytes: Callable[[int], None]) -> None:
+    def __init__(self, file: Bytes, path: Path, on_bytes: Callable[[int], None]) -> None:
         self._file = file
         self._path = path
         self._on_bytes = on_bytes
@@ -54,7 +57,7 @@ class ByteStream:
     def _attempt(self, take: Callable[[int], bytes], size: int) -> bytes:
         try:
             return take(size)
-        except OSError as error:
+        except (OSError, EOFError, ValueError, zlib.error, BadZipFile) as error:
             raise unreadable(self._path, error) from error
 
     def _report(self, data: bytes) -> bytes:
@@ -95,7 +98,14 @@ class Source:
         except (OSError, ValueError) as error:
             raise unreadable(self.path, error) from error
         with file:
-            yield ByteStream(file, self.path, self.on_bytes)
+            yield ByteStream(_unpacked(file, self.path), self.path, self.on_bytes)
+
+
+def _unpacked(file: BinaryIO, path: Path) -> Bytes:
+    try:
+        return unpacked(file, path)
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(path, error) from error
 
 
 def unreadable(path: Path, error: Exception) -> ReadError:

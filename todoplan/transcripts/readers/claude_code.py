@@ -12,7 +12,14 @@ from typing import Any
 
 import attrs
 
-from todoplan.transcripts.calls import MAIN_LANE, CallResult, Compaction, PlanningCall
+from todoplan.transcripts.calls import (
+    MAIN_LANE,
+    CallResult,
+    Compaction,
+    PersonSpoke,
+    PlanningCall,
+    ShownPlan,
+)
 from todoplan.transcripts.files.lines import Record
 from todoplan.transcripts.files.probe import Probe
 from todoplan.transcripts.files.source import Source
@@ -91,6 +98,9 @@ def _named(value: Any) -> str:
 
 
 _ids = ids_under(b"tool_use_id")
+_SPOKEN = (b'"role":"user"', b'"role": "user"')
+# What the program writes in the person's name: hooks, slash commands and their output.
+_NOT_SAID = ("<command-", "<local-command", "Caveat:", "<system-reminder>", "[Request interrupted")
 
 
 @attrs.frozen
@@ -111,6 +121,8 @@ def _recognises(probe: Probe) -> bool:
 
 def _is_ours(record: Mapping[str, Any]) -> bool:
     kind = string(record.get("type"))
+    if "parts" in mapping(record.get("message")):
+        return False  # Qwen Code has the same envelope around Gemini's messages
     if kind in {"assistant", "user"}:
         return "message" in record
     if kind == "summary":  # may stand first, of another session
@@ -125,6 +137,8 @@ def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
         return (
             mentions_tool(raw)
             or b"compact_boundary" in raw
+            or b"task_reminder" in raw
+            or (b'"tool_result"' not in raw and any(mark in raw for mark in _SPOKEN))
             or b'"isSidechain":true' in raw
             or b'"isSidechain": true' in raw
             or joiner.awaits(_ids(raw))
@@ -142,6 +156,15 @@ def _of_record(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
         at = parse_time(fields.get("timestamp"))
         once = id_of(fields.get("uuid"))
         yield Seen(Compaction(record.line, speaker.lane, at), once=once)
+    elif mapping(fields.get("attachment")).get("type") == "task_reminder":
+        # It lists the table as the program sees it: in one recording a task was completed without
+        # a recorded call. An empty one only says that the tools were not used yet.
+        if tasks := mapping(fields.get("attachment")).get("content"):
+            at = parse_time(fields.get("timestamp"))
+            yield ShownPlan(record.line, CallResult("", data=data_of({"tasks": tasks})), at=at)
+    elif _is_said(fields):
+        at, once = parse_time(fields.get("timestamp")), id_of(fields.get("uuid"))
+        yield Seen(PersonSpoke(record.line, speaker.lane, at), once=once)
     elif fields.get("type") == "progress":  # 2.1: a subagent's message, two levels deeper
         data = mapping(fields.get("data"))
         inner = mapping(data.get("message"))
@@ -149,6 +172,17 @@ def _of_record(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
         yield from _of_message(_Entry(record.line, inner, speaker, at))
     else:
         yield from _of_message(_Entry(record.line, fields, speaker, fields.get("timestamp")))
+
+
+def _is_said(fields: Mapping[str, Any]) -> bool:
+    marked = any(fields.get(key) is True for key in ("isMeta", "isCompactSummary", "isSidechain"))
+    if fields.get("type") != "user" or marked or fields.get("parent_tool_use_id"):
+        return False
+    content = mapping(fields.get("message")).get("content")
+    if any(block.get("type") == "tool_result" for block in mappings(content)):
+        return False
+    text = content_text(content).lstrip()
+    return bool(text) and not text.startswith(_NOT_SAID)
 
 
 def _of_message(entry: _Entry) -> Iterator[Signal]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import CallResult, Compaction, PlanningCall
+from todoplan.transcripts.calls import CallResult, Compaction, PersonSpoke, PlanningCall
 from todoplan.transcripts.files.javascript import tool_calls
 from todoplan.transcripts.files.lines import Record
 from todoplan.transcripts.files.probe import Probe
@@ -46,6 +46,7 @@ def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
         return (
             mentions_tool(raw)
             or b'"compacted"' in raw
+            or b'"user_message"' in raw
             or (b"_output" in raw and joiner.awaits(_ids(raw)))
             or (joiner.wants_other_tools and _CALLING.search(raw) is not None)
         )
@@ -63,6 +64,8 @@ def _of_record(record: Record, terse: set[str]) -> Iterator[Signal]:
     if fields.get("type") == "compacted":
         yield Compaction(record.line, at=parse_time(fields.get("timestamp")))
     match payload.get("type"):
+        case "user_message":  # a `message` of role user also carries the environment's text
+            yield PersonSpoke(record.line, at=parse_time(fields.get("timestamp")))
         case "function_call":
             name, call_id = string(payload.get("name")), id_of(payload.get("call_id"))
             terse |= {call_id} if canonical_tool(name) == _TERSE else set()

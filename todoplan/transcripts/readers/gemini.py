@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PlanningCall
+from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PersonSpoke, PlanningCall
 from todoplan.transcripts.files.json_text import NotJsonError, parse_json
 from todoplan.transcripts.files.lines import Record
 from todoplan.transcripts.files.markdown import Block, blocks
@@ -206,7 +206,16 @@ def _recognises(probe: Probe) -> bool:
     return _recognises_markdown(probe.text) or any(map(_is_ours, probe.records))
 
 
+def _unwrapped(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """
+    Give a line of Qwen Code as the message in it: `{type, timestamp, message: {role, parts}}`.
+    """
+    message = mapping(record.get("message"))
+    return {"timestamp": record.get("timestamp"), **message} if "parts" in message else record
+
+
 def _is_ours(record: Mapping[str, Any]) -> bool:
+    record = _unwrapped(record)
     if record.get("type") == "gemini" or record.get("role") == "model":
         return True
     return "projectHash" in record and "sessionId" in record
@@ -218,10 +227,18 @@ def _signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 
 def _of_messages(source: Source) -> Iterator[Signal]:
     pairs = _Pairs()
-    return each(records(source), lambda record: _of_message(record, pairs))
+    return each(
+        records(source),
+        lambda record: _of_message(Record(record.line, _unwrapped(record.value)), pairs),
+    )
 
 
 def _of_message(record: Record, pairs: _Pairs) -> Iterator[Signal]:
+    if record.value.get("type") == "user" or (
+        record.value.get("role") == "user"
+        and any("text" in part for part in mappings(record.value.get("parts")))
+    ):
+        yield PersonSpoke(record.line, at=parse_time(record.value.get("timestamp")))
     for call in mappings(record.value.get("toolCalls")):
         yield _of_session(record, call)
     for part in mappings(record.value.get("parts")):

@@ -8,14 +8,15 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from todoplan.transcripts.calls import BadLine
+from todoplan.transcripts.calls import BadLine, CallResult, ShownPlan
+from todoplan.transcripts.files.document import sibling_list
 from todoplan.transcripts.files.probe import Probe
 from todoplan.transcripts.files.source import Source
 from todoplan.transcripts.readers.http_log import exchanges
 from todoplan.transcripts.readers.shared.base import DialectReader, records
 from todoplan.transcripts.readers.shared.conversation import conversation, unwrapped
 from todoplan.transcripts.readers.shared.join import Joiner, Signal
-from todoplan.transcripts.readers.shared.values import mappings, string
+from todoplan.transcripts.readers.shared.values import data_of, mappings, string
 
 __all__ = ["ANTHROPIC", "CHAT", "LANGCHAIN"]
 
@@ -88,4 +89,12 @@ def _is_langchain(record: Mapping[str, Any]) -> bool:
     return string(message.get("type")) in _KINDS and "role" not in message and "content" in message
 
 
-LANGCHAIN = DialectReader("langchain", _is_langchain_sample, _chat_signals)
+def _langchain_signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
+    yield from _chat_signals(source, joiner)
+    # A thread's state ends with the list as its middleware has it: a person or a node may have
+    # changed it without any message.
+    if todos := sibling_list(source, "todos"):
+        yield ShownPlan(0, CallResult("", data=data_of({"todos": todos})))
+
+
+LANGCHAIN = DialectReader("langchain", _is_langchain_sample, _langchain_signals)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import CallResult, Compaction, PlanningCall
+from todoplan.transcripts.calls import CallResult, Compaction, PersonSpoke, PlanningCall
 from todoplan.transcripts.files.lines import Record
 from todoplan.transcripts.files.probe import Probe
 from todoplan.transcripts.files.source import Source
@@ -36,6 +36,8 @@ def _signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 
 
 def _of_record(record: Record) -> Iterator[Signal]:
+    if mapping(record.value.get("info")).get("role") == "user":
+        yield PersonSpoke(record.line, at=_time(record, {}))
     for part in mappings(record.value.get("parts")):
         yield from _of_part(record, part)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PlanningCall
+from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PersonSpoke, PlanningCall
 from todoplan.transcripts.files.json_text import NotJsonError, parse_json
 from todoplan.transcripts.files.lines import Record
 from todoplan.transcripts.files.markdown import Block, blocks
@@ -102,7 +102,9 @@ def _recognises(probe: Probe) -> bool:
 
 def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
     def wanted(raw: bytes) -> bool:
-        return mentions_tool(raw) or (joiner.wants_other_tools and b'"ActionEvent"' in raw)
+        if b'"MessageEvent"' in raw or mentions_tool(raw):
+            return True
+        return joiner.wants_other_tools and b'"ActionEvent"' in raw
 
     if source.form == "text":
         return _markdown_signals(source)
@@ -113,6 +115,8 @@ def _of_event(record: Record) -> Iterator[Signal]:
     fields = record.value
     key = id_of(fields.get("tool_call_id"))
     match fields.get("kind"):
+        case "MessageEvent" if fields.get("source") == "user":
+            yield PersonSpoke(record.line, at=parse_time(fields.get("timestamp")))
         case "ActionEvent":
             yield Seen(_call(record, key), key, key)
         case "ObservationEvent":

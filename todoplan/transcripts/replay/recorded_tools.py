@@ -8,9 +8,6 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.commands import WriteTodos
-from todoplan.core.plan.model import Todo
-from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
@@ -18,7 +15,7 @@ from todoplan.dialogue.tools.todos import write_tool
 from todoplan.dialogue.tools.toolset import Query, Request, Tool
 from todoplan.transcripts.calls import CallResult
 
-__all__ = ["FOREIGN_STATUS_WORDS", "RECORDED", "created_id", "created_ids", "merged"]
+__all__ = ["FOREIGN_STATUS_WORDS", "RECORDED", "checklist", "created_id", "created_ids", "listed"]
 
 FOREIGN_STATUS_WORDS = frozenset(
     {"todo", "done", "not-started", "in-progress", "open", "cancelled"}
@@ -65,10 +62,49 @@ RECORDED: dict[str, Tool] = {
     "SetTodoList": _WRITES,
     "task_tracker": _whole(_reading_if("command", "view")),
     "manage_todo_list": _whole(_reading_if("operation", "read")),
+    "update_todo_list": _WRITES,
+    "task_progress": _WRITES,
     "TodoRead": _READS,
     "read_todos": _READS,
 }
 """How to read a call, by the tool's name in `todoplan.transcripts.tools`."""
+
+
+_CHECK = re.compile(
+    r"\s*(?:[-*+]|\d{1,4}[.)])?\s*\[(?P<mark>[ xX~*-]|[a-z][a-z_ -]{2,})\]\s+(?P<text>\S.*)"
+)
+_MARKS = {" ": "pending", "x": "completed", "-": "in_progress", "~": "in_progress"}
+
+
+def checklist(text: str) -> list[dict[str, str]] | None:
+    """
+    Return the items of a list that is written as text, `None` if any line is something else.
+
+    Roo and Cline write "- [x] A", Roo "[-] A" for what is in progress, Droid "1. [in_progress] A".
+    Goose has headings between.
+    """
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    found = [_CHECK.fullmatch(line) for line in lines]
+    if not found or not all(found):
+        return None
+    return [
+        {"content": one["text"].rstrip(), "status": _MARKS.get(one["mark"].lower(), one["mark"])}
+        for one in found
+        if one
+    ]
+
+
+def listed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
+    """
+    Return the arguments of a whole-list tool with a list that is written as text made one.
+    """
+    if isinstance(arguments, str):
+        return arguments
+    for key in ("todos", "content"):  # Goose: its list is the content of a note
+        text = arguments.get(key)
+        if isinstance(text, str) and (rows := checklist(text)) is not None:
+            return {"todos": rows}
+    return arguments
 
 
 def created_id(result: CallResult | None) -> str | None:
@@ -95,16 +131,3 @@ def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
     first = int(answered[1])
     last = min(int(answered[2] or answered[1]), first + most - 1)
     return tuple(map(str, range(first, last + 1)))
-
-
-def merged(plan: Plan, command: WriteTodos) -> WriteTodos:
-    """
-    Return the whole list that a merging write means: what it names changes, the rest stays.
-    """
-    by_id = {todo.id: todo for todo in command.todos if todo.id in plan}
-    by_text = {todo.content: todo for todo in command.todos if todo.id not in plan}
-    kept: list[Todo] = []
-    for task in plan:
-        todo = by_id.get(task.id) or by_text.pop(task.subject, None)
-        kept.append(attrs.evolve(todo, id=task.id) if todo else Todo(task.subject, id=task.id))
-    return WriteTodos((*kept, *(attrs.evolve(todo, id=None) for todo in by_text.values())))

@@ -4,6 +4,7 @@ A whole recording, read and replayed: its steps stream by, and what is counted o
 Memory holds the plans and one step.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -13,10 +14,20 @@ from todoplan.core.plan.questions import open_tasks
 from todoplan.core.rules.policy import Policy, Severity
 from todoplan.dialogue.replies.views import one_line
 from todoplan.errors import ReadError
-from todoplan.transcripts.calls import BadLine, Item, OtherCall, PlanningCall
+from todoplan.transcripts.calls import (
+    BadLine,
+    Item,
+    OtherCall,
+    PersonSpoke,
+    PlanningCall,
+    RecordedEntry,
+    ShownPlan,
+)
 from todoplan.transcripts.reading import detect, read
-from todoplan.transcripts.replay.call_replay import CallReplay, Step
+from todoplan.transcripts.replay.call_replay import CallReplay, Mark, Step
+from todoplan.transcripts.replay.entries import entry_step
 from todoplan.transcripts.replay.findings import AUDIT, Finding, recording_finding
+from todoplan.transcripts.replay.following import Follower
 from todoplan.transcripts.replay.translation import Lane
 
 __all__ = ["KEPT_BAD_LINES", "Fold", "Replay", "replay_file"]
@@ -25,6 +36,7 @@ KEPT_BAD_LINES = 100
 """So many lines that could not be read are kept of a recording; all of them are counted."""
 
 _CLIP = 120
+_KEPT_MARKS = 100
 
 
 class Fold:
@@ -38,6 +50,8 @@ class Fold:
         self.policy = policy
         self.lanes: dict[str, Lane] = {}
         self.others: dict[str, None] = {}
+        # The latest ones: a recording of a million messages may have no planning call.
+        self._marks: deque[Mark] = deque(maxlen=_KEPT_MARKS)
 
     def steps(self, items: Iterable[Item]) -> Iterator[Step | Finding]:
         """
@@ -48,10 +62,17 @@ class Fold:
         for item in items:
             if isinstance(item, PlanningCall):
                 yield self.feed(item)
+            elif isinstance(item, RecordedEntry):
+                yield self._entry(item)
             elif isinstance(item, BadLine):
-                yield recording_finding("bad_line", item.line, "", reason=item.reason)
+                code = "unfinished_line" if item.unfinished else "bad_line"
+                yield recording_finding(code, item.line, "", reason=item.reason)
             elif isinstance(item, OtherCall):
                 self.others[item.tool] = None
+            elif isinstance(item, ShownPlan):
+                yield from self._shown(item)
+            else:
+                self._mark(item)
         for lane in self.lanes.values():
             if left := open_tasks(lane.plan):
                 yield recording_finding(
@@ -64,6 +85,35 @@ class Fold:
                     total=len(lane.plan),
                 )
 
+    def _entry(self, item: RecordedEntry) -> Step:
+        lane = self.lanes.setdefault(item.lane, Lane(item.lane))
+        lane.calls += 1
+        lane.last_line = item.line
+        step = entry_step(lane, item, self.policy, tuple(self._marks))
+        lane.unreadable += step.outcome == "unreadable"
+        lane.measure()
+        return step
+
+    def _mark(self, mark: Mark) -> None:
+        self._marks.append(mark)
+        if isinstance(mark, PersonSpoke):
+            for lane in self.lanes.values():
+                lane.last_at = mark.at
+
+    def _shown(self, item: ShownPlan) -> Iterator[Finding]:
+        """
+        Follow a plan that is shown beside any call, once the lane has one.
+        """
+        lane = self.lanes.get(item.lane)
+        if lane is not None:
+            # A state at the end of a document stands on no line of its own.
+            line = item.line or lane.last_line
+            shown = PlanningCall("", {}, line, item.lane, at=item.at)
+            findings: list[Finding] = []
+            Follower(lane, shown, findings, lane.shown_between).read(item.result)
+            lane.measure()
+            yield from findings
+
     def feed(self, call: PlanningCall) -> Step:
         """
         Replay one call on its lane.
@@ -71,10 +121,13 @@ class Fold:
         lane = self.lanes.setdefault(call.lane, Lane(call.lane))
         lane.calls += 1
         lane.last_line = call.line
-        step = CallReplay(lane, call, self.policy).carry_out()
+        marks = tuple(self._marks)
+        self._marks.clear()
+        step = CallReplay(lane, call, self.policy, before=marks).carry_out()
         lane.plan = step.plan
         lane.refused += step.outcome == "refused"
-        lane.largest = max(lane.largest, len(step.plan))
+        lane.unreadable += step.outcome == "unreadable"
+        lane.measure()
         return step
 
 
@@ -150,6 +203,13 @@ class Replay:
         How many of them were refused when they were made.
         """
         return sum(lane.refused for lane in self.lanes)
+
+    @property
+    def unreadable(self) -> int:
+        """
+        How many of them had arguments that were not understood.
+        """
+        return sum(lane.unreadable for lane in self.lanes)
 
     @property
     def other_tools(self) -> tuple[str, ...]:

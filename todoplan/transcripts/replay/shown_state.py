@@ -4,27 +4,52 @@ State that the recording itself shows: how the plan stood, by the answer of a to
 A recording is often one hand's part of a session: a teammate's file, a part that was cut, a program
 that clears a finished list by itself. Then the plan that its calls give drifts from the plan that
 was there. Answers show the latter: Claude Code's TaskList and TaskGet list tasks, its TaskUpdate
-says what the status was before, its TodoWrite which list it replaced. What is shown is believed
-over what was computed, as far as it goes: an answer in words may be cut short, so that only a
-structured one tells that a task is gone.
+says what the status was before, its TodoWrite which list it replaced and which one stood then;
+OpenCode, OpenHands, LangChain and Gemini repeat the list. What is shown is believed over what was
+computed, as far as it goes: an answer in words may be cut short, so that only a structured one
+tells that a task is gone.
 """
 
+import ast
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
+from todoplan.core.commands import WriteTodos
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
-from todoplan.transcripts.calls import CallResult
+from todoplan.dialogue.intake.parsing import InputLimits
+from todoplan.dialogue.intake.read import read
+from todoplan.transcripts.calls import CallResult, PlanningCall
+from todoplan.transcripts.replay.recorded_tools import RECORDED, checklist
 
-__all__ = ["ShownTask", "is_new_list", "shown_tasks", "shows_all", "shows_none", "status_before"]
+__all__ = [
+    "LIMITS",
+    "ShownTask",
+    "is_new_list",
+    "replaced_list",
+    "shown_list",
+    "shown_tasks",
+    "shows_all",
+    "shows_none",
+    "status_before",
+]
+
+LIMITS = InputLimits(chars=16_777_216, items=10_000)
+"""Wider than for a live model: what a recording holds has already been accepted once."""
 
 _LINE = re.compile(r"^#(\d{1,15}) \[(\w+)\] (.+?)(?: \[blocked by [^\]]*\])?$", re.MULTILINE)
-_NO_TASKS = ("No tasks found", "No task list found")
+_NO_TASKS = ("No tasks found", "No task list found", "No tasks available")
 _STATUSES = {status.value: status for status in Status}
+# Claude Code says `newTodos`, OpenCode's metadata `todos`, OpenHands' observation `task_list`.
+_LISTS = ("newTodos", "todos", "task_list")
+_PYTHON_LIST = "Updated todo list to "
+# Gemini's answer, and Roo's where the person edited the list.
+_HEADS = ("The current list is now:\n", "User edits todo:\n")
 
 
 @attrs.frozen
@@ -77,17 +102,69 @@ def shows_none(result: CallResult) -> bool:
     """
     Whether the tool found no tasks at all. That removes none: programs clear finished tables.
     """
-    return (result.data or {}).get("tasks") == [] or result.text.startswith(_NO_TASKS)
+    data = result.data or {}
+    empty = any(data.get(key) == [] for key in ("tasks", *_LISTS))
+    return empty or result.text.startswith(_NO_TASKS) or result.text.strip() == "[]"
 
 
-def status_before(result: CallResult | None) -> ShownTask | None:
+def shown_list(result: CallResult | None) -> WriteTodos | None:
     """
-    Return the task that an update was about, with the status that it had before.
+    Return the whole list as the answer shows it, with at least one line; `None` if it shows none.
+    """
+    if result is None:
+        return None
+    data = result.data or {}
+    rows = next((data[key] for key in _LISTS if isinstance(data.get(key), list)), None)
+    return _as_write(_in_words(result.text) if rows is None else rows)
+
+
+def replaced_list(result: CallResult | None) -> WriteTodos | None:
+    """
+    Return the list that a write replaced, as Claude Code's answer shows it.
     """
     data = (result.data if result else None) or {}
-    change = data.get("statusChange")
-    status = _STATUSES.get(str(change.get("from"))) if isinstance(change, Mapping) else None
-    task_id = data.get("taskId")
+    return _as_write(data.get("oldTodos"))
+
+
+def _in_words(text: str) -> Any:
+    if text.startswith("["):  # OpenCode answers with the list as JSON
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+    if text.startswith(_PYTHON_LIST):  # LangChain answers with a Python literal
+        try:
+            return ast.literal_eval(text.removeprefix(_PYTHON_LIST))
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+    for head in _HEADS:
+        # A line that is none of a list may be the rest of a text with a line break, or a hint.
+        if head in text:
+            return checklist(text.partition(head)[2])
+    return None
+
+
+def _as_write(rows: Any) -> WriteTodos | None:
+    if not isinstance(rows, list) or not rows:
+        return None
+    tool = RECORDED["write_todos"]
+    intake = read({"todos": rows}, tool.fields, LIMITS)
+    request = None if intake.problems else tool.request(intake.values)
+    return request if isinstance(request, WriteTodos) else None
+
+
+def status_before(call: PlanningCall) -> ShownTask | None:
+    """
+    Return the task that an update was about, with the status that it had before.
+
+    An update of the status that is answered with no changed fields found it as it was to become.
+    """
+    data = (call.result.data if call.result else None) or {}
+    change, task_id = data.get("statusChange"), data.get("taskId")
+    before = change.get("from") if isinstance(change, Mapping) else None
+    if data.get("updatedFields") == [] and isinstance(call.arguments, Mapping):
+        before = call.arguments.get("status")
+    status = _STATUSES.get(str(before))
     return ShownTask(task_id, status) if status and isinstance(task_id, str) else None
 
 

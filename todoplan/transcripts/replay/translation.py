@@ -6,6 +6,7 @@ ids differ from its own, and tasks are named that were never created in it.
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 import attrs
 
@@ -35,19 +36,47 @@ class Lane:
     """
     A plan and what is counted of it. `shown` has our id for a recorded one where they differ.
 
+    `sizes` has the largest length of each plan that was replaced, `largest` that of all of them.
     `written_in` is the latest turn that wrote the whole list, `completed_in` the latest one that
-    updated single tasks, with those that it completed.
+    updated single tasks, with those that it completed; `last_at` is when the plan was last touched.
+    `shown_between` has what was shown to have happened since the latest call.
     """
 
     name: str
     plan: Plan = attrs.field(factory=Plan)
     calls: int = 0
     refused: int = 0
+    unreadable: int = 0
     largest: int = 0
+    sizes: list[int] = attrs.Factory(list)
+    longest: int = 0
     last_line: int = 0
+    last_at: datetime | None = None
     shown: dict[str, str] = attrs.Factory(dict)
     written_in: str = ""
     completed_in: tuple[str, tuple[str, ...]] = ("", ())
+    shown_between: list[Event] = attrs.Factory(list)
+
+    def measure(self) -> None:
+        """
+        Take note of how long the plan is now.
+        """
+        self.longest = max(self.longest, len(self.plan))
+        self.largest = max(self.largest, self.longest)
+
+    def end_plan(self) -> None:
+        """
+        Take note that another plan begins in this lane.
+        """
+        self.sizes.append(self.longest)
+        self.longest = 0
+
+    @property
+    def plans(self) -> tuple[int, ...]:
+        """
+        The largest length of each plan of the lane, in order.
+        """
+        return (*self.sizes, self.longest)
 
 
 _ELSEWHERE = "(made elsewhere)"

@@ -5,6 +5,7 @@ The same call may stand twice in one message: conversions of agent sessions writ
 content and into `tool_calls`. It counts once, by its id.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import count
@@ -12,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from todoplan.transcripts.calls import BadLine, CallResult, PlanningCall
+from todoplan.transcripts.calls import BadLine, CallResult, PersonSpoke, PlanningCall
 from todoplan.transcripts.files.lines import Record
 from todoplan.transcripts.readers.shared.join import Answered, Seen, Signal
 from todoplan.transcripts.readers.shared.values import (
@@ -29,9 +30,11 @@ from todoplan.transcripts.readers.shared.values import (
 
 __all__ = ["Message", "Reply", "Use", "conversation", "message_of", "unwrapped"]
 
-_USES = {"tool_use", "tool_call", "tool-call", "toolCall"}
-_RESULTS = {"tool_result", "tool-result", "toolResult"}
+_USES = {"tool_use", "tool_call", "tool-call", "toolCall", "toolRequest"}
+_RESULTS = {"tool_result", "tool-result", "toolResult", "toolResponse"}
 _ANSWERING = {"tool", "function", "ToolMessage", "ToolMessageChunk"}
+_DONE = CallResult("")
+_PEOPLE = {"human", "HumanMessage"}
 _REFUSALS = ("Error:", "ERROR:", "Error invoking tool")
 
 
@@ -63,13 +66,14 @@ class Reply:
 @attrs.frozen
 class Message:
     """
-    What one message holds for us. `turn` is its id, if it has one.
+    What one message holds for us. `turn` is its id, if it has one; `by_person` says who spoke.
     """
 
     turn: str
     uses: tuple[Use, ...]
     replies: tuple[Reply, ...]
     at: datetime | None
+    by_person: bool = False
 
 
 def unwrapped(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -93,7 +97,11 @@ def message_of(fields: Mapping[str, Any]) -> Message:
     fields = unwrapped(fields)
     times = (fields, mapping(fields.get("_metadata")), mapping(fields.get("metadata")))
     at = next((found for one in times if (found := parse_time(one.get("timestamp")))), None)
-    return Message(id_of(fields.get("id")), tuple(_uses(fields)), tuple(_replies(fields)), at)
+    replies = tuple(_replies(fields))
+    by_person = not replies and (
+        fields.get("role") == "user" or string(fields.get("type")) in _PEOPLE
+    )
+    return Message(id_of(fields.get("id")), tuple(_uses(fields)), replies, at, by_person)
 
 
 def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
@@ -113,6 +121,29 @@ def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
             known |= {use.call_id} - {""}
 
 
+_XML = re.compile(r"<(update_todo_list|task_progress)>(.*?)</\1>", re.DOTALL)
+_XML_LIST = re.compile(r"</?todos>")
+
+
+def _written_in(message: Mapping[str, Any]) -> Iterator[Use]:
+    """
+    Give the lists that stand within other things: in the text as XML, or beside other arguments.
+
+    Roo and Cline call their tools so where a model has no tool calls; Cline's `task_progress` is
+    an argument of whichever tool is called.
+    """
+    if message.get("role") != "assistant":
+        return
+    blocks = mappings(message.get("content"))
+    for text in (string(message.get("content")), *(string(one.get("text")) for one in blocks)):
+        for tool, inner in _XML.findall(text):
+            yield Use(tool, {"todos": _XML_LIST.sub("", inner)}, "")
+    for block in blocks:
+        progress = mapping(block.get("input")).get("task_progress")
+        if isinstance(progress, str):
+            yield Use("task_progress", {"todos": progress}, "")
+
+
 def _listed(fields: Mapping[str, Any]) -> Use:
     inner = mapping(fields.get("function")) or fields
     arguments = inner.get("arguments", inner.get("args"))
@@ -120,6 +151,8 @@ def _listed(fields: Mapping[str, Any]) -> Use:
 
 
 def _in_content(block: Mapping[str, Any]) -> Use:
+    if goose := mapping(mapping(block.get("toolCall")).get("value")):
+        block = {"id": block.get("id"), **goose}
     name = id_of(block.get("name"), block.get("toolName"), block.get("tool_name"))
     given = (block.get(key) for key in ("input", "arguments", "args", "partial_json"))
     arguments = next((one for one in given if one), None)
@@ -140,6 +173,10 @@ def _replies(fields: Mapping[str, Any]) -> Iterator[Reply]:
 
 
 def _in_block(block: Mapping[str, Any]) -> Reply:
+    if goose := mapping(block.get("toolResult")):
+        refused = goose.get("status") == "error"
+        text = content_text(goose.get("error" if refused else "value"))
+        return Reply(id_of(block.get("id")), "", CallResult(text, refused))
     ids = (block.get("tool_use_id"), block.get("tool_call_id"), block.get("toolCallId"))
     name = id_of(block.get("name"), block.get("toolName"))
     content = next((block[key] for key in ("content", "output", "result") if key in block), None)
@@ -177,6 +214,12 @@ def conversation(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
             yield record
             continue
         message = message_of(record.value)
+        if message.by_person:
+            yield PersonSpoke(record.line, at=message.at)
+        for use in _written_in(unwrapped(record.value)):
+            # Their answers are part of the other tool's, or of the person's next message.
+            call = PlanningCall(use.tool, use.arguments, record.line, at=message.at, result=_DONE)
+            yield Seen(call)
         if message.uses:
             yield from _answers(asked)
             asked = [_Asked(use, use.call_id or f" {next(numbers)}") for use in message.uses]

@@ -1,0 +1,75 @@
+"""Recordings that are packed, or in UTF-16."""
+
+import gzip
+import json
+import zipfile
+
+import pytest
+
+from todoplan.errors import ReadError
+from todoplan.transcripts.files.lines import line_records
+from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.reading import read
+
+TEXT = '{"a": "x\u2028y"}\n{"b": 2}\n'
+VALUES = [{"a": "x\u2028y"}, {"b": 2}]
+
+
+def zipped(path, **members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name.replace("_", "."), text)
+    return path
+
+
+def values(path):
+    return [record.value for record in line_records(Source(path))]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le-bom"])
+@pytest.mark.parametrize("packing", ["plain", "gzip", "gzip twice", "zip"])
+def test_the_same_lines_in_any_wrapping(tmp_path, packing, encoding):
+    """By how the file begins, whatever it is called; U+2028 ends no line."""
+    raw = "\ufeff".encode("utf-16-be") + TEXT.encode("utf-16-be")
+    raw = raw if encoding == "utf-16-le-bom" else TEXT.encode(encoding)
+    path = tmp_path / "recording"
+    if packing == "zip":
+        zipped(path, notes_txt="", session_jsonl=raw)
+    else:
+        for _ in range(("plain", "gzip", "gzip twice").index(packing)):
+            raw = gzip.compress(raw)
+        path.write_bytes(raw)
+    assert values(path) == VALUES
+
+
+def test_a_document_is_read_from_a_package_too(tmp_path):
+    """Documents are read in pieces, not in lines."""
+    call = {"name": "write_todos", "args": {"todos": []}, "id": "1"}
+    raw = json.dumps([{"type": "ai", "content": "", "tool_calls": [call]}], indent=1)
+    for name, data in (("x.gz", gzip.compress(raw.encode())), ("y", raw.encode("utf-16"))):
+        (tmp_path / name).write_bytes(data)
+        assert [item.tool for item in read(tmp_path / name)] == ["write_todos"]
+
+
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        ({}, "holds no recording: unpack it"),
+        ({"a_jsonl": "{}", "b_jsonl": "{}"}, "holds 2 files that may be recordings: unpack it"),
+    ],
+)
+def test_an_archive_must_hold_one_recording(tmp_path, members, reason):
+    """Of several, nothing says which."""
+    with pytest.raises(ReadError, match=reason):
+        values(zipped(tmp_path / "x.zip", **members))
+
+
+def test_a_package_that_is_cut_or_broken_is_a_read_error(tmp_path):
+    """In one line, with the file."""
+    path = tmp_path / "x"
+    whole = gzip.compress(TEXT.encode() * 9)
+    archive = zipped(tmp_path / "y", a_jsonl=TEXT).read_bytes()
+    for raw in (whole[:-9], whole[:30] + b"\0" * 9, b"\x1f\x8b\0\0", b"\x1f\x8b", archive[:50]):
+        path.write_bytes(raw)
+        with pytest.raises(ReadError, match=f"cannot read {path}"):
+            values(path)
