@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from benchmarks.plots.terminal import drawn
 
 
@@ -18,7 +19,7 @@ def test_the_picture_shows_what_is_printed_and_loads_nothing():
 
 
 def test_columns_stand_where_they_were_printed():
-    """No text begins with a blank or holds two: some renderers drop them, and columns would slip."""
+    """No text begins with a blank or holds two: some renderers drop them."""
     picture = drawn(["schema", "lean"], most=5)
     texts = re.findall(r'x="([\d.]+)" y="[\d.]+" textLength="[\d.]+"[^>]*>([^<]+)</text>', picture)
     assert texts

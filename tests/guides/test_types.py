@@ -27,14 +27,17 @@ LEFT_TO_THE_READER = {
     "deepagents": MODEL,
     "write-a-store": "from todoplan import Planner\n",
     "write-an-adapter": """
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportPossiblyUnbound=false
 from strands.session import FileSessionManager
 from todoplan import LEAN
 model: Any = None
 Strands: Any = None
 """,
 }
-"""What the examples of a page take for granted, or say is the reader's."""
+"""
+What the examples of a page take for granted, or say is the reader's. A stream of Strands Agents
+always ends with its reason, so that the variable of its loop is bound.
+"""
 
 # Functions of a sketch may go without annotations; Strands Agents has an environment of its own.
 MYPY = """

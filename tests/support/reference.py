@@ -77,7 +77,10 @@ def codes():
     """
     Return every problem code, why it comes and what to do.
     """
-    rows = ([code(each.code), plain(each.cause).rstrip(";"), plain(each.remedy)] for each in code_texts())
+    rows = (
+        [code(each.code), plain(each.cause).rstrip(";"), plain(each.remedy)]
+        for each in code_texts()
+    )
     return table(["code", "cause", "remedy"], rows)
 
 

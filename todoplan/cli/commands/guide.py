@@ -1,4 +1,4 @@
-"""`todoplan guide`: the pages that people read, and coding agents too. They ship with the package."""
+"""`todoplan guide`: the pages that people and coding agents read; they ship with the package."""
 
 from difflib import get_close_matches
 from importlib.resources import files
