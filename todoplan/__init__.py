@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from todoplan.stores.file import FileStore
     from todoplan.stores.memory import MemoryStore
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AGENTSCOPE",

@@ -7,6 +7,7 @@ The picture is what `todoplan replay --sample` prints, drawn by rich.
 import re
 import subprocess
 import sys
+from html import unescape
 from io import StringIO
 from pathlib import Path
 
@@ -17,6 +18,11 @@ __all__ = ["drawn", "main"]
 
 _WIDTH = 100
 _PLACE = Path("todoplan", "guides", "replay.svg")
+_TEXT = re.compile(
+    r'(<text class="todoplan-r\d+" x=")([\d.]+)(" y="[\d.]+" textLength=")([\d.]+)("[^>]*>)'
+    r"([^<]*)</text>"
+)
+_BLANK = "&#160;"
 
 
 def drawn(arguments: list[str], *, most: int) -> str:
@@ -31,8 +37,28 @@ def drawn(arguments: list[str], *, most: int) -> str:
     for line in lines:
         console.print(Text(line), no_wrap=True, overflow="ellipsis", crop=True)
     picture = console.export_svg(title="todoplan", unique_id="todoplan")
+    picture = _TEXT.sub(_placed, picture)
     # A picture that loads fonts from the network is one that tells who looked at it.
     return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
+
+
+def _placed(line: re.Match[str]) -> str:
+    """
+    Return a line of the picture in pieces, each at its own place.
+
+    Some renderers drop blanks at the begin of a text, others have a font of another width: columns
+    that are kept apart by blanks alone then slip.
+    """
+    head, x, middle, length, tail, text = line.groups()
+    cells = text.count(_BLANK) + len(unescape(text.replace(_BLANK, "")))
+    width, at, pieces = float(length) / cells, 0, []
+    for piece in re.split(rf"((?:{_BLANK}){{2,}}|^{_BLANK})", text):
+        size = piece.count(_BLANK) + len(unescape(piece.replace(_BLANK, "")))
+        if piece.replace(_BLANK, "").strip():
+            place, long = float(x) + at * width, size * width
+            pieces.append(f"{head}{place:g}{middle}{long:g}{tail}{piece}</text>")
+        at += size
+    return "".join(pieces)
 
 
 def main() -> None:

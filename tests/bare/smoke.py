@@ -13,6 +13,9 @@ from todoplan.dialogue.tools.lean import LEAN
 
 assert Path(sys.prefix) in Path(todoplan.__file__).parents, "this is not the installed wheel"
 assert (Path(todoplan.__file__).parent / "py.typed").is_file(), "the wheel is not typed"
+guides = Path(todoplan.__file__).parent / "guides"
+assert len(list(guides.glob("*.md"))) > 15, "the wheel has no guides"
+assert (guides / "replay.svg").is_file(), "the wheel has no picture"
 assert not {"typer", "rich", "ijson"} & {name.partition(".")[0] for name in sys.modules}
 assert [need for need in requires("todoplan") or [] if "extra" not in need]
 

@@ -7,7 +7,7 @@ import typer
 
 from todoplan.cli.app import app
 
-COMMANDS = ("replay", "stats", "show", "schema", "mcp")
+COMMANDS = ("replay", "stats", "show", "schema", "guide", "mcp")
 
 
 def test_every_command_and_option_is_documented():

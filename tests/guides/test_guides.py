@@ -91,3 +91,37 @@ def test_the_readme_is_short():
     text = page("README")
     assert len(text.splitlines()) <= 250
     assert len(text.encode()) <= 14_000
+
+
+TEMPLATE = [
+    "Install",
+    "The smallest program",
+    "Reading and editing the plan",
+    "Settings",
+    "What differs",
+    "Good to know",
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["langchain", "deepagents", "agentscope", "openai-agents", "pydantic-ai", "mcp"]
+)
+def test_the_adapters_pages_have_one_template(name):
+    """What is looked for stands in the same place on each; a page may have sections of its own."""
+    heads = re.findall(r"^## (.+)$", page(name), re.MULTILINE)
+    assert [head for head in heads if head in TEMPLATE] == TEMPLATE
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_installed_from_an_index_where_it_is_not(name):
+    """There is no release yet: whoever copies a command installs from the checkout."""
+    for command in re.findall(r"pip install[^\n`&|;]*", page(name)):
+        assert "todoplan" not in command, command
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_plain_ascii_under_one_heading(name):
+    """Any terminal can show it, and the list of guides has its heading."""
+    text = page(name)
+    assert text.isascii()
+    assert re.match(r"# \S", text)

@@ -1,5 +1,5 @@
 """
-The command line: `todoplan replay`, `stats`, `show`, `schema` and `mcp`.
+The command line: `todoplan replay`, `stats`, `show`, `schema`, `guide` and `mcp`.
 
 `app` has the commands and `options` their options; what a command does stands in a module of its
 own in `commands`, how it is printed in `output`. `recordings` finds and replays files one after

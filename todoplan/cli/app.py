@@ -5,6 +5,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from todoplan.cli.commands.guide import guide
 from todoplan.cli.commands.mcp import Address, Served, serve
 from todoplan.cli.commands.replay import Form, ReplayOptions, replay, replay_sample
 from todoplan.cli.commands.schema import schema
@@ -17,6 +18,7 @@ from todoplan.cli.options import (
     Dialect,
     Document,
     Folders,
+    GuideName,
     Host,
     Hosts,
     Judging,
@@ -66,7 +68,7 @@ def todoplan(
     ] = False,
 ) -> None:
     """
-    Plans of LLM agents: replay recordings of them, count, show, and print tool schemas.
+    Plans of LLM agents: replay recordings of them, count, show, print tool schemas; guides.
 
     Exit codes: 0 fine, 1 findings of severity error, 2 something could not be read.
     """
@@ -130,6 +132,14 @@ def _schema(toolset: ToolSetArgument, *, form: SchemaForm = "plain") -> None:
     Print the tools of a tool set as JSON, ready for a request.
     """
     exit_with(lambda: schema(toolset, form, Screen()))
+
+
+@app.command("guide")
+def _guide(name: GuideName = None) -> None:
+    """
+    Show a guide, or list them all.
+    """
+    exit_with(lambda: guide(name, Screen()))
 
 
 @app.command("mcp")

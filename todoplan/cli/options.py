@@ -20,6 +20,7 @@ __all__ = [
     "Dialect",
     "Document",
     "Folders",
+    "GuideName",
     "Host",
     "Hosts",
     "Judging",
@@ -140,6 +141,14 @@ SchemaForm = Annotated[
         help=f"The shape: {', '.join(FORMS)}. plain is a JSON Schema by tool name, "
         "strict is OpenAI's strict mode.",
         callback=_one_of(FORMS),
+    ),
+]
+GuideName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="NAME",
+        help="The guide to show; raw Markdown if it is piped. Without a name they are listed.",
+        show_default=False,
     ),
 ]
 PlanFile = Annotated[

@@ -4,7 +4,7 @@ import asyncio
 import doctest
 
 from support.agentscope_agent import ScriptedModel, use
-from support.docs import fenced, page
+from support.docs import defined, fenced, page
 
 SECTION = page("agentscope")
 
@@ -29,6 +29,7 @@ def test_the_agent_prints_what_is_shown(capsys):
 
 def test_the_examples_are_true():
     """What the prompt shows is what comes."""
-    examples = doctest.DocTestParser().get_doctest(SECTION.replace("```", ""), {}, "s", None, 0)
-    assert len(examples.examples) == 6
+    names = defined("agentscope", "agentscope edit")
+    examples = doctest.DocTestParser().get_doctest(SECTION.replace("```", ""), names, "s", None, 0)
+    assert len(examples.examples) == 8
     assert doctest.DocTestRunner().run(examples).failed == 0

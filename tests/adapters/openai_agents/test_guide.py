@@ -3,7 +3,7 @@
 import asyncio
 
 from agents.testing import function_call
-from support.docs import fenced
+from support.docs import defined, fenced
 from support.openai_agents_runs import create, done, scripted
 
 
@@ -15,3 +15,12 @@ def test_the_agent_prints_what_is_shown(capsys):
     exec(fenced("openai-agents", "code: openai-agents", "python"), names)  # noqa: S102 - the guide's code
     print(asyncio.run(names["work"](model, "go")))  # noqa: T201 - as the guide does
     assert capsys.readouterr().out == fenced("openai-agents", "output: openai-agents", "text")
+
+
+def test_a_session_is_edited_saved_and_resumed(capsys):
+    """What was saved has the edit and who made it; the planning that goes on has the plan."""
+    above = defined("openai-agents", "openai-agents")
+    names = defined("openai-agents", "openai-agents edit", **above)
+    planning = asyncio.run(names["resumed"]())
+    assert capsys.readouterr().out == fenced("openai-agents", "output: openai-agents edit", "text")
+    assert [task.subject for task in asyncio.run(planning.plan())] == ["Tell them"]

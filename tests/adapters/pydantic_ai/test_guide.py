@@ -1,8 +1,9 @@
 """The guide pydantic-ai.md keeps its word: its code runs and prints what it shows."""
 
 import asyncio
+import doctest
 
-from support.docs import fenced
+from support.docs import defined, fenced, page
 from support.pydantic_ai_agent import Script, wrote
 
 
@@ -33,3 +34,13 @@ def test_the_agent_prints_what_is_shown(capsys):
     assert b"Drafted." not in saved
     asyncio.run(names["work"](script, "Add the invoice.", saved))
     assert capsys.readouterr().out == fenced("pydantic-ai", "output: pydantic-ai", "text")
+
+
+def test_a_history_is_edited_as_shown():
+    """The plan and the one who edited it stand in the history that is returned."""
+    above = defined("pydantic-ai", "pydantic-ai")
+    names = defined("pydantic-ai", "pydantic-ai edit", **above)
+    text = page("pydantic-ai").replace("```", "")
+    examples = doctest.DocTestParser().get_doctest(text, names, "pydantic-ai", None, 0)
+    assert len(examples.examples) == 2
+    assert doctest.DocTestRunner().run(examples).failed == 0

@@ -1,0 +1,117 @@
+"""What the README and the guides show passes the type checkers: nobody copies an error."""
+
+import doctest
+import json
+import re
+import subprocess
+import sys
+from textwrap import dedent
+
+import pytest
+from support.docs import PAGES, ROOT, page
+
+BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+MODEL = """
+from langchain_core.language_models import BaseChatModel
+model: BaseChatModel = cast(Any, None)
+"""
+MY_TOOLS = """
+MY_TOOLS: list[Any] = []
+def run_my_tool(call: Any) -> Any: ...
+"""
+LEFT_TO_THE_READER = {
+    "README": MY_TOOLS,
+    "own-loop": MY_TOOLS,
+    "langchain": MODEL,
+    "deepagents": MODEL,
+    "write-a-store": "from todoplan import Planner\n",
+    "write-an-adapter": """
+# pyright: reportMissingImports=false, reportPossiblyUnbound=false
+from strands.session import FileSessionManager
+from todoplan import LEAN
+model: Any = None
+Strands: Any = None
+""",
+}
+"""
+What the examples of a page take for granted, or say is the reader's. A stream of Strands Agents
+always ends with its reason, so that the variable of its loop is bound.
+"""
+
+# Functions of a sketch may go without annotations; Strands Agents has an environment of its own.
+MYPY = """
+[mypy]
+strict = True
+allow_untyped_defs = True
+allow_incomplete_defs = True
+allow_untyped_calls = True
+[mypy-strands.*]
+ignore_missing_imports = True
+[mypy-page_write_an_adapter]
+disallow_subclassing_any = False
+warn_return_any = False
+"""
+
+
+def module(name):
+    """
+    Return the code of a page, from top to bottom, as one module.
+    """
+    parts = ["from typing import Any, cast\n", LEFT_TO_THE_READER.get(name, "")]
+    for block in map(dedent, BLOCK.findall(page(name))):
+        examples = doctest.DocTestParser().get_examples(block)
+        parts.append("".join(each.source for each in examples) if examples else block)
+    return "\n".join(parts)
+
+
+@pytest.fixture
+def modules(tmp_path):
+    """Every page with code, as a module of its own."""
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for name in PAGES:
+        if BLOCK.search(page(name)):
+            (folder / f"page_{name.replace('-', '_').lower()}.py").write_text(module(name), "utf-8")
+    assert len([*folder.iterdir()]) > 15
+    return folder
+
+
+def _run(command):
+    return subprocess.run(
+        [sys.executable, "-m", *map(str, command)],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+
+
+def test_mypy_finds_nothing_in_what_is_shown(modules, tmp_path):
+    """Strictly; a line of the answer names the page, and the line of its code."""
+    settings = tmp_path / "mypy.ini"
+    settings.write_text(MYPY, "utf-8")
+    # A cache of its own: with other settings mypy would throw the project's away.
+    cache = ROOT / ".mypy_cache" / "guides"
+    options = ["--config-file", settings, "--cache-dir", cache, "--no-error-summary"]
+    ran = _run(["mypy", *options, *sorted(modules.glob("*.py"))])
+    assert ran.stdout == "", ran.stdout
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_pyright_finds_nothing_in_what_is_shown(modules):
+    """Warnings are left aside: a line that shows a value uses it by showing it."""
+    ran = _run(["pyright", "--outputjson", "--pythonpath", sys.executable, modules])
+    found = json.loads(ran.stdout)["generalDiagnostics"]
+    errors = [each for each in found if each["severity"] == "error"]
+    assert not errors, json.dumps(errors, indent=1)
+
+
+def test_a_wrong_line_on_a_page_would_be_found(tmp_path):
+    """The settings let a sketch pass and no mistake."""
+    settings, shown = tmp_path / "mypy.ini", tmp_path / "shown.py"
+    settings.write_text(MYPY, "utf-8")
+    shown.write_text("from todoplan import Plan, decide\n\nPlaner()\ndecide(Plan(), 5)\n", "utf-8")
+    cache = ROOT / ".mypy_cache" / "guides"
+    ran = _run(["mypy", "--config-file", settings, "--cache-dir", cache, shown])
+    assert re.findall(r"shown\.py:(\d+): error", ran.stdout) == ["3", "4"]

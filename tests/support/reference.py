@@ -1,0 +1,305 @@
+"""
+The tables of the guides that are drawn from the code: `python tests/support/reference.py` writes.
+
+A table stands in a page behind a mark, `<!-- table: codes -->`; a test holds that each is what is
+drawn here, so a new rule, code, limit or setting fails the tests until the pages are written anew.
+"""
+
+import inspect
+import re
+import sys
+from functools import cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
+
+import attrs
+from support.docs import PAGES, page
+
+from todoplan.cli.commands.stats import FORMAT as STATS
+from todoplan.cli.output.json_document import FORMAT as REPLAY
+from todoplan.codec import VERSION, json_schema
+from todoplan.codec.versions import JOURNAL, PLAN
+from todoplan.core.plan.model import TASK_FIELDS
+from todoplan.core.problems import code_texts
+from todoplan.core.rules.builtin import RULES
+from todoplan.core.rules.limits import Limits
+from todoplan.core.rules.presets import PRESETS
+from todoplan.dialogue import InputLimits, Settings
+from todoplan.dialogue.guidance import conversation
+from todoplan.dialogue.guidance.guidance import REMINDERS
+from todoplan.stores.file import FORMAT as PLANS
+from todoplan.texts.wording import names, wording
+
+MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)((?:\|[^\n]*\n)*)")
+FRAMES = {"at", "arguments", "more", "note", "untitled"}  # parts of a sentence, not sentences
+
+
+def table(head, rows):
+    """
+    Return a Markdown table; texts in it can neither end a cell nor open a tag.
+    """
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(str(cell) for cell in line)} |\n" for line in lines)
+
+
+def plain(text):
+    """
+    Return a text as it may stand in a cell.
+    """
+    escaped = re.sub(r"([|<>*\[\]])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"(?<!`)(\$\w+)", r"`\1`", escaped)  # a pair of $ alone would be a formula
+
+
+def code(text):
+    """
+    Return a name in code.
+    """
+    return f"`{text}`"
+
+
+def rules():
+    """
+    Return every rule with its severity in each preset, and the limit that a number for it sets.
+    """
+    head = ["rule", *map(code, PRESETS), "limit"]
+    rows = []
+    for rule in RULES.values():
+        taken = (policy.severity(rule.name).value for policy in PRESETS.values())
+        levels = ("-" if level == "off" else level for level in taken)
+        rows.append([code(rule.name), *levels, code(rule.limit) if rule.limit else ""])
+    return table(head, rows)
+
+
+def codes():
+    """
+    Return every problem code, why it comes and what to do.
+    """
+    rows = (
+        [code(each.code), plain(each.cause).rstrip(";"), plain(each.remedy)]
+        for each in code_texts()
+    )
+    return table(["code", "cause", "remedy"], rows)
+
+
+def _texts_of(file, head):
+    listed = [name for name in names(file) if name not in FRAMES]
+    return table(["code", head], ([code(name), plain(wording(file, name))] for name in listed))
+
+
+def repairs():
+    """
+    Return every repair that a reply may tell of.
+    """
+    return _texts_of("repairs", "the note says")
+
+
+def findings():
+    """
+    Return every finding of a replay that is no rule.
+    """
+    return _texts_of("findings", "the finding says")
+
+
+def _meanings(kind):
+    text = " ".join(inspect.getdoc(kind).partition("Raises:")[0].split())
+    found = re.findall(r"`(\w+)`: (.*?)(?= `\w+`: |$)", text)
+    return {name: meaning for name, meaning in found if name in attrs.fields_dict(kind)}
+
+
+def settings():
+    """
+    Return the settings of guidance, as their docstring tells them.
+    """
+    told = _meanings(Settings)
+    # Of the answer that is let go or raised, the docstring speaks with `unfinished`.
+    told["on_ignored"] = 'what comes once `unfinished` is used up: `"let_go"` or `"raise"`'
+    rows = (
+        [code(field.name), code(repr(field.default)), _table_text(told[field.name])]
+        for field in attrs.fields(Settings)
+    )
+    return table(["setting", "default", "meaning"], rows)
+
+
+def _table_text(text):
+    return text.rstrip(".").replace("|", r"\|")
+
+
+COUNTED = {
+    "items": ("tasks of a plan", "max_items"),
+    "open_items": ("tasks of a plan that are open", "max_items"),
+    "subject": ("characters of a subject", "max_text"),
+    "text": ("characters of a description, and of any text without a limit of its own", "max_text"),
+    "edges": ("blockers of one task", "max_edges"),
+    "active_form": ("characters of an active form", "max_text"),
+    "owner": ("characters of an owner's name", "max_text"),
+    "metadata": ("bytes of one task's metadata as JSON", "max_metadata"),
+    "metadata_keys": ("keys in one task's metadata, at all levels", "max_metadata"),
+    "metadata_levels": ("levels of objects and arrays in one task's metadata", "max_metadata"),
+    "history": ("events in a plan's life, which is its revision", "max_history"),
+}
+
+
+def limits():
+    """
+    Return the limits of a plan with the rule that holds each.
+    """
+    rows = []
+    for field in attrs.fields(Limits):
+        counted, rule = COUNTED[field.name]
+        assert rule in RULES
+        rows.append([code(field.name), f"{field.default:,}", counted, code(rule)])
+    return table(["limit", "default", "it counts", "rule"], rows)
+
+
+INPUT = {
+    "chars": "characters of the arguments",
+    "depth": "levels of nesting",
+    "items": "entries of a list",
+    "strict": "`True`: a key that no field has refuses the call; else it is ignored, and reported",
+}
+
+
+def input_limits():
+    """
+    Return what one call may bring.
+    """
+    rows = []
+    for field in attrs.fields(InputLimits):
+        default = field.default if isinstance(field.default, bool) else f"{field.default:,}"
+        rows.append([code(field.name), default, INPUT[field.name]])
+    return table(["limit of one call", "default", "meaning"], rows)
+
+
+def fields():
+    """
+    Return a task's keys in the stored JSON, with their schema.
+    """
+    task = json_schema()["$defs"]["task"]
+    rows = (
+        [code(name), _kind(schema), "yes" if name in task["required"] else ""]
+        for name, schema in task["properties"].items()
+    )
+    assert set(task["properties"]) == set(TASK_FIELDS)
+    return table(["key of a task", "value", "always there"], rows)
+
+
+def events():
+    """
+    Return the events of a journal with their keys.
+    """
+    defined = json_schema()["$defs"]
+    rows = []
+    for word in (each["$ref"].rpartition("/")[2] for each in _of_entry(defined)):
+        keys = [key for key in defined[word]["properties"] if key != "type"]
+        rows.append([code(word), ", ".join(map(code, keys))])
+    return table(["type of an event", "its other keys"], rows)
+
+
+def _of_entry(defined):
+    return defined["entry"]["properties"]["events"]["items"]["oneOf"]
+
+
+def _kind(schema):
+    if "anyOf" in schema:
+        return " or ".join(map(_kind, schema["anyOf"]))
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        told = json_schema()["$defs"][name]
+        return ", ".join(map(code, told["enum"])) if "enum" in told else f"a {name}"
+    kind = schema["type"]
+    word = {"string": "text", "null": "null", "array": "list of ids", "object": "object"}
+    listed = [kind] if isinstance(kind, str) else kind
+    said = " or ".join(word.get(each, each) for each in listed)
+    return f"{said} ({schema['description']})" if "description" in schema else said
+
+
+def documents():
+    """
+    Return the kinds of documents, by the name in their head.
+    """
+    known = {
+        PLAN: (VERSION, "one plan", "`codec.dump_plan`, `load_plan`, `todoplan show`"),
+        JOURNAL: (VERSION, "a journal, a line for each entry", "`codec.dump_journal`"),
+        PLANS: (VERSION, "the file of a `FileStore`", "`FileStore`, `todoplan mcp --file`"),
+        REPLAY: (1, "recordings, replayed", "`todoplan replay --json`"),
+        STATS: (1, "recordings, counted", "`todoplan stats --json`"),
+    }
+    rows = ([code(form), *told] for form, told in known.items())
+    return table(["format", "version", "what it is", "by"], rows)
+
+
+def reminders():
+    """
+    Return the reminders in order of precedence, with the setting that switches each.
+    """
+    rows = (
+        [
+            code(kind),
+            code(each.switch),
+            "a final answer" if each.sends_back else "the next request",
+            plain(wording("reminders", kind)),
+        ]
+        for kind, each in REMINDERS.items()
+    )
+    return table(["reminder", "setting", "it is about", "words"], rows)
+
+
+def finish_reasons():
+    """
+    Return which finish reasons are read, and as what.
+    """
+    rows = [
+        ["no final answer: a tool is to run", _words(conversation._TOOL_FINISHES)],
+        ["a refusal: asking again is no help", _words(conversation._REFUSING_FINISHES)],
+        ["anything else", "as the message looks: one without calls is a final answer"],
+    ]
+    return table(["read as", "finish reason, without case and punctuation"], rows)
+
+
+def _words(found):
+    return ", ".join(map(code, sorted(found)))
+
+
+def capabilities():
+    """
+    Return what each adapter can do, as its conformance suites declare; "" without the frameworks.
+    """
+    if not all(map(find_spec, ("langgraph", "agentscope", "agents", "pydantic_ai", "mcp"))):
+        return ""
+    file = Path(__file__).parents[1] / "adapters" / "test_shape.py"
+    spec = spec_from_file_location("shape_of_adapters", file)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return f"{module.matrix()}\n"
+
+
+TABLES = {
+    "rules": rules,
+    "codes": codes,
+    "repairs": repairs,
+    "findings": findings,
+    "settings": settings,
+    "limits": limits,
+    "input-limits": input_limits,
+    "fields": fields,
+    "events": events,
+    "documents": documents,
+    "reminders": reminders,
+    "finish-reasons": finish_reasons,
+    "capabilities": cache(capabilities),
+}
+
+
+def redrawn(name):
+    """
+    Return a page with every table as the code has it now.
+    """
+    return MARKED.sub(lambda found: f"{found[1]}{TABLES[found[2]]() or found[3]}", page(name))
+
+
+if __name__ == "__main__":
+    for each, path in PAGES.items():
+        path.write_text(redrawn(each), "utf-8")
