@@ -7,6 +7,8 @@ text. What does not fit is a PlanError, the developer's mistake, raised where it
 `UNSET` means "not given: leave it"; `None` clears a field.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Final, Literal, get_args
@@ -25,6 +27,7 @@ from todoplan.core.plan.validation import (
     tuple_of,
 )
 from todoplan.errors import PlanError
+from todoplan.lazy import listing
 
 __all__ = [
     "UNSET",
@@ -40,6 +43,7 @@ __all__ = [
     "UpdateTask",
     "WriteTodos",
 ]
+__dir__ = listing(__all__)
 
 
 class _Sentinel(Enum):
@@ -190,7 +194,7 @@ class RestorePlan:
     next_id: int = 1
 
 
-def _commands(value: Iterable["Command"]) -> tuple["Command", ...]:
+def _commands(value: Iterable[Command]) -> tuple[Command, ...]:
     legal = "a tuple of commands, such as (CreateTask('a'), StartNext())"
     commands: tuple[Command, ...] = tuple_of(value, _COMMANDS, legal)
     if Batch in map(type, commands) and _levels(commands) > LEVELS:
@@ -199,7 +203,7 @@ def _commands(value: Iterable["Command"]) -> tuple["Command", ...]:
     return commands
 
 
-def _levels(commands: tuple["Command", ...]) -> int:
+def _levels(commands: tuple[Command, ...]) -> int:
     inner = [_levels(part.commands) for part in commands if isinstance(part, Batch)]
     return 1 + max(inner, default=0)
 
@@ -210,7 +214,7 @@ class Batch:
     Several commands in order, as one: all are accepted or none. Batches may lie in a batch.
     """
 
-    commands: tuple["Command", ...] = attrs.field(converter=_commands)
+    commands: tuple[Command, ...] = attrs.field(converter=_commands)
 
 
 Command = (
@@ -225,7 +229,3 @@ Command = (
     | Batch
 )
 _COMMANDS = get_args(Command)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -6,6 +6,8 @@ codecs, views, schemas, test strategies) goes by `TASK_FIELDS`, so that a new fi
 out in silence: one that a hand-kept list had forgotten was once dropped on saving, and no test saw.
 """
 
+from __future__ import annotations
+
 from datetime import datetime
 from enum import Enum, StrEnum
 from operator import attrgetter
@@ -200,7 +202,7 @@ class Task:
         metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
     )
 
-    def but(self, **changes: Any) -> "Task":
+    def but(self, **changes: Any) -> Task:
         """
         Return a copy with the named fields changed: `attrs.evolve` at a fraction of its cost.
         """
@@ -210,7 +212,7 @@ class Task:
         copy.__class__ = Task
         return cast("Task", copy)
 
-    def moved(self, status: Status, at: datetime | None) -> "Task":
+    def moved(self, status: Status, at: datetime | None) -> Task:
         """
         Return a copy with another status, and the times that the move implies.
         """
