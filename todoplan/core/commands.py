@@ -16,7 +16,16 @@ from typing import Any, Final, Literal, get_args
 import attrs
 
 from todoplan.core.plan.frozen import EMPTY, LEVELS
-from todoplan.core.plan.model import Priority, Status, Task, Todo, as_priority, as_status
+from todoplan.core.plan.model import (
+    Priority,
+    PriorityWord,
+    Status,
+    StatusWord,
+    Task,
+    Todo,
+    as_priority,
+    as_status,
+)
 from todoplan.core.plan.validation import (
     as_id,
     as_ids,
@@ -55,19 +64,6 @@ class _Sentinel(Enum):
 
 UNSET: Final = _Sentinel.UNSET
 Unset = Literal[_Sentinel.UNSET]
-
-
-# The converters' arguments, with the words: so that a misspelled one is a type error.
-StatusWord = Status | Literal["pending", "in_progress", "completed", "cancelled"]
-PriorityWord = Priority | Literal["high", "medium", "low"]
-
-
-def _new_status(value: StatusWord) -> Status:
-    return as_status(value)
-
-
-def _new_priority(value: PriorityWord | None) -> Priority | None:
-    return as_priority(value)
 
 
 def _status(value: StatusWord | Unset) -> Status | Unset:
@@ -117,9 +113,9 @@ class CreateTask:
 
     subject: str = attrs.field(converter=as_text)
     description: str = attrs.field(default="", converter=as_text)
-    status: Status = attrs.field(default=Status.PENDING, converter=_new_status)
+    status: Status = attrs.field(default=Status.PENDING, converter=as_status)
     active_form: str | None = attrs.field(default=None, converter=as_text_or_none)
-    priority: Priority | None = attrs.field(default=None, converter=_new_priority)
+    priority: Priority | None = attrs.field(default=None, converter=as_priority)
     owner: str | None = attrs.field(default=None, converter=as_text_or_none)
     blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)

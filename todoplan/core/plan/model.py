@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import Enum, StrEnum
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import attrs
 
@@ -36,7 +36,9 @@ __all__ = [
     "TASK_FIELDS",
     "FieldKind",
     "Priority",
+    "PriorityWord",
     "Status",
+    "StatusWord",
     "Task",
     "TaskField",
     "Todo",
@@ -80,18 +82,27 @@ class Priority(StrEnum):
     LOW = "low"
 
 
-def as_status(word: str) -> Status:
+# What converters take: with the words spelled out, a misspelled one is a type error.
+StatusWord = Status | Literal["pending", "in_progress", "completed", "cancelled"]
+PriorityWord = Priority | Literal["high", "medium", "low"]
+
+
+def as_status(word: StatusWord) -> Status:
     """
     Return the status that a word names; an unknown word is a PlanError.
     """
     return word if type(word) is Status else as_member(word, Status)
 
 
-def as_priority(word: str | None) -> Priority | None:
+def as_priority(word: PriorityWord | None) -> Priority | None:
     """
     Return the priority that a word names; an unknown word is a PlanError.
     """
     return word if word is None or type(word) is Priority else as_member(word, Priority)
+
+
+def _status_or_none(word: StatusWord | None) -> Status | None:
+    return None if word is None else as_status(word)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -103,9 +114,7 @@ class Todo:
     """
 
     content: str = attrs.field(converter=as_text)
-    status: Status | None = attrs.field(
-        default=None, converter=attrs.converters.optional(as_status)
-    )
+    status: Status | None = attrs.field(default=None, converter=_status_or_none)
     active_form: str | None = attrs.field(default=None, converter=as_text_or_none)
     priority: Priority | None = attrs.field(default=None, converter=as_priority)
     id: str | None = attrs.field(default=None, converter=as_text_or_none)

@@ -42,9 +42,9 @@ __all__ = [
     "todos",
 ]
 
-Texts, Statuses = SearchStrategy[str], SearchStrategy[Status]
+Texts = SearchStrategy[str]
+Statuses = SearchStrategy[Status]
 ByKind = Mapping[FieldKind, SearchStrategy[Any]]
-"""What is drawn for a kind of fields instead of what usually is."""
 
 STATUSES = st.sampled_from(Status)
 
