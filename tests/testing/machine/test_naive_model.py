@@ -112,7 +112,7 @@ def test_the_model_knows_every_rule():
 
     But for `max_history`: how many events a command makes is what is judged, and no opinion on it.
     """
-    assert NAIVE_RULES.keys() == RULES.keys() - {"max_history"} == BROKEN.keys()
+    assert RULES.keys() - {"max_history"} == BROKEN.keys() <= NAIVE_RULES.keys()
 
 
 FAULTS = {
