@@ -1,13 +1,19 @@
 """
 The planning core for LLM agents: plan state that can be trusted and checked.
 
-The names here are the stable surface; commands and events are namespaces. Each is loaded when it is
-first asked for, so that importing the package costs nothing and brings nothing along.
+The names here are what users need first; commands and events are namespaces. Each is loaded when it
+is first asked for, so that importing the package costs nothing and brings nothing along.
+
+Public, and kept stable, are the names that `dir()` shows of `todoplan`, `todoplan.commands`,
+`todoplan.events`, `todoplan.errors`, `todoplan.core.plan.questions`, `todoplan.dialogue`,
+`todoplan.planner`, `todoplan.stores`, `todoplan.codec`, `todoplan.render` and `todoplan.testing`
+(`.strategies`, `.adapters`, `.stores`); those of `todoplan.adapters.*` are public and provisional.
+All else is internal, whatever its name, and may change in any version.
 """
 
 from typing import TYPE_CHECKING
 
-from todoplan.lazy import loader
+from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
     from todoplan.core import commands
@@ -17,7 +23,9 @@ if TYPE_CHECKING:
     from todoplan.core.events.apply import apply, replay
     from todoplan.core.plan.model import Priority, Status, Task, Todo
     from todoplan.core.plan.plan import Plan
-    from todoplan.core.problems import Problem
+    from todoplan.core.problems import Problem, explain
+    from todoplan.core.rules.change import Change
+    from todoplan.core.rules.limits import Limits
     from todoplan.core.rules.policy import Policy
     from todoplan.core.rules.presets import (
         AGENTSCOPE,
@@ -51,7 +59,9 @@ __all__ = [
     "TODOS",
     "Accepted",
     "AsyncPlanner",
+    "Change",
     "FileStore",
+    "Limits",
     "MemoryStore",
     "Plan",
     "Planner",
@@ -70,9 +80,11 @@ __all__ = [
     "commands",
     "decide",
     "events",
+    "explain",
     "plan_of",
     "replay",
 ]
+__dir__ = listing(__all__)
 
 if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
     __getattr__ = loader(
@@ -85,7 +97,9 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
             "core.events.types": "events",
             "core.plan.model": ("Priority", "Status", "Task", "Todo"),
             "core.plan.plan": ("Plan",),
-            "core.problems": ("Problem",),
+            "core.problems": ("Problem", "explain"),
+            "core.rules.change": ("Change",),
+            "core.rules.limits": ("Limits",),
             "core.rules.policy": ("Policy",),
             "core.rules.presets": (
                 "AGENTSCOPE",
@@ -106,7 +120,3 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
             "stores.memory": ("MemoryStore",),
         },
     )
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from todoplan.lazy import listing
+
 __all__ = [
     "CodecError",
     "MissingExtraError",
@@ -10,6 +12,7 @@ __all__ = [
     "StoreError",
     "TodoplanError",
 ]
+__dir__ = listing(__all__)
 
 
 class TodoplanError(Exception):

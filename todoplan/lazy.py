@@ -1,7 +1,8 @@
 """
-Packages that have names without having loaded them: each comes from its home when asked for.
+What a public namespace is made of: names that are loaded when asked for, and a short `dir()`.
 
-It costs nothing to import such a package, and it brings along only what is used.
+`loader` has each name come from its home: importing the package costs nothing, and it brings along
+only what is used. `listing` leaves out of `dir()` what a module itself imports.
 """
 
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-__all__ = ["loader"]
+__all__ = ["listing", "loader"]
 
 
 def loader(package: str, homes: Mapping[str, Sequence[str] | str]) -> Callable[[str], Any]:
@@ -34,3 +35,10 @@ def loader(package: str, homes: Mapping[str, Sequence[str] | str]) -> Callable[[
         return found
 
     return load
+
+
+def listing(names: Sequence[str]) -> Callable[[], list[str]]:
+    """
+    Return a module's `__dir__`, which shows the public names and nothing else.
+    """
+    return lambda: sorted(names)

@@ -11,14 +11,13 @@ from todoplan.codec import (
     dump_journal,
     dump_plan,
     entry_from_data,
-    entry_from_line,
     entry_to_data,
-    entry_to_line,
     load_journal,
     load_plan,
     plan_to_data,
 )
 from todoplan.codec.checks import checksum
+from todoplan.codec.journals import entry_from_line, entry_to_line
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import StatusChanged, TaskCreated

@@ -13,18 +13,16 @@ from support.documents import around, full_task
 
 from todoplan.codec import (
     dump_plan,
-    entry_from_line,
-    entry_to_line,
     json_schema,
     load_plan,
     plan_from_data,
     plan_to_data,
-    read_agentscope,
-    task_to_agentscope,
     to_langchain,
 )
 from todoplan.codec.events import CHANGES
 from todoplan.codec.foreign import langchain
+from todoplan.codec.foreign.agentscope import read_agentscope, task_to_agentscope
+from todoplan.codec.journals import entry_from_line, entry_to_line
 from todoplan.codec.tasks import FIELD_READERS, fragment, read_task, write_task
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import PlanRestored, TaskCreated, TaskEdited

@@ -6,7 +6,6 @@ from types import MappingProxyType
 import pytest
 
 from todoplan.codec import (
-    UPCASTERS,
     dump_journal,
     dump_plan,
     entry_from_data,
@@ -16,6 +15,7 @@ from todoplan.codec import (
     plan_from_data,
     plan_to_data,
 )
+from todoplan.codec.versions import UPCASTERS
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import TaskDeleted

@@ -9,6 +9,7 @@ import pytest
 from support.talk import check_reply, planned, texts_of, toolbox, write
 
 from todoplan import DEFAULT, STRICT, Plan, dialogue
+from todoplan.core.rules.presets import CLAUDE_STRICT
 from todoplan.dialogue import LEAN, TASKS
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -112,11 +113,11 @@ def test_what_is_no_tool_set_or_policy_is_refused_at_once(wrong, wanted):
 
 def test_a_policy_that_cannot_be_kept_is_refused_with_the_remedy():
     """The message says which rules, of which set, and what to write."""
-    Toolbox(TASKS, STRICT)
+    Toolbox(TASKS, CLAUDE_STRICT)
     with pytest.raises(
         PlanError, match="the tool set lean takes no active_form, priority"
     ) as raised:
-        Toolbox(LEAN, STRICT)
+        Toolbox(LEAN, CLAUDE_STRICT)
     assert 'policy.but(active_form_required="off", priority_required="off")' in str(raised.value)
     assert raised.value.data["rules"] == ("active_form_required", "priority_required")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.policies import strict_for
 
 from todoplan.core.commands import Batch, CreateTask, DeleteTask, UpdateTask
 from todoplan.core.decide.decide import Accepted, Rejected
@@ -17,7 +18,7 @@ from todoplan.core.events.apply import apply, replay
 from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.presets import DEFAULT, STRICT
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import TASKS, tasks
@@ -144,7 +145,7 @@ def test_undo_works_under_any_policy():
     """
     A strict policy refuses commands, not going back.
     """
-    strict = STRICT.but(active_form_required="off", priority_required="off")
+    strict = strict_for(LEAN)
     planner = Planner(toolbox=Toolbox(LEAN, strict.but(duplicate_content="off")))
     assert not planner.call("plan", {"write": ["a", "b"]}).is_error
     assert not planner.call("plan", {"done": [1]}).is_error

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.model import Task
 from todoplan.testing import strategies as shipped
+from todoplan.testing.strategies.text import HOSTILE
 
 UNSAFE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e"
@@ -17,7 +18,7 @@ UNSAFE = re.compile(
 """What no text that is shown may hold, but for its newlines."""
 
 CORPUS = (
-    *chain.from_iterable(shipped.HOSTILE.values()),
+    *chain.from_iterable(HOSTILE.values()),
     "\x1b]52;c;cm0gLXJmIC8=\x07copied",
     "\x1bP$q\x1b\\status",
     "\x1bPtmux;\x1b\x1b]52;c;eA==\x07\x1b\\nested",

@@ -8,13 +8,14 @@ from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 from todoplan.testing import strategies as shipped
+from todoplan.testing.strategies import command as some_command
 from todoplan.testing.strategies import text as texts
 from todoplan.testing.strategies import values
 
 __all__ = ["NO_IDS", "CreateTasks", "Todo"]
 
 NO_IDS, few, statuses = texts.NO_IDS, texts.few, values.STATUSES
-policies, creations = shipped.policies, shipped.creations
+policies, creations = shipped.policies, some_command.creations
 ids, any_ids = texts.ids(), texts.any_ids()
 aware_times, times = values.aware_times(), values.times()
 json_values, metadata = values.json_values(), values.metadata()
@@ -22,9 +23,9 @@ good_texts = st.sampled_from(["a", "b", "c", "d", "A", " a ", "b!", "\uff23", "a
 
 moves = st.builds(UpdateTask, ids, status=statuses)
 links = st.builds(UpdateTask, ids, add_blocked_by=few(ids, 2), add_blocks=few(ids, 1))
-legal_writes = shipped.writes(good_texts, st.nothing())
-legal_lists = shipped.lists(good_texts, st.just(()))
-updates, lists, commands = shipped.updates(), shipped.lists(), shipped.commands()
+legal_writes = some_command.writes(good_texts, st.nothing())
+legal_lists = some_command.lists(good_texts, st.just(()))
+updates, lists, commands = some_command.updates(), some_command.lists(), shipped.commands()
 
 
 def todos(text=None, given_ids=None):

@@ -19,6 +19,7 @@ from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import PlanError
 from todoplan.testing import strategies as some
+from todoplan.testing.strategies import calls
 from todoplan.testing.strategies.calls import makes_sense
 
 CHAIN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))], revision=2)
@@ -92,7 +93,7 @@ def test_arguments_are_well_formed(toolset, data, plan):
     call = data.draw(some.arguments(toolset, plan))
     assert makes_sense(toolset.find(call.name), call.arguments)
     for tool in toolset.tools:
-        drawn = data.draw(some.arguments_of(tool, plan))
+        drawn = data.draw(calls.arguments_of(tool, plan))
         assert makes_sense(tool, drawn)
         reply = Toolbox(toolset).call(plan, toolset.shown(tool.key), drawn)
         assert "bad_id" not in str(reply.problems)
@@ -102,7 +103,7 @@ def test_a_tool_that_takes_nothing_has_no_arguments():
     """Where no arguments make sense nothing is drawn, rather than what makes none."""
     picky = attrs.evolve(TODOS.tools[0], request=lambda _: Problem("never"))
     with pytest.raises(Unsatisfiable):
-        find(some.arguments_of(picky), lambda _: True, settings=FEW)
+        find(calls.arguments_of(picky), lambda _: True, settings=FEW)
 
 
 @given(some.turns(LEAN))

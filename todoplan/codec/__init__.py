@@ -13,33 +13,26 @@ systems.
 
 from todoplan.codec.foreign.agentscope import (
     from_agentscope,
-    read_agentscope,
-    task_to_agentscope,
     to_agentscope,
 )
 from todoplan.codec.foreign.langchain import from_langchain, to_langchain
 from todoplan.codec.journals import (
     dump_journal,
     entry_from_data,
-    entry_from_line,
     entry_to_data,
-    entry_to_line,
     load_journal,
 )
 from todoplan.codec.plans import dump_plan, load_plan, plan_from_data, plan_to_data
 from todoplan.codec.schema import json_schema
-from todoplan.codec.versions import UPCASTERS, VERSION, Upcasters
+from todoplan.codec.versions import VERSION
+from todoplan.lazy import listing
 
 __all__ = [
-    "UPCASTERS",
     "VERSION",
-    "Upcasters",
     "dump_journal",
     "dump_plan",
     "entry_from_data",
-    "entry_from_line",
     "entry_to_data",
-    "entry_to_line",
     "from_agentscope",
     "from_langchain",
     "json_schema",
@@ -47,8 +40,7 @@ __all__ = [
     "load_plan",
     "plan_from_data",
     "plan_to_data",
-    "read_agentscope",
-    "task_to_agentscope",
     "to_agentscope",
     "to_langchain",
 ]
+__dir__ = listing(__all__)

@@ -7,6 +7,8 @@ text. What does not fit is a PlanError, the developer's mistake, raised where it
 `UNSET` means "not given: leave it"; `None` clears a field.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Final, Literal, get_args
@@ -14,7 +16,16 @@ from typing import Any, Final, Literal, get_args
 import attrs
 
 from todoplan.core.plan.frozen import EMPTY, LEVELS
-from todoplan.core.plan.model import Priority, Status, Task, Todo, as_priority, as_status
+from todoplan.core.plan.model import (
+    Priority,
+    PriorityWord,
+    Status,
+    StatusWord,
+    Task,
+    Todo,
+    as_priority,
+    as_status,
+)
 from todoplan.core.plan.validation import (
     as_id,
     as_ids,
@@ -25,6 +36,7 @@ from todoplan.core.plan.validation import (
     tuple_of,
 )
 from todoplan.errors import PlanError
+from todoplan.lazy import listing
 
 __all__ = [
     "UNSET",
@@ -40,6 +52,7 @@ __all__ = [
     "UpdateTask",
     "WriteTodos",
 ]
+__dir__ = listing(__all__)
 
 
 class _Sentinel(Enum):
@@ -51,19 +64,6 @@ class _Sentinel(Enum):
 
 UNSET: Final = _Sentinel.UNSET
 Unset = Literal[_Sentinel.UNSET]
-
-
-# The converters' arguments, with the words: so that a misspelled one is a type error.
-StatusWord = Status | Literal["pending", "in_progress", "completed", "cancelled"]
-PriorityWord = Priority | Literal["high", "medium", "low"]
-
-
-def _new_status(value: StatusWord) -> Status:
-    return as_status(value)
-
-
-def _new_priority(value: PriorityWord | None) -> Priority | None:
-    return as_priority(value)
 
 
 def _status(value: StatusWord | Unset) -> Status | Unset:
@@ -113,9 +113,9 @@ class CreateTask:
 
     subject: str = attrs.field(converter=as_text)
     description: str = attrs.field(default="", converter=as_text)
-    status: Status = attrs.field(default=Status.PENDING, converter=_new_status)
+    status: Status = attrs.field(default=Status.PENDING, converter=as_status)
     active_form: str | None = attrs.field(default=None, converter=as_text_or_none)
-    priority: Priority | None = attrs.field(default=None, converter=_new_priority)
+    priority: Priority | None = attrs.field(default=None, converter=as_priority)
     owner: str | None = attrs.field(default=None, converter=as_text_or_none)
     blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
@@ -190,7 +190,7 @@ class RestorePlan:
     next_id: int = 1
 
 
-def _commands(value: Iterable["Command"]) -> tuple["Command", ...]:
+def _commands(value: Iterable[Command]) -> tuple[Command, ...]:
     legal = "a tuple of commands, such as (CreateTask('a'), StartNext())"
     commands: tuple[Command, ...] = tuple_of(value, _COMMANDS, legal)
     if Batch in map(type, commands) and _levels(commands) > LEVELS:
@@ -199,7 +199,7 @@ def _commands(value: Iterable["Command"]) -> tuple["Command", ...]:
     return commands
 
 
-def _levels(commands: tuple["Command", ...]) -> int:
+def _levels(commands: tuple[Command, ...]) -> int:
     inner = [_levels(part.commands) for part in commands if isinstance(part, Batch)]
     return 1 + max(inner, default=0)
 
@@ -210,7 +210,7 @@ class Batch:
     Several commands in order, as one: all are accepted or none. Batches may lie in a batch.
     """
 
-    commands: tuple["Command", ...] = attrs.field(converter=_commands)
+    commands: tuple[Command, ...] = attrs.field(converter=_commands)
 
 
 Command = (
@@ -225,7 +225,3 @@ Command = (
     | Batch
 )
 _COMMANDS = get_args(Command)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -12,12 +12,12 @@ asked for.
 
 from typing import TYPE_CHECKING
 
-from todoplan.lazy import loader
+from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
     from todoplan.dialogue.clock import Clock, utc_now
     from todoplan.dialogue.guidance.conversation import Message, ToolResult, text_of
-    from todoplan.dialogue.guidance.guidance import Advice, Guidance
+    from todoplan.dialogue.guidance.guidance import Advice, Guidance, unfinished_error
     from todoplan.dialogue.guidance.memory import Memory
     from todoplan.dialogue.guidance.settings import Settings
     from todoplan.dialogue.intake.parsing import InputLimits
@@ -50,8 +50,10 @@ __all__ = [
     "answered_beside",
     "tasks",
     "text_of",
+    "unfinished_error",
     "utc_now",
 ]
+__dir__ = listing(__all__)
 
 if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
     __getattr__ = loader(
@@ -59,7 +61,7 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
         {
             "clock": ("Clock", "utc_now"),
             "guidance.conversation": ("Message", "ToolResult", "text_of"),
-            "guidance.guidance": ("Advice", "Guidance"),
+            "guidance.guidance": ("Advice", "Guidance", "unfinished_error"),
             "guidance.memory": ("Memory",),
             "guidance.settings": ("Settings",),
             "intake.parsing": ("InputLimits",),
@@ -71,7 +73,3 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
             "tools.toolset": ("ToolSet",),
         },
     )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -8,7 +8,7 @@ at once, `async_planner` awaits it. `telling` is how subscribers come to hear of
 
 from typing import TYPE_CHECKING
 
-from todoplan.lazy import loader
+from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
     from todoplan.planner.async_planner import AsyncPlanner
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from todoplan.stores.base import AnyStore
 
 __all__ = ["AnyStore", "AsyncPlanner", "Planner", "Subscriber"]
+__dir__ = listing(__all__)
 
 if not TYPE_CHECKING:  # asyncio takes longer to import than all the rest
     __getattr__ = loader(

@@ -16,6 +16,8 @@ Where no loop of asyncio runs (Trio, or a store's test suite), stores are called
 told where we are; what a cancelled call leaves untold there is told after the next command.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress

@@ -1,5 +1,7 @@
 """`Planner`: transactions carried out at once, in the thread that asks for them."""
 
+from __future__ import annotations
+
 from collections.abc import Coroutine, Sequence
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar

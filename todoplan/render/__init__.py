@@ -1,1 +1,32 @@
-"""Plans for people: text, Markdown, Mermaid, DOT and HTML, all from one outline."""
+"""
+Plans for people: text, Markdown, Mermaid, DOT and HTML, all from one outline.
+
+Read `outline` first: the lines of a plan, in order and indented. Each other module writes them in
+one format, with texts made safe by `cleaning` (law 14).
+"""
+
+from typing import TYPE_CHECKING
+
+from todoplan.lazy import listing, loader
+
+if TYPE_CHECKING:
+    from todoplan.render.dot import to_dot
+    from todoplan.render.markdown import to_markdown
+    from todoplan.render.mermaid import to_mermaid
+    from todoplan.render.page import to_html
+    from todoplan.render.text import to_text
+
+__all__ = ["to_dot", "to_html", "to_markdown", "to_mermaid", "to_text"]
+__dir__ = listing(__all__)
+
+if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
+    __getattr__ = loader(
+        __name__,
+        {
+            "dot": ("to_dot",),
+            "markdown": ("to_markdown",),
+            "mermaid": ("to_mermaid",),
+            "page": ("to_html",),
+            "text": ("to_text",),
+        },
+    )

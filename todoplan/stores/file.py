@@ -23,7 +23,8 @@ from typing import Any
 
 import attrs
 
-from todoplan.codec import VERSION, entry_from_data, entry_to_line
+from todoplan.codec import VERSION, entry_from_data
+from todoplan.codec.journals import entry_to_line
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.versions import check_head
 from todoplan.core.events.apply import replay

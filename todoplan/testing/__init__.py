@@ -10,27 +10,23 @@ Inside, read `strategies` first, for everything else draws from them, then `mach
 suites, which share only `assertions`. `registering` is what Hypothesis loads by itself.
 """
 
-from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from todoplan.errors import MissingExtraError
+from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
     from todoplan.testing import strategies
     from todoplan.testing.machine import PlanMachine, ToolMachine
 
 __all__ = ["PlanMachine", "ToolMachine", "strategies"]
+__dir__ = listing(__all__)
 
 if find_spec(_NEEDED := "hypothesis") is None:
     raise MissingExtraError.of(_NEEDED, "testing")
 
 if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
-
-    def __getattr__(name: str) -> Any:
-        if name == "strategies":
-            return import_module("todoplan.testing.strategies")
-        if name in __all__:
-            return getattr(import_module("todoplan.testing.machine"), name)
-        msg = f"module 'todoplan.testing' has no attribute {name!r}"
-        raise AttributeError(msg)
+    __getattr__ = loader(
+        __name__, {"strategies": "strategies", "machine": ("PlanMachine", "ToolMachine")}
+    )

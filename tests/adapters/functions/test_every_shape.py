@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.policies import strict_for
 from support.strategies import json_values, statuses
 from support.wires import WIRES, Sent, numbered
 
 from todoplan.adapters.functions import Answered
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.presets import STRICT
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
@@ -236,8 +236,7 @@ def test_the_same_script_gives_the_same_through_every_shape(name, data):
     """
     Law 12: equal plans, events, replies and texts, and those of the toolbox itself.
     """
-    formless = STRICT.but(active_form_required="off", priority_required="off")
-    strict = formless if name == "lean" else STRICT
+    strict = strict_for(TOOLSETS[name])
     policy = data.draw(st.sampled_from([Toolbox().policy, strict]))
     toolbox = Toolbox(TOOLSETS[name], policy)
     script = data.draw(st.lists(st.lists(CALLS[name], max_size=5), max_size=4))

@@ -9,9 +9,10 @@ from langchain.agents.middleware import TodoListMiddleware
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from support.policies import strict_for
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import STRICT, Plan, commands, plan_of
+from todoplan import LEAN, STRICT, Plan, commands, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     PlanState,
@@ -176,7 +177,7 @@ def test_an_edit_is_judged_by_the_agents_own_policy():
     bare = commands.CreateTask("a")
     assert isinstance(edit_plan(made, THREAD, bare), Rejected)
     assert isinstance(asyncio.run(aedit_plan(made, THREAD, bare)), Rejected)
-    lenient = STRICT.but(active_form_required="off", priority_required="off")
+    lenient = strict_for(LEAN)
     assert isinstance(edit_plan(made, THREAD, bare, policy=lenient), Accepted)
     graph = StateGraph(PlanState).add_node("model", lambda _: {})
     graph = graph.add_edge(START, "model").add_edge("model", END)

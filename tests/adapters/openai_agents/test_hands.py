@@ -6,8 +6,9 @@ import json
 import pytest
 from agents import Agent
 from support.openai_agents_runs import agent_of, create, plan_of, run, scripted, stream
+from support.policies import strict_for
 
-from todoplan import STRICT, Plan, commands
+from todoplan import LEAN, STRICT, Plan, commands
 from todoplan import plan_of as new_plan
 from todoplan.adapters.openai_agents import (
     Planning,
@@ -71,7 +72,7 @@ def test_an_edit_is_judged_by_the_sessions_policy_unless_another_is_given():
     """
     planning = Planning(Toolbox(tasks(), STRICT))
     bare = commands.CreateTask("a")
-    lenient = STRICT.but(active_form_required="off", priority_required="off")
+    lenient = strict_for(LEAN)
     assert isinstance(asyncio.run(edit_plan(planning, bare)), Rejected)
     assert isinstance(asyncio.run(edit_plan(planning, bare, policy=lenient)), Accepted)
 

@@ -3,9 +3,10 @@
 import pytest
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelRequest
+from support.policies import strict_for
 from support.pydantic_ai_agent import Script, planner, run, saved, use
 
-from todoplan import STRICT, Plan, commands, plan_of
+from todoplan import LEAN, STRICT, Plan, commands, plan_of
 from todoplan.adapters.pydantic_ai import (
     Planning,
     edit_plan,
@@ -74,7 +75,7 @@ def test_an_edit_is_judged_by_the_plannings_policy_unless_another_is_given(make)
     The capability's, or that of the tools alone.
     """
     planning = make(Toolbox(tasks(), STRICT))
-    lenient = STRICT.but(active_form_required="off", priority_required="off")
+    lenient = strict_for(LEAN)
     assert isinstance(edit_plan(planning, [], EDIT)[0], Rejected)
     decision, messages = edit_plan(planning, [], EDIT, policy=lenient)
     assert isinstance(decision, Accepted)

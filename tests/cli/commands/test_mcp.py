@@ -13,10 +13,12 @@ from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 from support.mcp_client import connected, over_http
 from support.mcp_server import environment
+from support.policies import strict_for
 
-from todoplan import STRICT
+from todoplan import LEAN, STRICT
 from todoplan.cli.commands import mcp as mcp_command
 from todoplan.cli.commands.mcp import TOKEN, Address, Served, serve
+from todoplan.dialogue.tools.toolset import unmet_rules
 from todoplan.stores.file import FileStore
 
 SECRET = "open-sesame-1234"  # noqa: S105 - of a server that lives for a test
@@ -133,10 +135,9 @@ def test_a_missing_extra_is_exit_2(invoke, monkeypatch):
 def test_rules_that_a_tool_set_cannot_keep_are_off_and_told(screen, complaints):
     """Any tool set goes with any policy: a server's user cannot change the rules one by one."""
     box = mcp_command._toolbox(Served(toolset="lean", policy="strict"), screen)
-    assert box.policy == STRICT.but(active_form_required="off", priority_required="off")
-    assert "lean cannot keep active_form_required, priority_required: off here" in complaints(
-        screen
-    )
+    assert box.policy == strict_for(LEAN)
+    off = ", ".join(unmet_rules(LEAN, STRICT))
+    assert f"lean cannot keep {off}: off here" in complaints(screen)
     assert mcp_command._toolbox(Served(toolset="tasks", policy="strict"), screen).policy == STRICT
     assert complaints(screen).count("\n") == 1
 

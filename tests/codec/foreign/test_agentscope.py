@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.documents import plans
 
-from todoplan.codec import from_agentscope, task_to_agentscope, to_agentscope
+from todoplan.codec import from_agentscope, to_agentscope
+from todoplan.codec.foreign.agentscope import task_to_agentscope
 from todoplan.codec.text import parse, to_text
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.frozen import FrozenDict

@@ -4,6 +4,7 @@ import typing
 
 import pytest
 from hypothesis import given
+from support.policies import strict_for
 from support.strategies import commands, full_plans
 from support.talk import PYTHON, planned, toolbox, write
 
@@ -33,6 +34,8 @@ from todoplan.dialogue.replies.phrasing import (
     not_in_reply,
     whole_list_text,
 )
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.todos import TODOS
 
 WORDS = {
     TaskCreated(Task("1", "a")): "#1 created",
@@ -106,7 +109,7 @@ def test_errors_about_a_large_plan_are_as_short():
     assert "1 -> 2 -> 3" in reply.text
     assert "-> 1000 -> 1" in reply.text
     assert len(reply.text) < 500
-    strict = toolbox("todos", "strict").call(plan, "write_todos", {"todos": ["x"]})
+    strict = Toolbox(TODOS, strict_for(TODOS)).call(plan, "write_todos", {"todos": ["x"]})
     assert "leaves out open tasks (#1-#1000)" in strict.text
     assert len(strict.text) < 900
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import BOXES, TOOLSETS, planned
 
-from todoplan import DEFAULT, STRICT, Plan, Policy, Rule
+from todoplan import DEFAULT, Plan, Policy, Rule
+from todoplan.core.rules.presets import CLAUDE_STRICT
 from todoplan.dialogue import LEAN, TASKS, TODOS, WRITE_TODOS, tasks
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.toolset import ToolSet, unmet_rules
@@ -113,7 +114,7 @@ FORMS = {"active_form_required": "active_form", "priority_required": "priority"}
 )
 def test_a_demand_is_unmet_where_no_tool_takes_the_field(toolset, found):
     """Of rules at error; where they warn or are off nothing is in the way."""
-    assert unmet_rules(toolset, STRICT) == found
+    assert unmet_rules(toolset, CLAUDE_STRICT) == found
     assert unmet_rules(toolset, DEFAULT) == {}
 
 

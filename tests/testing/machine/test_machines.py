@@ -7,6 +7,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 from support.faults_of_loops import FAULTS, loses_an_edge, plan_behind, tampered
+from support.policies import strict_for
 
 from todoplan.core.commands import CreateTask, DeleteTask, WriteTodos
 from todoplan.core.decide.decide import decide
@@ -113,7 +114,7 @@ class Tasks(ToolMachine):
 
 class Lean(ToolMachine):
     toolset = LEAN
-    policy = STRICT.but(active_form_required="off", priority_required="off")
+    policy = strict_for(LEAN)
 
 
 class Unbroken(ToolMachine):

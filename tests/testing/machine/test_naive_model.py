@@ -67,6 +67,7 @@ def refusal(script, policy):
 
 
 BROKEN = {
+    **{rule.name: [(ONE,)] for rule in RULES.values() if rule.new_tasks_need},
     "single_in_progress": [(DOING, DOING)],
     "some_in_progress": [(DOING, Batch((UpdateTask("1", status="pending"),)))],
     "first_in_progress": [(TWO,), (WriteTodos((Todo("a"),)),)],
@@ -82,7 +83,6 @@ BROKEN = {
     "empty_write": [(ONE, WriteTodos(()))],
     "duplicate_content": [(ONE, CreateTask(" A! ")), (TWO, UpdateTask("2", subject="A"))],
     "active_form_required": [(CreateTasks((CreateTask("a", active_form="x"), ONE)),)],
-    "priority_required": [(ONE,)],
     "max_items": [(ONE, ONE, ONE)],
     "max_text": [(CreateTask("a" * 9),), (ONE, UpdateTask("1", description="a" * 9))],
     "max_edges": [(TWO, CreateTask("c", blocked_by=("1", "2")))],
@@ -112,7 +112,7 @@ def test_the_model_knows_every_rule():
 
     But for `max_history`: how many events a command makes is what is judged, and no opinion on it.
     """
-    assert NAIVE_RULES.keys() == RULES.keys() - {"max_history"} == BROKEN.keys()
+    assert RULES.keys() - {"max_history"} == BROKEN.keys() <= NAIVE_RULES.keys()
 
 
 FAULTS = {

@@ -65,7 +65,7 @@ def anew():
     """
     Return `todoplan.testing` as it is when nothing of it has been asked for.
     """
-    spec = importlib.util.spec_from_file_location("todoplan_testing_anew", testing.__file__)
+    spec = importlib.util.spec_from_file_location("todoplan.testing", testing.__file__)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

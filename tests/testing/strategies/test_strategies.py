@@ -25,6 +25,8 @@ from todoplan.dialogue.guidance.conversation import Message, is_final_answer
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.errors import PlanError
 from todoplan.testing import strategies as some
+from todoplan.testing.strategies import calls, text, values
+from todoplan.testing.strategies import command as some_command
 from todoplan.testing.strategies.command import EVENTS
 from todoplan.testing.strategies.text import HOSTILE
 
@@ -57,7 +59,7 @@ def edges(plan):
     return {(place[task.id], place[end]) for task in plan for end in task.blocks}
 
 
-@given(st.sampled_from(some.SHAPES), st.integers(0, 5), st.data())
+@given(st.sampled_from(values.SHAPES), st.integers(0, 5), st.data())
 @SOME
 def test_plans_have_their_size_and_are_whole(shape, size, data):
     """A plan of any shape is one that `plan_of` takes, and of the size that was asked for."""
@@ -98,7 +100,7 @@ def test_other_things_shrink_to_little():
     assert least(some.todos()) == Todo("a")
     assert least(some.commands()) in (commands.StartNext(), commands.CreateTask("a"))
     assert least(some.scripts(), len) == (commands.CreateTask("a"),)
-    assert least(some.titles(), lambda text: len(text) > 3) == "a000"
+    assert least(text.titles(), lambda text: len(text) > 3) == "a000"
     assert least(some.arguments(LEAN)).arguments == {}
     assert least(some.conversations()) == (Message("user"),)
 
@@ -160,12 +162,12 @@ def default_fields(strategy, type_, fields=lambda drawn: drawn):
 
 MADE = {
     "tasks in plans": (some.plans(), Task, tuple),
-    "creations": (some.creations(), commands.CreateTask, lambda made: [made]),
-    "updates": (some.updates(), commands.UpdateTask, lambda made: [made]),
+    "creations": (some_command.creations(), commands.CreateTask, lambda made: [made]),
+    "updates": (some_command.updates(), commands.UpdateTask, lambda made: [made]),
     "lines": (some.todos(), Todo, lambda made: [made]),
-    "writes": (some.writes(), commands.WriteTodos, lambda made: [made]),
-    "what is brought back": (some.restores(), Task, lambda made: made.tasks),
-    "limits": (some.limits(), Limits, lambda made: [made]),
+    "writes": (some_command.writes(), commands.WriteTodos, lambda made: [made]),
+    "what is brought back": (some_command.restores(), Task, lambda made: made.tasks),
+    "limits": (values.limits(), Limits, lambda made: [made]),
 }
 
 
@@ -207,7 +209,7 @@ def test_every_field_is_edited(name):
 
 def test_fields_may_be_drawn_otherwise():
     """A test may say what each kind of field holds, and keeps the rest."""
-    at = some.times().filter(bool)
+    at = values.times().filter(bool)
     task = least(some.tasks(st.just("x"), kinds={FieldKind.TIME: at, FieldKind.TEXT: st.just("t")}))
     assert (task.subject, task.description, task.owner) == ("x", "t", None)
     assert None not in {task.created_at, task.updated_at, task.started_at, task.completed_at}
@@ -252,7 +254,7 @@ FOUND_IN = {
     "a task with times": (some.tasks(), lambda task: task.completed_at),
     "edges among any": (some.plans(min_size=2), edges),
     "gaps": (some.plans(min_size=2), lambda plan: plan.next_id > len(plan) + 3),
-    "local blockers": (some.lists(), lambda made: any(each.blocks for each in made.items)),
+    "local blockers": (some_command.lists(), lambda made: any(each.blocks for each in made.items)),
 }
 
 
@@ -312,7 +314,7 @@ def test_a_tool_that_takes_nothing_has_no_arguments():
     """Where no choice of arguments makes sense, none is drawn."""
     tool = attrs.evolve(LEAN.tools[0], request=lambda _: Problem("never"))
     with pytest.raises(Unsatisfiable):
-        find(some.arguments_of(tool), lambda _: True, settings=settings(FOUND, max_examples=10))
+        find(calls.arguments_of(tool), lambda _: True, settings=settings(FOUND, max_examples=10))
 
 
 def test_an_unknown_kind_of_attack_is_an_error():
@@ -321,7 +323,7 @@ def test_an_unknown_kind_of_attack_is_an_error():
         some.hostile_texts("x")
 
 
-@given(some.conversations(LEAN, ended=True), some.conversations(ended=False), some.messages())
+@given(some.conversations(LEAN, ended=True), some.conversations(ended=False), calls.messages())
 @SOME
 def test_conversations_could_have_been(ended, open_, message):
     """Every call is answered in order, and an ended one ends with a final answer."""
@@ -334,7 +336,7 @@ def test_conversations_could_have_been(ended, open_, message):
     assert message.role in {"user", "assistant", "tool", "system"}
 
 
-@given(some.titles(), some.texts(), some.times(), some.metadata(), some.json_values())
+@given(text.titles(), some.texts(), values.times(), values.metadata(), values.json_values())
 @SOME
 def test_texts_and_values(title, text, time, metadata, value):
     """Titles are never blank nor hold controls; times are aware."""

@@ -29,6 +29,7 @@ from todoplan.adapters.agentscope.tools import (
     TaskUpdate,
     make_tools,
 )
+from todoplan.lazy import listing
 
 __all__ = [
     "PlanMiddleware",
@@ -45,3 +46,4 @@ __all__ = [
     "repair",
     "seed_plan",
 ]
+__dir__ = listing(__all__)

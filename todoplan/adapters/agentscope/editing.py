@@ -5,6 +5,8 @@ All of it is done at once, with nothing awaited, on the state that the tools rea
 call: an edit is in the plan also while a reply is under way (law 16).
 """
 
+from __future__ import annotations
+
 from agentscope.agent import Agent
 from agentscope.state import AgentState
 

@@ -7,6 +7,8 @@ AgentScope asks it again; the premature text has been streamed by then, and stay
 What guidance remembers stands in the agent's state, and with it what it is about to say.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress

@@ -21,7 +21,7 @@ from agentscope.agent import Agent
 from agentscope.state import AgentState
 from agentscope.state import Task as TheirTask
 
-from todoplan.codec import read_agentscope, task_to_agentscope
+from todoplan.codec.foreign.agentscope import read_agentscope, task_to_agentscope
 from todoplan.codec.foreign.mirror import Mirror
 from todoplan.codec.recent import read_recent, with_entry
 from todoplan.core.decide.assembly import plan_of

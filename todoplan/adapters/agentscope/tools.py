@@ -6,6 +6,8 @@ that each sees what the one before it has done. Only whole-list writes must be l
 (law 13): `on_acting` sees one call at a time, but the context shows all of the turn.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from copy import deepcopy

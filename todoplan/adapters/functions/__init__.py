@@ -11,5 +11,7 @@ be an SDK's own object or the dict of it.
 """
 
 from todoplan.adapters.functions._wire import Answered
+from todoplan.lazy import listing
 
 __all__ = ["Answered"]
+__dir__ = listing(__all__)

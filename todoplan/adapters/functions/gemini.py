@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from todoplan.adapters.functions._wire import Shape, Wire, behind, entries, look, make_call
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
+from todoplan.lazy import listing
 
 __all__ = ["answer", "calls_in", "make_tools", "results_of", "with_reminder"]
+__dir__ = listing(__all__)
 
 
 def _define(tools: Sequence[Definition], _strict: bool) -> list[Shape]:  # noqa: FBT001 - a Wire's

@@ -7,7 +7,8 @@ Plans in LangChain, LangGraph and DeepAgents: `pip install 'todoplan[langgraph]'
 `command_update` how a node or a tool of its own does.
 
 Read `state` first: where the plan lives, and who writes it when. Then `tools` and `middleware`,
-which the model's turns go through, and `editing`, which the application uses between them.
+which the model's turns go through (`conversation` is what guidance reads of its messages), and
+`editing`, which the application uses between them.
 """
 
 from todoplan.errors import MissingExtraError
@@ -41,6 +42,7 @@ from todoplan.adapters.langgraph.state import (
     todos_of,
 )
 from todoplan.adapters.langgraph.tools import make_tools
+from todoplan.lazy import listing
 
 __all__ = [
     "PlanMiddleware",
@@ -61,3 +63,4 @@ __all__ = [
     "seed_plan",
     "todos_of",
 ]
+__dir__ = listing(__all__)

@@ -9,6 +9,8 @@ seen is that a thread is between two steps and that nothing says why: no interru
 edit. A process that was killed leaves the same: that is what `stopped=True` is for.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig

@@ -11,7 +11,7 @@ is judged where it arrives: in `wrap_model_call`, by asking the model again with
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from typing import Annotated, Any, NotRequired, cast
 
 from langchain.agents.middleware import (
@@ -22,17 +22,11 @@ from langchain.agents.middleware import (
     ModelResponse,
 )
 from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
-from langchain_core.messages import (
-    AIMessage,
-    AnyMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
+from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from langgraph.channels import UntrackedValue
 from langgraph.types import Command
 
+from todoplan.adapters.langgraph.conversation import neutral, protected
 from todoplan.adapters.langgraph.state import (
     TODOS,
     merge_agent_plans,
@@ -46,25 +40,16 @@ from todoplan.adapters.langgraph.tools import is_models_own, make_tools
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.conversation import (
-    Conversation,
-    Message,
-    ToolResult,
-    is_final_answer,
-    text_of,
-)
+from todoplan.dialogue.guidance.conversation import Conversation, is_final_answer
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import WRITE_TODOS
 
-__all__ = ["PlanAgentState", "PlanMiddleware", "neutral", "protected"]
+__all__ = ["PlanAgentState", "PlanMiddleware"]
 
 MEMORY = "todoplan_memory"
 RUN = "todoplan_run"
 logger = logging.getLogger("todoplan")
-
-_SPARED = {"cleared": True, "strategy": "todoplan"}
-_ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool"}
 
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
@@ -110,14 +95,14 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     def __init__(  # noqa: PLR0913 - two names of LangChain's, and ours
         self,
-        toolbox: Toolbox | None = None,
+        toolbox: "Toolbox | None" = None,
         *,
-        settings: Settings | None = None,
-        clock: Clock = utc_now,
+        settings: "Settings | None" = None,
+        clock: "Clock" = utc_now,
         system_prompt: str | None = None,
         tool_description: str | None = None,
         emit_events: bool = False,
-        reminder_names: Mapping[str, str] | None = None,
+        reminder_names: "Mapping[str, str] | None" = None,
     ) -> None:
         super().__init__()
         chosen = Toolbox(WRITE_TODOS) if toolbox is None else require(toolbox, Toolbox)
@@ -141,8 +126,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         return "TodoListMiddleware"
 
     def wrap_model_call(
-        self, request: _Request, handler: Callable[[_Request], _Response]
-    ) -> ExtendedModelResponse[Any]:
+        self, request: "_Request", handler: "Callable[[_Request], _Response]"
+    ) -> "ExtendedModelResponse[Any]":
         """
         Call the model, with a reminder at the tail if one is due, and again if it stops too early.
         """
@@ -155,8 +140,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
                 return _result(stop)
 
     async def awrap_model_call(
-        self, request: _Request, handler: Callable[[_Request], Awaitable[_Response]]
-    ) -> ExtendedModelResponse[Any]:
+        self, request: "_Request", handler: "Callable[[_Request], Awaitable[_Response]]"
+    ) -> "ExtendedModelResponse[Any]":
         """
         As `wrap_model_call`.
         """
@@ -259,45 +244,3 @@ def _name(tool: Any) -> Any:
 def _result(stop: StopIteration) -> ExtendedModelResponse[Any]:
     result: ExtendedModelResponse[Any] = stop.value
     return result
-
-
-def neutral(message: BaseMessage) -> Message:
-    """
-    Return one message of LangChain as guidance reads it.
-    """
-    role = _ROLES.get(message.type, "user")
-    metadata = message.response_metadata
-    if isinstance(message, ToolMessage):
-        # ContextEditingMiddleware leaves the name and puts a placeholder in place of the content.
-        edited = metadata.get("context_editing")
-        was_cleared = edited and edited.get("cleared") and edited != _SPARED
-        ok = message.status != "error" and not was_cleared
-        return Message(role, results=(ToolResult(message.name or "", ok, message.tool_call_id),))
-    if isinstance(message, AIMessage):
-        finish = metadata.get("finish_reason") or metadata.get("stop_reason")
-        return Message(
-            role,
-            text_of(message.content),
-            tuple(call["name"] for call in message.tool_calls),
-            invalid_calls=len(message.invalid_tool_calls),
-            finish=finish if isinstance(finish, str) else "",
-        )
-    return Message(role, text_of(message.content))
-
-
-def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyMessage]:
-    """
-    Return the messages of a request with the latest good planning result marked as already edited.
-
-    A `ContextEditingMiddleware` nearer to the model then leaves it alone: it can take away what
-    this middleware has seen, and cannot be seen from here.
-    """
-    for place in range(len(messages) - 1, -1, -1):
-        message = messages[place]
-        if not isinstance(message, ToolMessage) or message.name not in names:
-            continue
-        if neutral(message).results[0].ok:
-            mark = {**message.response_metadata, "context_editing": _SPARED}
-            kept = message.model_copy(update={"response_metadata": mark})
-            return [*messages[:place], kept, *messages[place + 1 :]]
-    return [*messages]

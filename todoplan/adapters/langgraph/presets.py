@@ -2,6 +2,8 @@
 Ready-made planners: like three that are in use, and one for each agent of `create_deep_agent`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -16,6 +18,7 @@ from todoplan.errors import MissingExtraError
 __all__ = ["claude_like", "deep_planning", "deerflow_like", "langchain_like"]
 
 _OFTEN = 100
+Subagent = Mapping[str, Any]  # as `create_deep_agent` takes them
 
 
 def langchain_like(*, policy: Policy = LANGCHAIN, **changes: Any) -> PlanMiddleware:
@@ -68,10 +71,10 @@ def deerflow_like(*, policy: Policy = DEFAULT, **changes: Any) -> PlanMiddleware
 
 def deep_planning(
     *,
-    subagents: Sequence[Mapping[str, Any]] = (),
+    subagents: Sequence[Subagent] = (),
     middleware: Sequence[Any] = (),
     make: Callable[[], PlanMiddleware] = PlanMiddleware,
-    general_purpose: bool | Mapping[str, Any] = True,
+    general_purpose: bool | Subagent = True,
 ) -> dict[str, Any]:
     """
     Return the arguments `middleware` and `subagents` of `create_deep_agent`: planning for the main

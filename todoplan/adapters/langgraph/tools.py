@@ -6,6 +6,8 @@ calls before it had been carried out, by carrying them out again, here and for i
 are answered already, refused by a guard or a person, are left out of that: they never happened.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 from zlib import crc32
@@ -143,7 +145,7 @@ def make_tools(
     return [_tool(answering, definition) for definition in chosen.toolset.definitions()]
 
 
-def _tool(answering: "_Answering", definition: Definition) -> BaseTool:
+def _tool(answering: _Answering, definition: Definition) -> BaseTool:
     # ToolNode finds by its annotation which parameter wants the runtime.
     def answer(runtime: ToolRuntime, arguments: dict[str, Any], call_id: str) -> Command[Any]:
         return answering.answer(runtime, Call(definition.name, arguments, call_id))
@@ -163,7 +165,7 @@ class _Fresh(Command[Any]):
     The command of one call, which nobody else holds: `ToolNode` copies each in depth, and need not.
     """
 
-    def __deepcopy__(self, memo: object) -> "_Fresh":
+    def __deepcopy__(self, memo: object) -> _Fresh:
         return self
 
 

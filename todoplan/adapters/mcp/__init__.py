@@ -26,6 +26,7 @@ from todoplan.adapters.mcp.server import make_server
 from todoplan.adapters.mcp.serving import http_server, listen_at, make_app, serve_stdio
 from todoplan.adapters.mcp.sessions import Limits
 from todoplan.adapters.mcp.shapes import make_tools, plan_uri, result_of
+from todoplan.lazy import listing
 
 __all__ = [
     "Access",
@@ -39,3 +40,4 @@ __all__ = [
     "result_of",
     "serve_stdio",
 ]
+__dir__ = listing(__all__)

@@ -1,5 +1,7 @@
 """The server: what a client asks, answered by planners. The same for mcp 1.x and 2.x."""
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version

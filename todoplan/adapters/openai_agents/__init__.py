@@ -27,6 +27,7 @@ from todoplan.adapters.openai_agents.planning import (
     plan_of_state,
     seed_plan,
 )
+from todoplan.lazy import listing
 
 __all__ = [
     "Planning",
@@ -38,3 +39,4 @@ __all__ = [
     "plan_of_state",
     "seed_plan",
 ]
+__dir__ = listing(__all__)

@@ -5,6 +5,8 @@ Hooks and input filters belong to a run, in this SDK, and tools and model to an 
 hold however the agent is run must be part of the agent.
 """
 
+from __future__ import annotations
+
 from copy import copy
 from dataclasses import fields
 from inspect import isawaitable

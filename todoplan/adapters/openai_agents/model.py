@@ -7,6 +7,8 @@ that it looks at what is really sent. Of a streamed answer the events are passed
 and only its completion is held back: the SDK takes the last completion for the answer.
 """
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace

@@ -10,6 +10,8 @@ Nothing of guidance is saved by the SDK: reminders, and answers that were sent b
 model's request alone.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -19,6 +19,7 @@ except ModuleNotFoundError as error:
 from todoplan.adapters.pydantic_ai.capability import Planning, edit_plan, seed_plan
 from todoplan.adapters.pydantic_ai.history import history_of, plan_of_state
 from todoplan.adapters.pydantic_ai.tools import PlanToolset, make_tools
+from todoplan.lazy import listing
 
 __all__ = [
     "PlanToolset",
@@ -29,3 +30,4 @@ __all__ = [
     "plan_of_state",
     "seed_plan",
 ]
+__dir__ = listing(__all__)

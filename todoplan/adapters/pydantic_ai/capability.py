@@ -7,6 +7,8 @@ nor an answer that is sent back is kept. What was streamed has been seen: there 
 a copy of the capability, since an instance is shared by all runs of an agent.
 """
 
+from __future__ import annotations
+
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -76,7 +78,7 @@ class Planning(AbstractCapability[Any]):
         require(self.settings, Settings)
         require_clock(self.clock)
 
-    async def for_run(self, ctx: _Context) -> "Planning":
+    async def for_run(self, ctx: _Context) -> Planning:
         """
         Return the capability for one run, with the plan of its conversation.
 

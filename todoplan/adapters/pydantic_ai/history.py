@@ -11,6 +11,8 @@ copy: whoever edits a history goes on with what is returned.
 Where a store keeps the plan, a mark says so instead. Reminders are in no message that is kept.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

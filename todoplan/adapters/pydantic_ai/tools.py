@@ -7,6 +7,8 @@ the calls of a turn are carried out in order. What a model has sent badly must n
 AI's validators: they would count it as a retry, and end the run at the second.
 """
 
+from __future__ import annotations
+
 import json
 from datetime import datetime
 from typing import Any
@@ -49,7 +51,7 @@ class RunPlan:
     @classmethod
     async def of(
         cls, ctx: _Context, toolbox: Toolbox, store: AnyStore | None, clock: Clock
-    ) -> "RunPlan":
+    ) -> RunPlan:
         """
         Return the plan of a run, from the messages that the run goes on from.
 
@@ -141,7 +143,7 @@ class PlanToolset(AbstractToolset[Any]):
         """
         return KEY
 
-    async def for_run(self, ctx: _Context) -> "PlanToolset":
+    async def for_run(self, ctx: _Context) -> PlanToolset:
         """
         Return the toolset for one run, with the plan of its conversation.
         """

@@ -11,6 +11,8 @@ Law: an accepted command's events replay to its plan, and the plan satisfies the
 command changes nothing, and names every problem found, not the first.
 """
 
+from __future__ import annotations
+
 from datetime import UTC, datetime
 from typing import Never, NoReturn
 

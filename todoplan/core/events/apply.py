@@ -11,6 +11,8 @@ upon replay(a). Each event counts one revision, also one that does nothing: the 
 place in the history.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Never, NoReturn
 

@@ -1,5 +1,7 @@
 """One line of a plan's history: the events of an accepted command, when, and by whom."""
 
+from __future__ import annotations
+
 from datetime import datetime
 
 import attrs

@@ -10,6 +10,7 @@ import attrs
 
 from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.model import Status, Task
+from todoplan.lazy import listing
 
 __all__ = [
     "EdgeAdded",
@@ -23,6 +24,7 @@ __all__ = [
     "TaskEdited",
     "TasksReordered",
 ]
+__dir__ = listing(__all__)
 
 
 @attrs.frozen(weakref_slot=False)

@@ -6,10 +6,12 @@ codecs, views, schemas, test strategies) goes by `TASK_FIELDS`, so that a new fi
 out in silence: one that a hand-kept list had forgotten was once dropped on saving, and no test saw.
 """
 
+from __future__ import annotations
+
 from datetime import datetime
 from enum import Enum, StrEnum
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import attrs
 
@@ -34,7 +36,9 @@ __all__ = [
     "TASK_FIELDS",
     "FieldKind",
     "Priority",
+    "PriorityWord",
     "Status",
+    "StatusWord",
     "Task",
     "TaskField",
     "Todo",
@@ -78,18 +82,27 @@ class Priority(StrEnum):
     LOW = "low"
 
 
-def as_status(word: str) -> Status:
+# What converters take: with the words spelled out, a misspelled one is a type error.
+StatusWord = Status | Literal["pending", "in_progress", "completed", "cancelled"]
+PriorityWord = Priority | Literal["high", "medium", "low"]
+
+
+def as_status(word: StatusWord) -> Status:
     """
     Return the status that a word names; an unknown word is a PlanError.
     """
     return word if type(word) is Status else as_member(word, Status)
 
 
-def as_priority(word: str | None) -> Priority | None:
+def as_priority(word: PriorityWord | None) -> Priority | None:
     """
     Return the priority that a word names; an unknown word is a PlanError.
     """
     return word if word is None or type(word) is Priority else as_member(word, Priority)
+
+
+def _status_or_none(word: StatusWord | None) -> Status | None:
+    return None if word is None else as_status(word)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -101,9 +114,7 @@ class Todo:
     """
 
     content: str = attrs.field(converter=as_text)
-    status: Status | None = attrs.field(
-        default=None, converter=attrs.converters.optional(as_status)
-    )
+    status: Status | None = attrs.field(default=None, converter=_status_or_none)
     active_form: str | None = attrs.field(default=None, converter=as_text_or_none)
     priority: Priority | None = attrs.field(default=None, converter=as_priority)
     id: str | None = attrs.field(default=None, converter=as_text_or_none)
@@ -200,7 +211,7 @@ class Task:
         metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
     )
 
-    def but(self, **changes: Any) -> "Task":
+    def but(self, **changes: Any) -> Task:
         """
         Return a copy with the named fields changed: `attrs.evolve` at a fraction of its cost.
         """
@@ -210,7 +221,7 @@ class Task:
         copy.__class__ = Task
         return cast("Task", copy)
 
-    def moved(self, status: Status, at: datetime | None) -> "Task":
+    def moved(self, status: Status, at: datetime | None) -> Task:
         """
         Return a copy with another status, and the times that the move implies.
         """

@@ -12,6 +12,8 @@ do not know rules; what can be asked of them beyond what stands here is in
 `todoplan.core.plan.questions`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple

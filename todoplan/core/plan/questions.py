@@ -3,6 +3,7 @@
 from todoplan.core.plan import graph
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
+from todoplan.lazy import listing
 
 __all__ = [
     "blocked",
@@ -15,6 +16,7 @@ __all__ = [
     "unblocked_by",
     "unresolved_blockers",
 ]
+__dir__ = listing(__all__)
 
 
 def ready(plan: Plan) -> tuple[Task, ...]:

@@ -5,6 +5,8 @@ The fast constructors (`todoplan.core.plan.fast_constructor`) do without all thi
 given was validated before.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet

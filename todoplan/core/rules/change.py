@@ -1,5 +1,7 @@
 """What a rule looks at: the plan before and after a command, and what happened in between."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import cached_property
 

@@ -1,5 +1,7 @@
 """Which rules hold, and how strictly: a value that is given to `decide`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
@@ -61,7 +63,7 @@ def _severity(word: object) -> Severity:
         raise PlanError(msg, seen=word) from None
 
 
-def _rated(rules: "Iterable[tuple[Rule, SeverityName | Severity]]") -> _Rated:
+def _rated(rules: Iterable[tuple[Rule, SeverityName | Severity]]) -> _Rated:
     return tuple((rule, _severity(level)) for rule, level in rules)
 
 
@@ -86,7 +88,7 @@ class Policy:
     _begun_as: str = attrs.field(default="", eq=False, alias="_begun_as")
 
     @classmethod
-    def preset(cls, name: str) -> "Policy":
+    def preset(cls, name: str) -> Policy:
         """
         Return the policy that the rules declare under a preset's name.
         """
@@ -133,7 +135,7 @@ class Policy:
         on = (entry for entry in self.rules if entry[1] is not Severity.OFF)
         return tuple(entry for entry in on if entry[0].heeds(happened))
 
-    def but(self, **changes: Unpack[RuleSettings]) -> "Policy":
+    def but(self, **changes: Unpack[RuleSettings]) -> Policy:
         """
         Return this policy with the named rules at other severities, or with other limits.
 
@@ -162,7 +164,7 @@ class Policy:
             rules.append((rule, new))
         return attrs.evolve(self, rules=rules, limits=limits)
 
-    def adding(self, rule: Rule, severity: SeverityName | Severity = "error") -> "Policy":
+    def adding(self, rule: Rule, severity: SeverityName | Severity = "error") -> Policy:
         """
         Return this policy with a rule of your own, in place of one with the same name.
 

@@ -12,6 +12,8 @@ names what can break it (`on`), and a policy remembers which rules heed which ev
 A rule of your own is a `Rule` whose check is a function of a `Change`; `Policy.adding` takes it in.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from enum import StrEnum

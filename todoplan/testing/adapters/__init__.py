@@ -35,6 +35,7 @@ must come of it, which is `outcome`), then the checks: `calls`, `mistakes`, `ses
 """
 
 from todoplan.dialogue.tools.toolset import Definition
+from todoplan.lazy import listing
 from todoplan.testing.adapters.calls import Offered, SameRoad, Turns
 from todoplan.testing.adapters.capabilities import ALL, Capability, needs
 from todoplan.testing.adapters.guidance import FurtherTurns, Reminders
@@ -56,6 +57,7 @@ __all__ = [
     "Setup",
     "needs",
 ]
+__dir__ = listing(__all__)
 
 
 class AdapterSuite(SameRoad, Mistakes, Turns, Sessions, Offered, Reminders, FurtherTurns):

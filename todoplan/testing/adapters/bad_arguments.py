@@ -3,7 +3,7 @@
 from typing import Any
 
 from todoplan.dialogue.guidance.reminders import TAG
-from todoplan.testing.strategies import HOSTILE
+from todoplan.testing.strategies.text import HOSTILE
 
 __all__ = ["ATTACKS", "BAD_ARGUMENTS", "NO_JSON", "RESERVED"]
 

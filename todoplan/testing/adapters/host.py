@@ -6,6 +6,8 @@ plan as the framework keeps it, the conversation as it is stored, requests as th
 that helps (keeps a plan aside, puts a reminder in) proves itself and not the adapter.
 """
 
+from __future__ import annotations
+
 from asyncio import Barrier as TaskBarrier
 from asyncio import BrokenBarrierError as TaskBarrierBroken
 from asyncio import timeout

@@ -1,5 +1,7 @@
 """The two machines, and what they share: the plan beside the model, each step compared."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any

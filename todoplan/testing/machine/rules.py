@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from todoplan.core.commands import Batch, CreateTasks, RestorePlan, WriteTodos
+from todoplan.core.plan.model import TASK_FIELDS
 from todoplan.core.rules.limits import Limits
 from todoplan.testing.machine.decision import NaiveDecision
 from todoplan.testing.machine.model import normalised
@@ -195,8 +196,7 @@ NAIVE_RULES: dict[str, _Broken] = {
     "dropped_open_items": _dropped,
     "empty_write": _empty,
     "duplicate_content": _duplicate,
-    "active_form_required": _required("active_form"),
-    "priority_required": _required("priority"),
+    **{f"{field}_required": _required(field) for field in TASK_FIELDS},
     "max_items": _items,
     "max_text": _text,
     "max_edges": _edges,

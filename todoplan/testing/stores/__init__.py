@@ -24,11 +24,13 @@ Inside, read `harness` first (how a check is made of a law, and how it fails), t
 threads upon a `Store` and in tasks upon an `AsyncStore`.
 """
 
+from todoplan.lazy import listing
 from todoplan.testing.stores.concurrent import Concurrent
 from todoplan.testing.stores.runners import TaskRunner, ThreadRunner
 from todoplan.testing.stores.sequential import Sequential
 
 __all__ = ["AsyncStoreSuite", "StoreSuite"]
+__dir__ = listing(__all__)
 
 
 class StoreSuite(Sequential, Concurrent):

@@ -20,14 +20,9 @@ from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.planner import Planner
 from todoplan.stores.memory import MemoryStore
-from todoplan.testing.strategies import (
-    arguments,
-    hostile_texts,
-    metadata,
-    plans,
-    sensible_commands,
-    titles,
-)
+from todoplan.testing.strategies import arguments, hostile_texts, plans, sensible_commands
+from todoplan.testing.strategies.text import titles
+from todoplan.testing.strategies.values import metadata
 
 __all__ = ["Append", "adding", "appends"]
 

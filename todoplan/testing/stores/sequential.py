@@ -23,7 +23,7 @@ from todoplan.testing.stores.harness import (
     refused,
     same_plan,
 )
-from todoplan.testing.strategies import HOSTILE
+from todoplan.testing.strategies.text import HOSTILE
 
 __all__ = ["ODD_IDS", "Sequential"]
 

@@ -15,81 +15,33 @@ Inside, read `text`, then `values` (what a task's fields hold, tasks, plans, pol
 `calls` (what a model sends). `breaking`, `spots` and `breaks` with its catalogue spoil such calls.
 """
 
+from todoplan.lazy import listing
 from todoplan.testing.registering import register
-from todoplan.testing.strategies.breaks import BREAKS, Break, BrokenCall, broken_arguments
-from todoplan.testing.strategies.calls import (
-    arguments,
-    arguments_of,
-    conversations,
-    messages,
-    turns,
-)
-from todoplan.testing.strategies.command import (
-    batches,
-    commands,
-    creations,
-    deletions,
-    events,
-    lists,
-    restores,
-    updates,
-    writes,
-)
+from todoplan.testing.strategies.breaks import BREAKS, broken_arguments
+from todoplan.testing.strategies.calls import arguments, conversations, turns
+from todoplan.testing.strategies.command import commands, events
 from todoplan.testing.strategies.script import histories, scripts, sensible_commands
-from todoplan.testing.strategies.text import HOSTILE, hostile_texts, ids, texts, titles
-from todoplan.testing.strategies.values import (
-    SHAPES,
-    Shape,
-    field_values,
-    json_values,
-    limits,
-    metadata,
-    plans,
-    policies,
-    tasks,
-    times,
-    todos,
-)
+from todoplan.testing.strategies.text import hostile_texts, texts
+from todoplan.testing.strategies.values import plans, policies, tasks, todos
 
 __all__ = [
     "BREAKS",
-    "HOSTILE",
-    "SHAPES",
-    "Break",
-    "BrokenCall",
-    "Shape",
     "arguments",
-    "arguments_of",
-    "batches",
     "broken_arguments",
     "commands",
     "conversations",
-    "creations",
-    "deletions",
     "events",
-    "field_values",
     "histories",
     "hostile_texts",
-    "ids",
-    "json_values",
-    "limits",
-    "lists",
-    "messages",
-    "metadata",
     "plans",
     "policies",
-    "register",
-    "restores",
     "scripts",
     "sensible_commands",
     "tasks",
     "texts",
-    "times",
-    "titles",
     "todos",
     "turns",
-    "updates",
-    "writes",
 ]
+__dir__ = listing(__all__)
 
 register()

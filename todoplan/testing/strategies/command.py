@@ -5,6 +5,8 @@ A command may be refused; an event applies to any plan (`apply` is total).
 `todoplan.testing.strategies.script` has the commands that make sense for a plan.
 """
 
+from __future__ import annotations
+
 from functools import cache
 from typing import Any
 

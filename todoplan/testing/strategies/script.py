@@ -1,5 +1,7 @@
 """Commands that make sense for a plan, sequences of them for a plan that evolves, its events."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import attrs

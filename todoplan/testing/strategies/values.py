@@ -5,6 +5,8 @@ A field of a task is drawn by its kind, for every field that `TASK_FIELDS` decla
 drawn from the day on which it is declared, by every strategy that makes or changes tasks.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
@@ -39,6 +41,10 @@ __all__ = [
     "times",
     "todos",
 ]
+
+Texts = SearchStrategy[str]
+Statuses = SearchStrategy[Status]
+ByKind = Mapping[FieldKind, SearchStrategy[Any]]
 
 STATUSES = st.sampled_from(Status)
 
@@ -99,7 +105,7 @@ _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
 
 
 def field_values(
-    kinds: Mapping[FieldKind, SearchStrategy[Any]] | None = None,
+    kinds: ByKind | None = None,
 ) -> dict[str, SearchStrategy[Any]]:
     """
     Return what each field of a task may hold, by the field's name. No edges: they need a plan.
@@ -119,8 +125,8 @@ _VALUES = field_values(_ANY_TEXT)
 
 @cache
 def todos(
-    text: SearchStrategy[str] | None = None,
-    given_ids: SearchStrategy[str] | None = None,
+    text: Texts | None = None,
+    given_ids: Texts | None = None,
     status: SearchStrategy[Status | None] | None = None,
 ) -> SearchStrategy[Todo]:
     """
@@ -164,11 +170,11 @@ _LIVES: dict[Status, SearchStrategy[dict[str, Any]]] = {
 @st.composite
 def tasks(
     draw: DrawFn,
-    text: SearchStrategy[str] | None = None,
-    status: SearchStrategy[Status] = STATUSES,
-    given_ids: SearchStrategy[str] | None = None,
+    text: Texts | None = None,
+    status: Statuses = STATUSES,
+    given_ids: Texts | None = None,
     *,
-    kinds: Mapping[FieldKind, SearchStrategy[Any]] | None = None,
+    kinds: ByKind | None = None,
 ) -> Task:
     """
     Draw a task without edges: alone it is a plan.
@@ -230,9 +236,9 @@ def plans(  # noqa: PLR0913 - all are options, by name
     shape: Shape = "any",
     min_size: int = 0,
     max_size: int = 6,
-    text: SearchStrategy[str] | None = None,
-    status: SearchStrategy[Status] = STATUSES,
-    kinds: Mapping[FieldKind, SearchStrategy[Any]] | None = None,
+    text: Texts | None = None,
+    status: Statuses = STATUSES,
+    kinds: ByKind | None = None,
 ) -> Plan:
     """
     Draw a valid plan of `min_size` to `max_size` tasks whose edges make a shape.
@@ -284,11 +290,9 @@ def policies() -> SearchStrategy[Policy]:
     """
     Draw presets, and policies with a few rules at any severity.
     """
-    severities = st.dictionaries(
-        st.sampled_from(sorted(RULES)), st.sampled_from(Severity), max_size=4
-    )
-    mixed = st.builds(_policy, severities, limits())
-    return st.sampled_from(list(PRESETS.values())) | mixed
+    rules = st.sampled_from(sorted(RULES))
+    severities = st.dictionaries(rules, st.sampled_from(Severity), max_size=4)
+    return st.sampled_from(list(PRESETS.values())) | st.builds(_policy, severities, limits())
 
 
 def _policy(severities: dict[str, Severity], given: Limits) -> Policy:
