@@ -13,6 +13,7 @@ awaits, and neither waits for a lock of ours while the store is at work.
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import accumulate
 from os import PathLike, fspath
 from typing import Any
@@ -22,6 +23,7 @@ import attrs
 from todoplan.core.commands import Command, RestorePlan
 from todoplan.core.decide.decide import Decision, Rejected, decide
 from todoplan.core.events.apply import replay
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
@@ -31,6 +33,7 @@ from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError, StoreError
+from todoplan.planner.hands import Hands
 from todoplan.planner.telling import Feed, News, Steps, Subscriber
 from todoplan.stores.base import AnyStore, checked_id
 from todoplan.stores.memory import MemoryStore
@@ -81,6 +84,7 @@ class Transactions:
             raise _unfit(clock, "give a function: clock=lambda: datetime.now(UTC)")
         self._clock = clock
         self._feed = Feed(self._plan_id)
+        self._hands = Hands(self.toolbox.toolset)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -94,6 +98,18 @@ class Transactions:
             raise _unfit(subscriber, "give a function of an entry and a plan")
         return self._feed.add(subscriber)
 
+    def mark_seen(self, plan: Plan, *, actor: str | None = None) -> None:
+        """
+        Note that a hand has been shown this plan otherwise than by an answer: by a reminder with
+        `advice.shows_plan`, or in the prompt.
+
+        Raises:
+            PlanError: it is no plan.
+        """
+        if not isinstance(plan, Plan):
+            raise _unfit(plan, "give the plan that was shown, such as planner.plan")
+        self._hands.saw(actor, plan)
+
     def _plan(self) -> Steps[Plan]:
         plan: Plan = yield "load", (self._plan_id,)
         self._feed.saw(plan)
@@ -103,10 +119,12 @@ class Transactions:
         journal: _Journal = yield "entries", (self._plan_id,)
         return journal
 
-    def _commit(self, attempt: _Attempt, *, with_history: bool = False) -> Steps[Any]:
+    def _commit(
+        self, attempt: _Attempt, needs_history: Callable[[Plan], bool] = lambda _: False
+    ) -> Steps[Any]:
         for _ in range(_MOST_ATTEMPTS):
             plan = yield from self._plan()
-            journal = (yield from self._history()) if with_history else ()
+            journal = (yield from self._history()) if needs_history(plan) else ()
             if journal and journal[-1].revision != plan.revision:
                 continue
             done = attempt(plan, journal)
@@ -141,13 +159,24 @@ class Transactions:
         return self._commit(attempt)
 
     def _turn(self, calls: Sequence[Call], actor: str | None) -> Steps[Turn]:
-        def attempt(plan: Plan, _: _Journal) -> _Outcome:
+        def attempt(plan: Plan, journal: _Journal) -> _Outcome:
             at = in_utc(self._clock())
-            turn = self.toolbox.turn(plan, calls, at=at)
+            base = self._hands.base(actor, plan, journal)
+            turn = self.toolbox.turn(plan, calls, at=at, base=base)
             named = [(reply.name, reply.events) for reply in turn.replies]
             return _Outcome(turn, turn.plan, _entries(plan, named, at, actor))
 
-        return self._commit(attempt)
+        turn: Turn = yield from self._commit(attempt, partial(self._hands.may_be_behind, actor))
+        # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal.
+        if not all(reply.is_error for reply in turn.replies):
+            self._hands.saw(actor, turn.plan)
+        return turn
+
+    def _base_of(self, actor: str | None) -> Steps[Base | None]:
+        def attempt(plan: Plan, journal: _Journal) -> _Outcome:
+            return _Outcome(self._hands.base(actor, plan, journal), plan)
+
+        return self._commit(attempt, partial(self._hands.may_be_behind, actor))
 
     def _call(self, name: str, arguments: object, actor: str | None) -> Steps[Reply]:
         turn = yield from self._turn((Call(name, arguments),), actor)
@@ -177,7 +206,7 @@ class Transactions:
             undo = Entry(0, (), cause="undo", actor=actor, undoes=journal[target].revision)
             return self._put_back(plan, replay(Plan(), earlier), undo)
 
-        return self._commit(attempt, with_history=True)
+        return self._commit(attempt, lambda _: True)
 
     def _put_back(self, plan: Plan, earlier: Plan, blank: Entry) -> _Outcome:
         at = in_utc(self._clock())
