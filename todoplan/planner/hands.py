@@ -7,8 +7,8 @@ long as the plan stands at the revision that the hand knew, nobody else has writ
 nothing to look up. Only otherwise the journal is read: it says who did what since.
 
 A hand that this planner does not know (after a restart, in another process, or of more hands than
-are remembered) is found in the journal by its tool calls. An edit by `apply` is no look at the plan,
-whoever makes it: a program that edits shows its model nothing.
+are remembered) is found in the journal by its tool calls. An edit by `apply` is no look at the
+plan, whoever makes it: a program that edits shows its model nothing.
 
 A name tells a hand apart wherever it writes. Without one, nobody can say whether what another
 process wrote was this hand: once a planner knows its unnamed hand, it takes that for another's, for
@@ -58,12 +58,12 @@ class Hands:
         seen = self._seen.get(actor)
         return plan.revision > (0 if seen is None else seen.revision)
 
-    def base(self, actor: str | None, plan: Plan, journal: Sequence[Entry]) -> Base | None:
+    def base(self, actor: str | None, journal: Sequence[Entry]) -> Base | None:
         """
         Return the plan as a hand last saw it, and who changed it since; `None` if it has seen all,
         or was never here.
 
-        `journal` is that of the plan; it may be empty where the hand cannot be behind.
+        `journal` is the plan's; it may be empty where the hand cannot be behind.
         """
         seen = self._seen.get(actor)
         known = 0 if seen is None else seen.revision

@@ -30,6 +30,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import in_utc, short_repr
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError, StoreError
@@ -100,15 +101,9 @@ class Transactions:
 
     def mark_seen(self, plan: Plan, *, actor: str | None = None) -> None:
         """
-        Note that a hand has been shown this plan otherwise than by an answer: by a reminder with
-        `advice.shows_plan`, or in the prompt.
-
-        Raises:
-            PlanError: it is no plan.
+        Note that a hand was shown this plan: by a reminder with `advice.shows_plan`, or a prompt.
         """
-        if not isinstance(plan, Plan):
-            raise _unfit(plan, "give the plan that was shown, such as planner.plan")
-        self._hands.saw(actor, plan)
+        self._hands.saw(actor, require(plan, Plan, "the plan that was shown, such as planner.plan"))
 
     def _plan(self) -> Steps[Plan]:
         plan: Plan = yield "load", (self._plan_id,)
@@ -161,7 +156,7 @@ class Transactions:
     def _turn(self, calls: Sequence[Call], actor: str | None) -> Steps[Turn]:
         def attempt(plan: Plan, journal: _Journal) -> _Outcome:
             at = in_utc(self._clock())
-            base = self._hands.base(actor, plan, journal)
+            base = self._hands.base(actor, journal)
             turn = self.toolbox.turn(plan, calls, at=at, base=base)
             named = [(reply.name, reply.events) for reply in turn.replies]
             return _Outcome(turn, turn.plan, _entries(plan, named, at, actor))
@@ -173,10 +168,10 @@ class Transactions:
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:
-        def attempt(plan: Plan, journal: _Journal) -> _Outcome:
-            return _Outcome(self._hands.base(actor, plan, journal), plan)
-
-        return self._commit(attempt, partial(self._hands.may_be_behind, actor))
+        return self._commit(
+            lambda plan, journal: _Outcome(self._hands.base(actor, journal), plan),
+            partial(self._hands.may_be_behind, actor),
+        )
 
     def _call(self, name: str, arguments: object, actor: str | None) -> Steps[Reply]:
         turn = yield from self._turn((Call(name, arguments),), actor)

@@ -11,8 +11,9 @@ Hypothesis does that by itself. They shrink to little: a plan to few tasks witho
 "a", a command to a plain creation.
 
 Inside, read `text`, then `values` (what a task's fields hold, tasks, plans, policies), `command`
-(commands and events of no plan in particular) and `script` (those that make sense for a plan), then
-`calls` (what a model sends). `breaking`, `spots` and `breaks` with its catalogue spoil such calls.
+(commands and events of no plan in particular) and `script` (those that make sense for a plan),
+`hands` (lists as their writer last saw them), `calls` (what a model sends). `breaking`, `spots` and
+`breaks` with its catalogue spoil such calls.
 """
 
 from todoplan.testing.registering import register
@@ -35,6 +36,7 @@ from todoplan.testing.strategies.command import (
     updates,
     writes,
 )
+from todoplan.testing.strategies.hands import Rewrite, rewrites
 from todoplan.testing.strategies.script import histories, scripts, sensible_commands
 from todoplan.testing.strategies.text import HOSTILE, hostile_texts, ids, texts, titles
 from todoplan.testing.strategies.values import (
@@ -57,6 +59,7 @@ __all__ = [
     "SHAPES",
     "Break",
     "BrokenCall",
+    "Rewrite",
     "Shape",
     "arguments",
     "arguments_of",
@@ -80,6 +83,7 @@ __all__ = [
     "policies",
     "register",
     "restores",
+    "rewrites",
     "scripts",
     "sensible_commands",
     "tasks",
