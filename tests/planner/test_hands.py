@@ -132,26 +132,27 @@ def test_a_hand_is_found_again_after_a_restart(tmp_path, actor):
     assert new(store).base_of(actor) is None
 
 
-def test_two_planners_on_one_file_undo_nothing_of_each_other(tmp_path):
-    """Unnamed as they are: what another process wrote was not seen by this one's hand."""
+@pytest.mark.parametrize("actor", [None, "bot"])
+def test_two_planners_on_one_file_undo_nothing_of_each_other(tmp_path, actor):
+    """Under one name, or none: what another process wrote was not seen by this one's hand."""
     one, two = (new(FileStore(tmp_path / "plans.json")) for _ in range(2))
-    write(one, "Dig")
-    two.call("read_todos", {})
-    write(two, "Dig", "Lay")
-    assert "#2 Lay created" in write(one, "Dig", "Mow")
+    write(one, "Dig", actor=actor)
+    two.call("read_todos", {}, actor=actor)
+    write(two, "Dig", "Lay", actor=actor)
+    assert "#2 Lay created" in write(one, "Dig", "Mow", actor=actor)
     assert sorted(subjects(one.plan)) == ["Dig", "Lay", "Mow"]
 
 
-def test_a_name_is_the_same_hand_in_every_process(tmp_path):
-    """What it did elsewhere is its own: it is no news, and may go."""
-    one, two = (new(FileStore(tmp_path / "plans.json")) for _ in range(2))
+def test_two_hands_of_one_name_share_a_planner():
+    """Each has its own sight of the plan; subscribers hear what both do."""
+    told, one = [], Planner(toolbox=BOX)
+    one.subscribe(lambda entry, _: told.append(entry.revision))
+    two = one.for_another_hand()
     write(one, "Dig", actor="bot")
     write(two, "Dig", "Lay", actor="bot")
-    one.apply(CreateTask("Tell Ann"), actor="ann")
-    told = write(one, "Dig", actor="bot")
-    assert "Tell Ann" in told
-    assert "Lay created" not in told
-    assert subjects(one.plan) == ["Dig", "Tell Ann"]
+    assert "#2 Lay created by bot" in write(one, "Dig", "Mow", actor="bot")
+    assert sorted(subjects(one.plan)) == ["Dig", "Lay", "Mow"]
+    assert told == [entry.revision for entry in one.history()]
 
 
 def test_a_turn_shares_what_its_hand_had_seen():

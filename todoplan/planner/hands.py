@@ -10,9 +10,9 @@ A hand that this planner does not know (after a restart, in another process, or 
 are remembered) is found in the journal by its tool calls. An edit by `apply` is no look at the
 plan, whoever makes it: a program that edits shows its model nothing.
 
-A name tells a hand apart wherever it writes. Without one, nobody can say whether what another
-process wrote was this hand: once a planner knows its unnamed hand, it takes that for another's, for
-to be told of one's own work costs a line, and to undo another's costs the work.
+Once a planner knows a hand, whatever came by another planner is another's, even under the same
+name: two clients may well have one name. To be told of one's own work costs a line; to undo
+another's costs the work.
 """
 
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ class Hands:
         seen = self._seen.get(actor)
         known = 0 if seen is None else seen.revision
         news = [entry for entry in journal if entry.revision > known]
-        looked = self._last_call(actor, news) if actor is not None or seen is None else 0
+        looked = self._last_call(actor, news) if seen is None else 0
         if looked == len(news) or (seen is None and not looked):
             return None
         own = (event for entry in news[:looked] for event in entry.events)

@@ -12,11 +12,11 @@ awaits, and neither waits for a lock of ours while the store is at work.
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from datetime import datetime
 from functools import partial
 from itertools import accumulate
-from os import PathLike, fspath
-from typing import Any
+from typing import Any, Self
 
 import attrs
 
@@ -27,13 +27,14 @@ from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import in_utc, short_repr
+from todoplan.core.plan.validation import in_utc
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError, StoreError
+from todoplan.planner.arguments import checked_store, unfit
 from todoplan.planner.hands import Hands
 from todoplan.planner.telling import Feed, News, Steps, Subscriber
 from todoplan.stores.base import AnyStore, checked_id
@@ -73,16 +74,16 @@ class Transactions:
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
     ) -> None:
-        self._store = MemoryStore() if store is None else _checked_store(store)
+        self._store = MemoryStore() if store is None else checked_store(store)
         if store is not None and plan_id is None:
             msg = "a store that is given may hold many plans; say which one with plan_id="
             raise PlanError(msg)
         self._plan_id = "plan" if plan_id is None else checked_id(plan_id)
         self.toolbox = Toolbox() if toolbox is None else toolbox
         if not isinstance(self.toolbox, Toolbox):
-            raise _unfit(toolbox, "give a toolbox: Toolbox(toolset, policy)")
+            raise unfit(toolbox, "give a toolbox: Toolbox(toolset, policy)")
         if not callable(clock):
-            raise _unfit(clock, "give a function: clock=lambda: datetime.now(UTC)")
+            raise unfit(clock, "give a function: clock=lambda: datetime.now(UTC)")
         self._clock = clock
         self._feed = Feed(self._plan_id)
         self._hands = Hands(self.toolbox.toolset)
@@ -96,8 +97,16 @@ class Transactions:
         long to a queue. What it raises is logged and stops nobody: the command has happened.
         """
         if not callable(subscriber):
-            raise _unfit(subscriber, "give a function of an entry and a plan")
+            raise unfit(subscriber, "give a function of an entry and a plan")
         return self._feed.add(subscriber)
+
+    def for_another_hand(self) -> Self:
+        """
+        Return this planner, subscribers and all, for a hand apart that may have the same name.
+        """
+        other = copy(self)
+        other._hands = Hands(self.toolbox.toolset)  # noqa: SLF001 - it is one of us
+        return other
 
     def mark_seen(self, plan: Plan, *, actor: str | None = None) -> None:
         """
@@ -227,23 +236,3 @@ def _entries(
         for revision, (cause, events) in zip(revisions, named, strict=True)
         if events
     )
-
-
-def _checked_store(store: Any) -> AnyStore:
-    lacking = [
-        method
-        for method in ("load", "entries", "append")
-        if not callable(getattr(store, method, None))
-    ]
-    if isinstance(store, type):
-        raise _unfit(store, f"a class is no store yet; make one: {store.__name__}(...)")
-    if isinstance(store, str | PathLike):
-        example = f"FileStore({fspath(store)!r}), of todoplan.stores.file"
-        raise _unfit(store, f"a path is no store; to keep plans in a file, write {example}")
-    if lacking:
-        raise _unfit(store, f"a store has load, entries and append; this lacks {lacking}")
-    return store  # type: ignore[no-any-return]  # it has what a store has
-
-
-def _unfit(given: object, remedy: str) -> PlanError:
-    return PlanError(f"{short_repr(given)} was given; {remedy}", seen=given)
