@@ -3,6 +3,7 @@ One plan in a store, for any agent loop: commands, tool calls, events, history, 
 
 Read `transactions` first: what is done with a store, and in which order. `planner` carries it out
 at once, `async_planner` awaits it. `telling` is how subscribers come to hear of what was accepted.
+`hands` is what each actor last saw of the plan, so that none undoes what it has never seen.
 `holding` makes a store of a plan that somebody else keeps.
 """
 

@@ -29,6 +29,7 @@ from typing import Any, TypeVar
 
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
@@ -85,7 +86,7 @@ class AsyncPlanner(Transactions):
 
     async def call(self, name: str, arguments: object = None, *, actor: str | None = None) -> Reply:
         """
-        Answer one tool call.
+        Answer one tool call, telling what others did since this hand's last one.
         """
         return await self._await(self._call(name, arguments, actor))
 
@@ -94,6 +95,13 @@ class AsyncPlanner(Transactions):
         Answer all planning calls of one model turn, in order as one.
         """
         return await self._await(self._turn(calls, actor))
+
+    async def base_of(self, actor: str | None = None) -> Base | None:
+        """
+        Return the plan as a hand last saw it, and who has changed it since; `None` if it has seen
+        all. See `Planner.base_of`.
+        """
+        return await self._await(self._base_of(actor))
 
     async def undo(self, *, actor: str | None = None) -> Decision:
         """

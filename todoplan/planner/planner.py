@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
@@ -62,7 +63,8 @@ class Planner(Transactions):
 
     def call(self, name: str, arguments: object = None, *, actor: str | None = None) -> Reply:
         """
-        Answer one tool call.
+        Answer one tool call. What others did since this hand's last call stays, and the answer
+        tells of it.
         """
         return self._run(self._call(name, arguments, actor))
 
@@ -71,6 +73,18 @@ class Planner(Transactions):
         Answer all planning calls of one model turn, in order as one.
         """
         return self._run(self._turn(calls, actor))
+
+    def base_of(self, actor: str | None = None) -> Base | None:
+        """
+        Return the plan as a hand last saw it, and who has changed it since; `None` if it has seen
+        all. For guidance in a loop of one's own:
+
+            base = planner.base_of("bot")
+            advice = guidance.before_model(plan, messages, memory, base=base)
+            if advice.shows_plan:
+                planner.mark_seen(plan, actor="bot")
+        """
+        return self._run(self._base_of(actor))
 
     def undo(self, *, actor: str | None = None) -> Decision:
         """

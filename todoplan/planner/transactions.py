@@ -12,25 +12,30 @@ awaits, and neither waits for a lock of ours while the store is at work.
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from datetime import datetime
+from functools import partial
 from itertools import accumulate
-from os import PathLike, fspath
-from typing import Any
+from typing import Any, Self
 
 import attrs
 
 from todoplan.core.commands import Command, RestorePlan
 from todoplan.core.decide.decide import Decision, Rejected, decide
 from todoplan.core.events.apply import replay
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import in_utc, short_repr
+from todoplan.core.plan.validation import in_utc
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError, StoreError
+from todoplan.planner.arguments import checked_store, unfit
+from todoplan.planner.hands import Hands
 from todoplan.planner.telling import Feed, News, Steps, Subscriber
 from todoplan.stores.base import AnyStore, checked_id
 from todoplan.stores.memory import MemoryStore
@@ -69,18 +74,19 @@ class Transactions:
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
     ) -> None:
-        self._store = MemoryStore() if store is None else _checked_store(store)
+        self._store = MemoryStore() if store is None else checked_store(store)
         if store is not None and plan_id is None:
             msg = "a store that is given may hold many plans; say which one with plan_id="
             raise PlanError(msg)
         self._plan_id = "plan" if plan_id is None else checked_id(plan_id)
         self.toolbox = Toolbox() if toolbox is None else toolbox
         if not isinstance(self.toolbox, Toolbox):
-            raise _unfit(toolbox, "give a toolbox: Toolbox(toolset, policy)")
+            raise unfit(toolbox, "give a toolbox: Toolbox(toolset, policy)")
         if not callable(clock):
-            raise _unfit(clock, "give a function: clock=lambda: datetime.now(UTC)")
+            raise unfit(clock, "give a function: clock=lambda: datetime.now(UTC)")
         self._clock = clock
         self._feed = Feed(self._plan_id)
+        self._hands = Hands(self.toolbox.toolset)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -91,8 +97,22 @@ class Transactions:
         long to a queue. What it raises is logged and stops nobody: the command has happened.
         """
         if not callable(subscriber):
-            raise _unfit(subscriber, "give a function of an entry and a plan")
+            raise unfit(subscriber, "give a function of an entry and a plan")
         return self._feed.add(subscriber)
+
+    def for_another_hand(self) -> Self:
+        """
+        Return this planner, subscribers and all, for a hand apart that may have the same name.
+        """
+        other = copy(self)
+        other._hands = Hands(self.toolbox.toolset)  # noqa: SLF001 - it is one of us
+        return other
+
+    def mark_seen(self, plan: Plan, *, actor: str | None = None) -> None:
+        """
+        Note that a hand was shown this plan: by a reminder with `advice.shows_plan`, or a prompt.
+        """
+        self._hands.saw(actor, require(plan, Plan, "the plan that was shown, such as planner.plan"))
 
     def _plan(self) -> Steps[Plan]:
         plan: Plan = yield "load", (self._plan_id,)
@@ -103,10 +123,12 @@ class Transactions:
         journal: _Journal = yield "entries", (self._plan_id,)
         return journal
 
-    def _commit(self, attempt: _Attempt, *, with_history: bool = False) -> Steps[Any]:
+    def _commit(
+        self, attempt: _Attempt, needs_history: Callable[[Plan], bool] = lambda _: False
+    ) -> Steps[Any]:
         for _ in range(_MOST_ATTEMPTS):
             plan = yield from self._plan()
-            journal = (yield from self._history()) if with_history else ()
+            journal = (yield from self._history()) if needs_history(plan) else ()
             if journal and journal[-1].revision != plan.revision:
                 continue
             done = attempt(plan, journal)
@@ -141,13 +163,24 @@ class Transactions:
         return self._commit(attempt)
 
     def _turn(self, calls: Sequence[Call], actor: str | None) -> Steps[Turn]:
-        def attempt(plan: Plan, _: _Journal) -> _Outcome:
+        def attempt(plan: Plan, journal: _Journal) -> _Outcome:
             at = in_utc(self._clock())
-            turn = self.toolbox.turn(plan, calls, at=at)
+            base = self._hands.base(actor, journal)
+            turn = self.toolbox.turn(plan, calls, at=at, base=base)
             named = [(reply.name, reply.events) for reply in turn.replies]
             return _Outcome(turn, turn.plan, _entries(plan, named, at, actor))
 
-        return self._commit(attempt)
+        turn: Turn = yield from self._commit(attempt, partial(self._hands.may_be_behind, actor))
+        # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal.
+        if not all(reply.is_error for reply in turn.replies):
+            self._hands.saw(actor, turn.plan)
+        return turn
+
+    def _base_of(self, actor: str | None) -> Steps[Base | None]:
+        return self._commit(
+            lambda plan, journal: _Outcome(self._hands.base(actor, journal), plan),
+            partial(self._hands.may_be_behind, actor),
+        )
 
     def _call(self, name: str, arguments: object, actor: str | None) -> Steps[Reply]:
         turn = yield from self._turn((Call(name, arguments),), actor)
@@ -177,7 +210,7 @@ class Transactions:
             undo = Entry(0, (), cause="undo", actor=actor, undoes=journal[target].revision)
             return self._put_back(plan, replay(Plan(), earlier), undo)
 
-        return self._commit(attempt, with_history=True)
+        return self._commit(attempt, lambda _: True)
 
     def _put_back(self, plan: Plan, earlier: Plan, blank: Entry) -> _Outcome:
         at = in_utc(self._clock())
@@ -203,23 +236,3 @@ def _entries(
         for revision, (cause, events) in zip(revisions, named, strict=True)
         if events
     )
-
-
-def _checked_store(store: Any) -> AnyStore:
-    lacking = [
-        method
-        for method in ("load", "entries", "append")
-        if not callable(getattr(store, method, None))
-    ]
-    if isinstance(store, type):
-        raise _unfit(store, f"a class is no store yet; make one: {store.__name__}(...)")
-    if isinstance(store, str | PathLike):
-        example = f"FileStore({fspath(store)!r}), of todoplan.stores.file"
-        raise _unfit(store, f"a path is no store; to keep plans in a file, write {example}")
-    if lacking:
-        raise _unfit(store, f"a store has load, entries and append; this lacks {lacking}")
-    return store  # type: ignore[no-any-return]  # it has what a store has
-
-
-def _unfit(given: object, remedy: str) -> PlanError:
-    return PlanError(f"{short_repr(given)} was given; {remedy}", seen=given)

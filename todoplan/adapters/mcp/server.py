@@ -156,8 +156,9 @@ class Handlers:
 
     async def _call_tool(self, context: Any, params: Any) -> types.CallToolResult:
         topic = self._asked(context)
+        planner, name = topic.clients.hand(context)
         try:
-            reply = await topic.planner.call(params.name, params.arguments)
+            reply = await planner.call(params.name, params.arguments, actor=name)
         except TodoplanError as error:
             return failed(error)
         return result_of(reply, topic.plan_id, structured=self._structured)

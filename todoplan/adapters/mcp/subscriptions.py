@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 from pydantic import AnyUrl
 
+from todoplan.adapters.mcp.clients import Clients
 from todoplan.adapters.mcp.shapes import plan_uri
 from todoplan.planner import AsyncPlanner
 
@@ -110,13 +111,14 @@ class OpenRequests:
 
 class Topic:
     """
-    One plan and those who want to know of its changes.
+    One plan, the clients that call, and those who want to know of its changes.
     """
 
     def __init__(self, plan_id: str, planner: AsyncPlanner) -> None:
         self.plan_id = plan_id
         self.uri = plan_uri(plan_id)
         self.planner = planner
+        self.clients = Clients(planner)
         self.connections = Connections()
         modern = modern_subscriptions()
         self._open_requests = [OpenRequests(modern)] if modern else []

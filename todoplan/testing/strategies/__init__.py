@@ -11,8 +11,9 @@ Hypothesis does that by itself. They shrink to little: a plan to few tasks witho
 "a", a command to a plain creation.
 
 Inside, read `text`, then `values` (what a task's fields hold, tasks, plans, policies), `command`
-(commands and events of no plan in particular) and `script` (those that make sense for a plan), then
-`calls` (what a model sends). `breaking`, `spots` and `breaks` with its catalogue spoil such calls.
+(commands and events of no plan in particular) and `script` (those that make sense for a plan),
+`hands` (lists as their writer last saw them), `calls` (what a model sends). `breaking`, `spots` and
+`breaks` with its catalogue spoil such calls.
 """
 
 from todoplan.lazy import listing

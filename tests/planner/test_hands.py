@@ -1,0 +1,319 @@
+"""Law 15 in a planner: a hand undoes nothing that it has not seen, and is told of it."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings
+from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.errors import PlanError
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner.hands import Hands
+from todoplan.stores.file import FileStore
+from todoplan.stores.memory import MemoryStore
+from todoplan.testing.strategies.hands import rewrites
+
+BOX = Toolbox(TODOS, Policy())
+
+
+class Counted(MemoryStore):
+    """
+    A store that counts how often its journal was read.
+    """
+
+    read = 0
+
+    def entries(self, plan_id):
+        self.read += 1
+        return super().entries(plan_id)
+
+
+def subjects(plan):
+    return [task.subject for task in plan]
+
+
+def lines(*texts):
+    return {"todos": [{"content": text, "status": "pending"} for text in texts]}
+
+
+def write(planner, *texts, actor=None):
+    reply = planner.call("write_todos", lines(*texts), actor=actor)
+    assert not reply.is_error
+    return reply.text
+
+
+def new(store):
+    return Planner(store, "p", toolbox=BOX)
+
+
+@pytest.mark.parametrize("actor", [None, "bot"])
+def test_what_others_did_since_stays_and_is_told_once(actor):
+    """A person's edit is kept by the next write, which says so; the one after it may remove it."""
+    planner = Planner(toolbox=BOX)
+    write(planner, "Dig", "Lay", actor=actor)
+    planner.apply(CreateTask("Tell Ann"), actor="ann")
+    planner.apply(UpdateTask("2", status="completed"), actor="bo")
+    told = write(planner, "Dig", "Lay", actor=actor)
+    assert "#3 Tell Ann created by ann" in told
+    assert "#2 Lay completed by bo" in told
+    assert subjects(planner.plan) == ["Dig", "Lay", "Tell Ann"]
+    assert planner.plan["2"].status.value == "completed"
+    assert "ann" not in write(planner, "Dig", actor=actor)
+    assert subjects(planner.plan) == ["Dig"]
+
+
+def test_a_read_is_a_look():
+    """What a read has shown is seen: the read tells of it, and the next write may remove it."""
+    planner = Planner(toolbox=BOX)
+    write(planner, "Dig")
+    planner.apply(CreateTask("Tell Ann"), actor="ann")
+    assert "created by ann" in planner.call("read_todos", {}).text
+    write(planner, "Dig")
+    assert subjects(planner.plan) == ["Dig"]
+
+
+def test_a_refusal_is_no_look():
+    """An error shows nothing: the call after it tells."""
+    planner = Planner(toolbox=BOX)
+    write(planner, "Dig")
+    planner.apply(CreateTask("Tell Ann"), actor="ann")
+    assert planner.call("write_todos", {"todos": 7}).is_error
+    assert "created by ann" in write(planner, "Dig")
+    assert subjects(planner.plan) == ["Dig", "Tell Ann"]
+
+
+def test_an_edit_by_apply_is_no_look():
+    """A program that edits in the name of a model shows it nothing."""
+    planner = Planner(toolbox=BOX)
+    write(planner, "Dig", actor="bot")
+    planner.apply(CreateTask("Tell Ann"), actor="ann")
+    planner.apply(UpdateTask("1", owner="bo"), actor="bot")
+    write(planner, "Dig", actor="bot")
+    assert subjects(planner.plan) == ["Dig", "Tell Ann"]
+
+
+def test_a_first_write_means_the_plan_as_it_is():
+    """A hand that was never here has no base."""
+    planner = Planner(toolbox=BOX)
+    planner.apply(CreateTask("Old"), actor="ann")
+    assert planner.base_of("bot") is None
+    write(planner, "Dig", actor="bot")
+    assert subjects(planner.plan) == ["Dig"]
+
+
+def test_hands_are_told_apart_by_their_names():
+    """Each of two agents is told what the other did, and neither of its own work."""
+    planner = Planner(toolbox=BOX)
+    write(planner, "Dig", actor="a")
+    write(planner, "Dig", "Lay", actor="b")
+    told = write(planner, "Dig", "Mow", actor="a")
+    assert "#2 Lay created by b" in told
+    assert sorted(subjects(planner.plan)) == ["Dig", "Lay", "Mow"]
+    assert "Mow created by a" in write(planner, "Dig", "Lay", actor="b")
+    assert write(planner, "Dig", "Lay", "Mow", actor="b").count("since") == 0
+
+
+@pytest.mark.parametrize("actor", [None, "bot"])
+def test_a_hand_is_found_again_after_a_restart(tmp_path, actor):
+    """What it last saw is in the journal: its own last tool call."""
+    store = FileStore(tmp_path / "plans.json")
+    write(new(store), "Dig", "Lay", actor=actor)
+    new(store).apply(CreateTask("Tell Ann"), actor="ann")
+    again = new(FileStore(tmp_path / "plans.json"))
+    assert "created by ann" in write(again, "Dig", actor=actor)
+    assert subjects(again.plan) == ["Dig", "Tell Ann"]
+    assert new(store).base_of(actor) is None
+
+
+@pytest.mark.parametrize("actor", [None, "bot"])
+def test_two_planners_on_one_file_undo_nothing_of_each_other(tmp_path, actor):
+    """Under one name, or none: what another process wrote was not seen by this one's hand."""
+    one, two = (new(FileStore(tmp_path / "plans.json")) for _ in range(2))
+    write(one, "Dig", actor=actor)
+    two.call("read_todos", {}, actor=actor)
+    write(two, "Dig", "Lay", actor=actor)
+    assert "#2 Lay created" in write(one, "Dig", "Mow", actor=actor)
+    assert sorted(subjects(one.plan)) == ["Dig", "Lay", "Mow"]
+
+
+def test_two_hands_of_one_name_share_a_planner():
+    """Each has its own sight of the plan; subscribers hear what both do."""
+    told, one = [], Planner(toolbox=BOX)
+    one.subscribe(lambda entry, _: told.append(entry.revision))
+    two = one.for_another_hand()
+    write(one, "Dig", actor="bot")
+    write(two, "Dig", "Lay", actor="bot")
+    assert "#2 Lay created by bot" in write(one, "Dig", "Mow", actor="bot")
+    assert sorted(subjects(one.plan)) == ["Dig", "Lay", "Mow"]
+    assert told == [entry.revision for entry in one.history()]
+
+
+def test_a_turn_shares_what_its_hand_had_seen():
+    """All its calls were written before any of the answers; it is told once."""
+    planner = Planner(toolbox=BOX)
+    write(planner, "Dig")
+    planner.apply(CreateTask("Tell Ann"), actor="ann")
+    calls = [Call("read_todos", {}, "1"), Call("write_todos", lines("Dig", "Mow"), "2")]
+    turn = planner.turn(calls)
+    assert ["ann" in reply.text for reply in turn.replies] == [True, False]
+    assert "Tell Ann" in subjects(turn.plan)
+
+
+def test_the_journal_is_read_only_after_others():
+    """While nobody else writes, a call costs what it did: one look at the plan."""
+    store = Counted()
+    planner = new(store)
+    for _ in range(3):
+        write(planner, "Dig", "Lay")
+        planner.call("write_todos", {"todos": 7})
+    assert planner.base_of() is None
+    assert store.read == 0
+    planner.apply(CreateTask("Tell Ann"))
+    write(planner, "Dig", "Lay")
+    write(planner, "Dig", "Lay", "Tell Ann")
+    assert store.read == 1
+
+
+def test_who_lost_a_race_has_not_seen_who_won():
+    """An attempt that is made anew is made with what the faster hand did as unseen."""
+
+    class Overtaken(MemoryStore):
+        armed = False
+
+        def append(self, plan_id, expected, entries, plan):
+            if self.armed:
+                self.armed = False
+                new(self).apply(CreateTask("Tell Ann"), actor="ann")
+            return super().append(plan_id, expected, entries, plan)
+
+    store = Overtaken()
+    planner = new(store)
+    write(planner, "Dig", "Lay")
+    store.armed = True
+    assert "#3 Tell Ann created by ann" in write(planner, "Dig")
+    assert subjects(planner.plan) == ["Dig", "Tell Ann"]
+
+
+def test_guidance_is_given_the_base_and_says_that_it_was_shown():
+    """In a loop of one's own: the reminder tells, and what it showed is seen."""
+    planner = Planner(toolbox=BOX)
+    guidance, memory = Guidance(TODOS, Settings(plan_lost=False)), Memory()
+    write(planner, "Dig", actor="bot")
+    memory = guidance.before_model(planner.plan, [], memory).memory
+    planner.apply(CreateTask("Tell Ann"), actor="ann")
+    plan, base = planner.plan, planner.base_of("bot")
+    advice = guidance.before_model(plan, [], memory, base=base)
+    assert "Tell Ann created by ann" in advice.text
+    assert advice.shows_plan
+    planner.mark_seen(plan, actor="bot")
+    assert planner.base_of("bot") is None
+    write(planner, "Dig", actor="bot")
+    assert subjects(planner.plan) == ["Dig"]
+
+
+def test_what_is_no_plan_was_not_seen():
+    """A developer's mistake, said at once."""
+    with pytest.raises(PlanError, match="give the plan that was shown"):
+        Planner().mark_seen(None)
+
+
+def test_an_awaited_planner_keeps_the_law_too():
+    """The same transactions."""
+
+    async def work():
+        planner = AsyncPlanner(toolbox=BOX)
+        await planner.call("write_todos", lines("Dig"))
+        await planner.apply(CreateTask("Tell Ann"), actor="ann")
+        base = await planner.base_of()
+        reply = await planner.call("write_todos", lines("Dig"))
+        return base, reply, await planner.base_of()
+
+    base, reply, after = asyncio.run(work())
+    assert (subjects(base.plan), dict(base.actors)) == (["Dig"], {"2": "ann"})
+    assert "Tell Ann created by ann" in reply.text
+    assert after is None
+
+
+def test_hands_in_threads_lose_nothing():
+    """Each of four adds a line to the list as its last answer left it, again and again."""
+    planner = Planner(toolbox=BOX)
+
+    def work(name):
+        seen = planner.call("read_todos", {}, actor=name).plan
+        for number in range(8):
+            sent = lines(*subjects(seen), f"{name} {number}")
+            seen = planner.call("write_todos", sent, actor=name).plan
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, "abcd"))
+    made = {f"{name} {number}" for name in "abcd" for number in range(8)}
+    assert {*subjects(planner.plan)} == made
+    assert len(planner.plan) == len(made)
+
+
+def test_who_is_forgotten_is_found_in_the_journal():
+    """Of more hands than are remembered, the one that was away longest."""
+    planner = Planner(toolbox=BOX)
+    write(planner, "Dig", actor="bot")
+    for number in range(1_001):
+        planner.mark_seen(planner.plan, actor=str(number))
+    planner.apply(CreateTask("Tell Ann"), actor="ann")
+    assert dict(planner.base_of("bot").actors) == {"2": "ann"}
+
+
+def test_the_later_of_two_looks_counts():
+    """Whichever of two calls at once is noted last."""
+    old, later = Plan(), Planner().apply(CreateTask("Dig")).plan
+    hands = Hands(TODOS)
+    for plan in (later, old):
+        hands.saw("bot", plan)
+    assert not hands.may_be_behind("bot", later)
+
+
+MOVES = st.tuples(st.sampled_from(["ann", "bo"]), rewrites(), st.booleans())
+
+
+@given(st.lists(MOVES, max_size=8))
+def test_what_one_hand_did_and_the_other_did_not_touch_is_in_the_plan(moves):
+    """For any two hands, by turns, over restarts: each list means what its writer had seen."""
+    store = MemoryStore()
+    planner, seen, journaled = new(store), {}, {}
+    for actor, rewrite, restart in moves:
+        if restart:  # a look that changed nothing is in no journal: one before it counts again
+            planner, seen = new(store), {**journaled}
+        before, known = planner.plan, seen.get(actor)
+        todos = rewrite.of(before if known is None else known)
+        reply = planner.call("write_todos", {"todos": todos, "clear": True}, actor=actor)
+        if reply.is_error:
+            assert reply.plan == before
+            continue
+        after, named = planner.plan, {todo.get("id") for todo in todos}
+        told = "since you last looked" in reply.text
+        assert told is (known is not None and [*known] != [*before])
+        for task in before:
+            if known is not None and known.get(task.id) != task and task.id not in named:
+                now = after.get(task.id)
+                assert (now.subject, now.status, now.owner) == (
+                    task.subject,
+                    task.status,
+                    task.owner,
+                )
+        seen[actor] = after
+        if reply.events:
+            journaled[actor] = after
+
+
+def test_deleted_tasks_are_told_too():
+    """What is gone is not made anew by a list that still has it."""
+    planner = Planner(toolbox=BOX)
+    write(planner, "Dig", "Lay")
+    planner.apply(DeleteTask("2"), actor="ann")
+    assert "#2 Lay deleted by ann" in write(planner, "Dig", "Lay")
+    assert subjects(planner.plan) == ["Dig"]

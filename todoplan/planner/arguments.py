@@ -1,0 +1,39 @@
+"""What a planner is made of: what does not fit is refused at once, not when it is first needed."""
+
+from os import PathLike, fspath
+from typing import Any
+
+from todoplan.core.plan.validation import short_repr
+from todoplan.errors import PlanError
+from todoplan.stores.base import AnyStore
+
+__all__ = ["checked_store", "unfit"]
+
+
+def checked_store(store: Any) -> AnyStore:
+    """
+    Return a store.
+
+    Raises:
+        PlanError: it is none, such as a class or a path.
+    """
+    lacking = [
+        method
+        for method in ("load", "entries", "append")
+        if not callable(getattr(store, method, None))
+    ]
+    if isinstance(store, type):
+        raise unfit(store, f"a class is no store yet; make one: {store.__name__}(...)")
+    if isinstance(store, str | PathLike):
+        example = f"FileStore({fspath(store)!r}), of todoplan.stores.file"
+        raise unfit(store, f"a path is no store; to keep plans in a file, write {example}")
+    if lacking:
+        raise unfit(store, f"a store has load, entries and append; this lacks {lacking}")
+    return store  # type: ignore[no-any-return]  # it has what a store has
+
+
+def unfit(given: object, remedy: str) -> PlanError:
+    """
+    Return what to raise for something that does not fit.
+    """
+    return PlanError(f"{short_repr(given)} was given; {remedy}", seen=given)

@@ -1,0 +1,94 @@
+"""
+What each hand last saw of a plan, so that none undoes what it has never seen (law 15).
+
+A hand that calls through this planner is remembered by its actor, with the plan as its own last
+call left it: a `Plan` is a value that shares what did not change, so to keep one costs little. As
+long as the plan stands at the revision that the hand knew, nobody else has written, and there is
+nothing to look up. Only otherwise the journal is read: it says who did what since.
+
+A hand that this planner does not know (after a restart, in another process, or of more hands than
+are remembered) is found in the journal by its tool calls. An edit by `apply` is no look at the
+plan, whoever makes it: a program that edits shows its model nothing.
+
+Once a planner knows a hand, whatever came by another planner is another's, even under the same
+name: two clients may well have one name. To be told of one's own work costs a line; to undo
+another's costs the work.
+"""
+
+from collections.abc import Sequence
+from threading import Lock
+
+from todoplan.core.events.apply import replay
+from todoplan.core.events.base import Base
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.touched import ids_of
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.tools.toolset import ToolSet
+
+__all__ = ["Hands"]
+
+_MOST_HANDS = 1_000  # a server meets any number of them; who is forgotten is found in the journal
+
+
+class Hands:
+    """
+    The hands on one plan, by actor.
+    """
+
+    def __init__(self, toolset: ToolSet) -> None:
+        self._toolset = toolset
+        self._seen: dict[str | None, Plan] = {}
+        self._lock = Lock()
+
+    def saw(self, actor: str | None, plan: Plan) -> None:
+        """
+        Note that a hand has seen this plan.
+        """
+        with self._lock:
+            # Of two calls at once by one hand, the earlier one may come here last.
+            known = self._seen.pop(actor, plan)
+            self._seen[actor] = plan if plan.revision >= known.revision else known
+            if len(self._seen) > _MOST_HANDS:
+                del self._seen[next(iter(self._seen))]
+
+    def may_be_behind(self, actor: str | None, plan: Plan) -> bool:
+        """
+        Say whether the journal has to be asked what a hand has not seen.
+        """
+        seen = self._seen.get(actor)
+        return plan.revision > (0 if seen is None else seen.revision)
+
+    def base(self, actor: str | None, journal: Sequence[Entry]) -> Base | None:
+        """
+        Return the plan as a hand last saw it, and who changed it since; `None` if it has seen all,
+        or was never here.
+
+        `journal` is the plan's; it may be empty where the hand cannot be behind.
+        """
+        seen = self._seen.get(actor)
+        known = 0 if seen is None else seen.revision
+        news = [entry for entry in journal if entry.revision > known]
+        looked = self._last_call(actor, news) if seen is None else 0
+        if looked == len(news) or (seen is None and not looked):
+            return None
+        own = (event for entry in news[:looked] for event in entry.events)
+        then = replay(Plan() if seen is None else seen, own)
+        # All at once: `Base.after` copies them for each entry, and a hand may be away for long.
+        actors = {
+            task_id: entry.actor
+            for entry in news[looked:]
+            if entry.actor is not None
+            for event in entry.events
+            for task_id in ids_of(event)
+        }
+        return Base(then, actors)
+
+    def _last_call(self, actor: str | None, news: Sequence[Entry]) -> int:
+        """
+        Return how many entries there are up to the last tool call of a hand; 0 without one.
+        """
+        for place in reversed(range(len(news))):
+            entry = news[place]
+            if entry.actor == actor and self._toolset.find(entry.cause):
+                return place + 1
+        return 0
