@@ -100,7 +100,8 @@ class PydanticAI:
         self.kept[session] = result.all_messages_json().decode()
         parts = (part for message in result.new_messages() for part in message.parts)
         told = [p.metadata for p in parts if isinstance(p, ToolReturnPart) and p.metadata]
-        entries = [entry_from_data(one["todoplan"]["entry"]) for one in told]
+        notes = [one["todoplan"] for one in told if "entry" in one["todoplan"]]
+        entries = [entry_from_data(note["entry"]) for note in notes]
         events = [event for entry in entries for event in entry.events]
         return Ran([*seen(result.all_messages())], events)
 

@@ -70,6 +70,7 @@ class Planning(AbstractCapability[Any]):
     system_prompt: str | None = None
     _run_plan: RunPlan | None = field(default=None, init=False, repr=False)
     _heard: Memory = field(default_factory=Memory, init=False, repr=False)
+    _shows: bool = field(default=False, init=False, repr=False)
     _sent_back: tuple[ModelMessage, ...] = field(default=(), init=False, repr=False)
     _stands: tuple[ModelResponsePart, ...] = field(default=(), init=False, repr=False)
 
@@ -119,14 +120,16 @@ class Planning(AbstractCapability[Any]):
         if not self._sent_back:
             advice = await self._due(messages)
             messages = with_reminder(messages, advice.text)
-            self._heard = advice.memory
+            self._heard, self._shows = advice.memory, advice.shows_plan
         return replace(request_context, messages=messages)
 
     async def _due(self, messages: list[ModelMessage]) -> Advice:
         if isinstance(messages[-1], ModelResponse):  # the provider paused: it just goes on
             return Advice(self._own.memory)
-        plan, seen = await self._own.planner.plan(), conversation(messages)
-        return self._guidance.before_model(plan, seen, self._own.memory)
+        own, seen = self._own, conversation(messages)
+        plan = await own.plan()
+        base = await own.unseen(plan)
+        return self._guidance.before_model(plan, seen, own.memory, base=base)
 
     async def after_model_request(
         self, ctx: _Context, *, request_context: ModelRequestContext, response: ModelResponse
@@ -141,7 +144,10 @@ class Planning(AbstractCapability[Any]):
             PlanError: the model goes on answering over open tasks, and the settings say to raise.
         """
         own, said = self._own, neutral(response)
-        plan = await own.planner.plan()
+        plan = await own.plan()
+        if self._shows:  # the model has answered the reminder: by now it has seen what others did
+            own.seen.shown()
+            self._shows = False
         structured = _is_structured(request_context.model_request_parameters)
         advice = self._guidance.after_model(plan, said, self._heard, structured=structured)
         own.memory = self._heard = advice.memory
@@ -150,7 +156,8 @@ class Planning(AbstractCapability[Any]):
         if advice.verdict == "again":
             self._ask_again(ctx, request_context, response, advice)
         response = self._completed(response, said)
-        return remembering(response, advice.memory, plan if own.in_history else None, ctx.messages)
+        kept = plan if own.in_history else None
+        return remembering(response, advice.memory, kept, ctx.messages, own.seen.base)
 
     def _ask_again(
         self, ctx: _Context, request: ModelRequestContext, answer: ModelResponse, advice: Advice
@@ -204,7 +211,7 @@ def seed_plan(
     refuse_stored(messages, stored=own.store is not None)
     at = in_utc(own.clock())
     entry = whole_entry(require(plan, Plan), "seed_plan", at=at, actor=actor)
-    return with_plan(messages, plan, entry)
+    return with_plan(messages, plan, entry, plan_of_state(messages))
 
 
 def edit_plan(
@@ -234,7 +241,7 @@ def edit_plan(
     decision, entry = edited(plan, command, chosen, at=at, actor=actor)
     if entry is None or isinstance(decision, Rejected):
         return decision, [*messages]
-    return decision, with_plan(messages, decision.plan, entry)
+    return decision, with_plan(messages, decision.plan, entry, plan)
 
 
 def _settings_of(given: object) -> Planning | PlanToolset:

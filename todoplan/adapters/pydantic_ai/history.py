@@ -6,7 +6,8 @@ plan lives in the messages: a `ToolReturnPart` holds it as it was after its call
 message is enough, whichever others are summarised away, and the call's entry of the journal; a
 `ModelResponse` holds what guidance remembers, and the plan too if the history has lost it. Those
 two are written by a run; between runs `edit_plan` and `seed_plan` write to the last message, of a
-copy: whoever edits a history goes on with what is returned.
+copy: whoever edits a history goes on with what is returned. They put beside it the plan as the
+model last saw it (law 15), which the next look of the model ends.
 
 Where a store keeps the plan, a mark says so instead. Reminders are in no message that is kept.
 """
@@ -21,10 +22,13 @@ from typing import Any, Protocol, TypeVar
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
 
 from todoplan.codec import entry_from_data, entry_to_data, plan_from_data, plan_to_data
+from todoplan.codec.bases import base_from_data, base_to_data
 from todoplan.codec.recent import read_recent, with_entry
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import in_utc, short_repr
+from todoplan.dialogue.application import unseen_by_model
 from todoplan.dialogue.guidance.guidance import Memory
 from todoplan.dialogue.toolbox import Reply
 from todoplan.errors import CodecError, PlanError
@@ -33,6 +37,7 @@ __all__ = [
     "KEY",
     "Result",
     "State",
+    "base_of",
     "history_of",
     "memory_of",
     "messages_of",
@@ -50,6 +55,7 @@ _MEMORY = "memory"
 _STORED = "stored"
 _ENTRY = "entry"
 _EDITS = "edits"
+_BASE = "base"
 _M = TypeVar("_M", bound=ModelRequest | ModelResponse)
 
 
@@ -151,12 +157,32 @@ def _found(messages: Sequence[ModelMessage], key: str) -> Iterator[Any]:
     """
     Yield what stands under a key, the latest first; a note of ours that is damaged, as it is.
     """
+    for note in _notes(messages):
+        if not isinstance(note, Mapping) or key in note:
+            yield note[key] if isinstance(note, Mapping) else note
+
+
+def _notes(messages: Sequence[ModelMessage]) -> Iterator[Any]:
     # The latest first: a conversation of a thousand messages has its plan in one of the last.
     for message in reversed(messages):
         for metadata in _metadata(message):
-            note = metadata.get(KEY, {}) if isinstance(metadata, Mapping) else {}
-            if not isinstance(note, Mapping) or key in note:
-                yield note[key] if isinstance(note, Mapping) else note
+            if isinstance(metadata, Mapping) and KEY in metadata:
+                yield metadata[KEY]
+
+
+def base_of(messages: Sequence[ModelMessage]) -> Base | None:
+    """
+    Return the plan as the model last saw it; `None` if it has seen all.
+
+    Raises:
+        CodecError: what stands there is no base.
+    """
+    for note in _notes(messages):
+        # Whoever writes a plan says in the same note what of it is unseen.
+        if isinstance(note, Mapping) and (_PLAN in note or _BASE in note):
+            kept = note.get(_BASE)
+            return None if kept is None else base_from_data(kept)
+    return None
 
 
 def _metadata(message: ModelMessage) -> Iterator[Any]:
@@ -166,30 +192,38 @@ def _metadata(message: ModelMessage) -> Iterator[Any]:
             yield part.metadata
 
 
-def news(reply: Reply, *, at: datetime, whole: bool) -> dict[str, Any] | None:
+def news(reply: Reply, *, at: datetime, whole: bool, told: bool = False) -> dict[str, Any] | None:
     """
     Return the metadata of a reply: what it did, for user interfaces, and the `whole` plan, unless
-    a store keeps that.
+    a store keeps that. `told` says that the reply tells what others did, which is seen by that.
     """
     if not reply.events:
-        return None
+        return {KEY: {_BASE: None}} if told else None
     entry = entry_to_data(Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name))
     plan = {_PLAN: plan_to_data(reply.plan)} if whole else {_STORED: True}
     return {KEY: {_ENTRY: entry, **plan}}
 
 
 def remembering(
-    response: ModelResponse, memory: Memory, plan: Plan | None, messages: Sequence[ModelMessage]
+    response: ModelResponse,
+    memory: Memory,
+    plan: Plan | None,
+    messages: Sequence[ModelMessage],
+    base: Base | None = None,
 ) -> ModelResponse:
     """
-    Return the response with the memory, and with the plan, if the messages do not hold it as it is;
-    without a plan, a store keeps it.
+    Return the response with the memory, and with the plan and its base, if the messages do not hold
+    them as they are; without a plan, a store keeps it.
     """
     note: dict[str, Any] = {_MEMORY: memory.to_data()}
     if plan is None:
         note[_STORED] = True
     elif next(_found(messages, _PLAN), {"revision": 0})["revision"] != plan.revision:
         note[_PLAN] = plan_to_data(plan)
+        if base is not None:
+            note[_BASE] = base_to_data(base)
+    elif base is None and base_of(messages) is not None:
+        note[_BASE] = None  # a reminder has shown it
     return noting(response, note)
 
 
@@ -201,11 +235,15 @@ def noting(message: _M, note: dict[str, Any]) -> _M:
     return replace(message, metadata={**metadata, KEY: {**metadata.get(KEY, {}), **note}})
 
 
-def with_plan(messages: Sequence[ModelMessage], plan: Plan, entry: Entry) -> list[ModelMessage]:
+def with_plan(
+    messages: Sequence[ModelMessage], plan: Plan, entry: Entry, before: Plan
+) -> list[ModelMessage]:
     """
-    Return the messages with a plan in the last one, and the entry that tells how it came about.
+    Return the messages with a plan in the last one, the entry that tells how it came about, and
+    what the model saw last, if that was not the plan `before` it.
     """
     *earlier, last = messages or [ModelRequest(parts=[])]
     kept = (last.metadata or {}).get(KEY, {}).get(_EDITS)
-    note = {_PLAN: plan_to_data(plan), _EDITS: with_entry(kept, entry)}
+    base = unseen_by_model(base_of(messages), before, entry)
+    note = {_PLAN: plan_to_data(plan), _EDITS: with_entry(kept, entry), _BASE: base_to_data(base)}
     return [*earlier, noting(last, note)]

@@ -20,14 +20,16 @@ from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
 from todoplan.adapters.pydantic_ai.conversation import calls_of_turn
-from todoplan.adapters.pydantic_ai.history import KEY, memory_of, news, plan_of_state
+from todoplan.adapters.pydantic_ai.history import KEY, base_of, memory_of, news, plan_of_state
+from todoplan.core.events.base import Base
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.guidance import Memory
+from todoplan.dialogue.last_seen import LastSeen, base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner
-from todoplan.planner.holding import holding
 
 __all__ = ["PlanToolset", "RunPlan", "make_tools"]
 
@@ -38,15 +40,19 @@ _AS_SENT = "the arguments as sent"
 @attrs.define
 class RunPlan:
     """
-    What one run works on: the plan and what guidance remembers. `in_history` says that the message
-    history is where the plan is kept; otherwise it is in a store, under the conversation's id.
+    What one run works on: the plan and what guidance remembers. With a `planner` the plan is in a
+    store, under the conversation's id. Without one the message history is where it is kept: it is
+    `held` here, and `seen` says what the model has seen of it.
     `times` has the time of the latest change.
     """
 
-    planner: AsyncPlanner
+    toolbox: Toolbox
+    clock: Clock
+    planner: AsyncPlanner | None
     memory: Memory
-    in_history: bool
-    times: list[datetime]
+    held: Plan = attrs.field(factory=Plan)
+    seen: LastSeen = attrs.field(factory=LastSeen)
+    times: list[datetime] = attrs.field(factory=list)
 
     @classmethod
     async def of(
@@ -60,28 +66,59 @@ class RunPlan:
             PlanError: a store is given, and the conversation has no id; or none is, and a store
                 keeps the plan.
         """
-        times: list[datetime] = []
-
-        def noted() -> datetime:
-            times[:] = [clock()]
-            return times[0]
-
+        own = cls(toolbox, clock, None, memory_of(ctx.messages))
         if store is None:
-            held = holding(KEY, plan_of_state(ctx.messages))
-            planner = AsyncPlanner(held, KEY, toolbox=toolbox, clock=noted)
+            own.held, own.seen = plan_of_state(ctx.messages), LastSeen(base_of(ctx.messages))
         else:
-            planner = AsyncPlanner(store, ctx.conversation_id, toolbox=toolbox, clock=noted)
-        memory = memory_of(ctx.messages).new_run(await planner.plan())
-        return cls(planner, memory, store is None, times)
+            own.planner = AsyncPlanner(store, ctx.conversation_id, toolbox=toolbox, clock=own._now)
+        own.memory = own.memory.new_run(await own.plan())
+        return own
 
-    async def answer(self, calls: tuple[Call, ...]) -> Reply:
+    def _now(self) -> datetime:
+        self.times[:] = [self.clock()]
+        return self.times[0]
+
+    @property
+    def in_history(self) -> bool:
         """
-        Answer the first of these calls, and note what the model made of the plan by it.
+        Say whether the message history is where the plan is kept.
         """
-        reply = (await self.planner.turn(calls)).replies[0]
+        return self.planner is None
+
+    async def plan(self) -> Plan:
+        """
+        Return the plan as it stands.
+        """
+        return self.held if self.planner is None else await self.planner.plan()
+
+    async def unseen(self, plan: Plan) -> Base | None:
+        """
+        Return the plan as the model last saw it, if this one has been changed by others since.
+        """
+        known = self.memory.revision
+        if self.planner is None or known in {-1, plan.revision}:
+            return self.seen.base
+        return base_at(await self.planner.history(), known)
+
+    async def answer(self, call: Call, turn: tuple[Call, ...]) -> tuple[Reply, bool]:
+        """
+        Answer a call of a turn, and note what the model made of the plan by it. Also say whether
+        the model sees by the answer what others did.
+        """
+        if self.planner is None:
+            reply = self.seen.answer(self.toolbox, self.held, call, turn, at=self._now())
+            self.held = reply.plan
+        else:
+            # Law 13: whole-list writes that contradict each other are refused together.
+            clash = self.toolbox.clashing([one.name for one in turn])
+            calls = [turn[at] for at in sorted(clash)]
+            clashes = any(one.call_id == call.call_id for one in calls)
+            reply = (await self.planner.turn(calls if clashes else [call])).replies[0]
+        told = self.seen.answered(reply, turn)
         before = reply.plan.revision - len(reply.events)
-        self.memory = self.memory.saw_own(before, reply.plan)
-        return reply
+        memory = self.memory
+        self.memory = memory.saw(reply.plan) if told else memory.saw_own(before, reply.plan)
+        return reply, told
 
 
 # Arguments that Pydantic AI refuses count as a retry, of which a tool has one by default.
@@ -190,16 +227,11 @@ class PlanToolset(AbstractToolset[Any]):
         turn = {call.call_id: call for call in calls_of_turn(ctx.messages, ctx.tool_call_id)}
         call_id = ctx.tool_call_id or ""
         sent = turn[call_id].arguments if call_id in turn else None
-        calls: tuple[Call, ...] = (Call(name, _as_sent(tool_args, sent), call_id),)
-        # Law 13: whole-list writes that contradict each other are refused together.
-        made = tuple(turn.values())
-        clash = [made[at] for at in sorted(self.toolbox.clashing([call.name for call in made]))]
-        if any(call.call_id == call_id for call in clash):
-            calls = tuple(clash)
-        reply = await own.answer(calls)
+        call = Call(name, _as_sent(tool_args, sent), call_id)
+        reply, told = await own.answer(call, tuple(turn.values()))
         if reply.is_error:
             raise ToolFailed(reply.text)  # an answer; ModelRetry would count against the run
-        metadata = news(reply, at=own.times[-1], whole=own.in_history)
+        metadata = news(reply, at=own.times[-1], whole=own.in_history, told=told)
         return ToolReturn(reply.text, metadata=metadata)
 
 

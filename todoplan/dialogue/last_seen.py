@@ -1,0 +1,96 @@
+"""
+What the model last saw of a plan, where a framework hands over the calls of a turn one by one.
+
+Law: the replies, taken together, are those of `Toolbox.turn` with the base of the turn (law 15).
+All calls of a turn were written before any of the answers was read: a list that the model wrote
+beside a first call is upon what it saw before that one, though its answer is a look.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import attrs
+
+from todoplan.core.events.apply import replay
+from todoplan.core.events.base import Base
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.application import unseen_by_model
+from todoplan.dialogue.parallel_calls import answered_after
+from todoplan.dialogue.replies.unseen import unseen_text
+from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+
+__all__ = ["LastSeen", "base_at"]
+
+
+def base_at(journal: Iterable[Entry], revision: int) -> Base:
+    """
+    Return what a hand has not seen that knows a plan's revision, from its whole journal.
+    """
+    entries = tuple(journal)
+    known = (entry for entry in entries if entry.revision <= revision)
+    base = Base(replay(Plan(), (event for entry in known for event in entry.events)))
+    for entry in entries:
+        if entry.revision > revision:
+            base = base.after(entry.events, entry.actor)
+    return base
+
+
+@attrs.define
+class LastSeen:
+    """
+    What the model last saw: `base`, which is kept with the plan, `None` while it has seen all.
+    """
+
+    base: Base | None = None
+    _turn: tuple[str, ...] = ()
+    _written_upon: Base | None = None
+
+    def edited(self, before: Plan, entry: Entry) -> None:
+        """
+        Note that another hand has changed the plan `before` it.
+        """
+        self.base = unseen_by_model(self.base, before, entry)
+
+    def shown(self) -> None:
+        """
+        Note that the model was shown the plan as it is: by a reminder, in a request of its own.
+        """
+        self.base, self._turn, self._written_upon = None, (), None
+
+    def answer(
+        self, toolbox: Toolbox, plan: Plan, call: Call, turn: Sequence[Call], *, at: datetime
+    ) -> Reply:
+        """
+        Answer a call of a turn on a plan in which the calls before it are carried out. Nothing is
+        noted: a call may be tried again (see `answered`).
+        """
+        names = [one.name for one in turn]
+        base = self._upon(turn)
+        clashing = {names[place] for place in toolbox.clashing(names)}
+        if base is None or call.name in clashing:
+            return answered_after(toolbox, plan, call, names, at=at)
+        reply = toolbox.call(plan, call.name, call.arguments, at=at, base=base)
+        if self.base is None:  # an earlier answer of this turn has told it
+            told = f"{unseen_text(base, plan, reply.plan)}\n"
+            reply = attrs.evolve(reply, text=reply.text.removeprefix(told))
+        return reply
+
+    def answered(self, reply: Reply, turn: Sequence[Call]) -> bool:
+        """
+        Note that this reply is given, and say whether the model sees by it what others did.
+        """
+        base, was_behind = self._upon(turn), self.base is not None
+        if base is None or reply.is_error:
+            return False
+        own = attrs.evolve(base, plan=replay(base.plan, reply.events))
+        self.base, self._turn, self._written_upon = None, _ids(turn), own
+        return was_behind
+
+    def _upon(self, turn: Sequence[Call]) -> Base | None:
+        same = bool(self._turn) and self._turn == _ids(turn)
+        return self._written_upon if same else self.base
+
+
+def _ids(turn: Sequence[Call]) -> tuple[str, ...]:
+    return tuple(call.call_id for call in turn)
