@@ -27,7 +27,7 @@ LEFT_TO_THE_READER = {
     "deepagents": MODEL,
     "write-a-store": "from todoplan import Planner\n",
     "write-an-adapter": """
-# pyright: reportMissingImports=false, reportPossiblyUnbound=false
+# pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false
 from strands.session import FileSessionManager
 from todoplan import LEAN
 model: Any = None
