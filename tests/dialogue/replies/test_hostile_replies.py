@@ -12,7 +12,7 @@ from support.hostile import CORPUS, UNSAFE, plans, texts
 from support.talk import BOXES
 
 from todoplan import DEFAULT, Problem, Rule, plan_of
-from todoplan.core.plan.model import TASK_FIELDS, Task
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
 from todoplan.dialogue.guidance.reminders import ReminderKind, reminder
 from todoplan.dialogue.intake.repairs import Repair
 from todoplan.dialogue.replies.error_texts import repairs_text, sentence
@@ -120,14 +120,12 @@ def test_a_cut_description_says_so():
     assert task_text(plan_of([task]), task).endswith("d\n(The first 16384 of 20000 characters.)")
 
 
+TEXTS = {FieldKind.TEXT, FieldKind.TEXT_OR_NONE}
 FULL = {
+    **{name: f"the {name}" for name, field in TASK_FIELDS.items() if field.kind in TEXTS},
     "id": "7",
-    "subject": "the subject",
-    "description": "the description",
     "status": "in_progress",
-    "active_form": "the active form",
     "priority": "high",
-    "owner": "the owner",
     "blocks": ("8",),
     "blocked_by": ("6",),
     "estimate": 90,
