@@ -32,6 +32,7 @@ from todoplan.cli.options import (
     SchemaForm,
     Sort,
     TextOnly,
+    Together,
     ToolSetArgument,
     ToolSetOption,
 )
@@ -81,6 +82,7 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     policy: Judging = "audit",
     dialect: Dialect = None,
     sample: Sample = False,
+    together: Together = False,
 ) -> None:
     """
     Show what became of the plan in recordings of agents: timeline, last plan, findings.
@@ -90,7 +92,7 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     if sample is bool(paths):
         _refuse("give recordings or directories of them, or else --sample")
     form: Form = "json" if as_json else "markdown" if as_markdown else "text"
-    options, screen = ReplayOptions(form, policy, dialect), Screen()
+    options, screen = ReplayOptions(form, policy, dialect, together), Screen()
     exit_with(lambda: replay(paths, options, screen) if paths else replay_sample(options, screen))
 
 
