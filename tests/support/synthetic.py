@@ -284,7 +284,31 @@ def anthropic_http():
         yield {"request": request, "response": {"status_code": 200, "body_raw": raw}}
 
 
+FILL = "INSERT INTO todos (id, title, status) VALUES"
+
+
+def copilot():
+    """Copilot CLI: the plan is a table, and each call a few statements."""
+    yield {"type": "session.start", "data": {"sessionId": "s"}}
+    for number, (strip, refusal) in enumerate(CALLS):
+        rows = [(f"t{n}", one["content"], one["status"]) for n, one in enumerate(todos(strip))]
+        if number:
+            change = "UPDATE todos SET status = '{}' WHERE id = '{}';".format
+            query = "".join(change(status, name) for name, _, status in rows)
+        else:
+            values = ", ".join(f"('{a}', '{b}', '{c}')" for a, b, c in rows)
+            query = f"INSERT INTO todos (id, title, status) VALUES {values}; "
+            query += "INSERT INTO todo_deps VALUES ('t1', 't0')"
+        call = {"toolCallId": f"c{number}", "name": "sql", "arguments": {"query": query}}
+        asked = {"messageId": f"m{number}", "toolRequests": [call]}
+        told = {"toolCallId": f"c{number}", "success": not refusal}
+        told["result"] = {"content": refusal or "Executed 2 statement(s)"}
+        yield {"type": "assistant.message", "timestamp": at(number), "data": asked}
+        yield {"type": "tool.execution_complete", "timestamp": at(number), "data": told}
+
+
 SYNTHETIC = {
+    "copilot": copilot,
     "claude-code": claude_code,
     "claude-code tasks": claude_code_tasks,
     "codex": codex,

@@ -17,6 +17,7 @@ LINES = {
     "openhands": {"kind": "MessageEvent", "source": "user", "id": "e"},
     "langchain": {"type": "human", "content": "hi"},
     "opencode": {"info": {"role": "user"}, "parts": []},
+    "copilot": {"type": "assistant.message", "data": {"toolRequests": []}},
     "gemini": {"id": "g", "type": "gemini", "content": "hi"},
     "chat": {"role": "assistant", "content": None, "tool_calls": [LISTED]},
     "anthropic": {"role": "assistant", "content": [USE]},

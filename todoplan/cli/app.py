@@ -34,6 +34,7 @@ from todoplan.cli.options import (
     SchemaForm,
     Sort,
     TextOnly,
+    Together,
     ToolSetArgument,
     ToolSetOption,
 )
@@ -83,6 +84,7 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     policy: Judging = "audit",
     dialect: Dialect = None,
     sample: Sample = False,
+    together: Together = False,
 ) -> None:
     """
     Show what became of the plan in recordings of agents: timeline, last plan, findings.
@@ -92,7 +94,7 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     if sample is bool(paths):
         _refuse("give recordings or directories of them, or else --sample")
     form: Form = "json" if as_json else "markdown" if as_markdown else "text"
-    options, screen = ReplayOptions(form, policy, dialect), Screen()
+    options, screen = ReplayOptions(form, policy, dialect, together), Screen()
     exit_with(lambda: replay(paths, options, screen) if paths else replay_sample(options, screen))
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "SchemaForm",
     "Sort",
     "TextOnly",
+    "Together",
     "ToolSetArgument",
     "ToolSetOption",
 ]
@@ -99,6 +100,12 @@ Sort = Annotated[
         help=f"Sort the recordings by {', '.join(SORTS)}; else they stand as they are found.",
         callback=_one_of(("", *SORTS)),
         show_default=False,
+    ),
+]
+Together = Annotated[
+    bool,
+    typer.Option(
+        "--together", help="Replay all as one plan: a leader's recording and its teammates'."
     ),
 ]
 Sample = Annotated[

@@ -15,6 +15,7 @@ from todoplan.core.rules.policy import Policy
 from todoplan.errors import MissingExtraError, ReadError
 from todoplan.transcripts.files.unpacking import is_recording_name
 from todoplan.transcripts.replay.recording import Replay, replay_file
+from todoplan.transcripts.replay.together import replay_together
 
 __all__ = ["Input", "Run", "Unread", "expand", "open_replay", "sample"]
 
@@ -164,6 +165,21 @@ class Run:
         if len(found) == len(self.skipped):
             what = "no file there is a recording" if found else "no file that may be one"
             self.fail("", f"nothing to read: {what}")
+
+    def replay_together(self, inputs: Iterable[Input], each: Callable[[Replay], None]) -> None:
+        """
+        Replay those files that are recordings as one, and hand that replay to `each`.
+        """
+        # Each is opened for itself first, so that what is none is skipped or told as ever.
+        found = [one for one in inputs if self._opened(one, lambda _: None) is not None]
+        if not found:
+            self.fail("", "nothing to read: no file there is a recording")
+            return
+        label = ", ".join(source.label for source in found)
+        paths = [source.path for source in found]
+        replay = replay_together(label, paths, policy=self.policy, dialect=self.dialect)
+        each(replay)
+        self._note(replay)
 
     def _opened(self, source: Input, on_bytes: Callable[[int], None]) -> Replay | None:
         try:

@@ -16,6 +16,7 @@ from todoplan.transcripts.files.source import Source, no_progress
 from todoplan.transcripts.readers import (
     claude_code,
     codex,
+    copilot,
     entire,
     gemini,
     message_lists,
@@ -35,6 +36,7 @@ DIALECTS: Mapping[str, DialectReader] = {
     for reader in (
         own.READER,
         codex.READER,
+        copilot.READER,
         entire.READER,
         openhands.READER,
         claude_code.READER,

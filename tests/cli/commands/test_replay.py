@@ -404,3 +404,26 @@ def test_the_whole_text_of_a_refusal_stands_in_the_document(invoke, recording, t
     (finding,) = document(invoke("replay", "--json", path))["recordings"][0]["findings"]
     assert (finding["code"], finding["detail"]) == ("refused_call", "no " * 200)
     assert len(finding["text"]) < 200
+
+
+def test_a_team_is_replayed_as_one(invoke, recording, tool_call, tmp_path):
+    """Tasks that the leader created are no strangers in a teammate's file; each hand is named."""
+    made = "Task #1 created successfully: Sow"
+    create = tool_call(1, "TaskCreate", {"subject": "Sow"})
+    create[1]["message"]["content"][0]["content"] = made
+    todo = {"todos": [{"content": "Own", "status": "completed"}]}
+    done = tool_call(3, "TaskUpdate", {"taskId": "1", "status": "completed"})
+    recording(create, done, name="lead.jsonl")
+    mate = tool_call(2, "TaskUpdate", {"taskId": "1", "status": "in_progress"})
+    recording(mate, tool_call(4, "TodoWrite", todo), name="mate.jsonl")
+    recording("# Notes", name="notes.md")
+    apart = document(invoke("replay", "--json", tmp_path))
+    assert "made_elsewhere" in [one["code"] for one in apart["recordings"][1]["findings"]]
+    result = invoke("replay", "--json", "--together", tmp_path)
+    (read,) = document(result)["recordings"]
+    assert result.exit_code == 0
+    assert [step["actor"] for step in read["steps"]] == ["lead", "mate", "lead", "mate"]
+    assert [lane["name"] for lane in read["lanes"]] == ["main", "mate"]
+    assert {one["code"] for one in read["findings"]} == {"written_after"}
+    assert "mate: started #1 Sow" in invoke("replay", "--together", tmp_path).stdout
+    assert invoke("replay", "--together", tmp_path / "notes.md").exit_code == 2

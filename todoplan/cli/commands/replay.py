@@ -29,11 +29,14 @@ class _Printer(Protocol):
 class ReplayOptions:
     """
     How to replay: the form of the output, the policy and (or `None`) the dialect by name.
+
+    `together` makes one plan of all recordings.
     """
 
     form: Form = "text"
     policy: str = "audit"
     dialect: str | None = None
+    together: bool = False
 
 
 def replay(paths: Iterable[Path], options: ReplayOptions, screen: Screen) -> int:
@@ -54,7 +57,8 @@ def replay_sample(options: ReplayOptions, screen: Screen) -> int:
 def _replay(inputs: Iterable[Input], options: ReplayOptions, screen: Screen) -> int:
     run = Run(screen, POLICIES[options.policy], options.dialect)
     printer = _printer(options, screen)
-    run.replay_all(inputs, printer.recording)
+    replay_them = run.replay_together if options.together else run.replay_all
+    replay_them(inputs, printer.recording)
     printer.close(run)
     return run.exit_code
 

@@ -99,8 +99,15 @@ def _named(value: Any) -> str:
 
 _ids = ids_under(b"tool_use_id")
 _SPOKEN = (b'"role":"user"', b'"role": "user"')
-# What the program writes in the person's name: hooks, slash commands and their output.
-_NOT_SAID = ("<command-", "<local-command", "Caveat:", "<system-reminder>", "[Request interrupted")
+# What the program writes in the person's name: hooks, slash commands, and what commands put out.
+_NOT_SAID = (
+    "<command-",
+    "<local-command",
+    "<bash-std",
+    "Caveat:",
+    "<system-reminder>",
+    "[Request interrupted",
+)
 
 
 @attrs.frozen
