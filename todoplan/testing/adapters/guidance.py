@@ -142,7 +142,7 @@ def _changed(harness: Harness, *, restart: bool = False) -> None:
         harness.restart()
     plan = harness.seed("Lay")
     outcome = harness.run(_READ, says())
-    outcome.ends_with_reminder(0, "changed", plan)
+    outcome.ends_with_reminder(0, "changed", plan, before=own.plan)
     outcome.has_reminders(1, times=0)
 
 
@@ -220,6 +220,14 @@ class FurtherTurns(_Guided):
         harness, _ = self._seeded()
         outcome = harness.run(_sets("completed", "1", "2"), says())
         same(len(outcome.requests), 2, "the requests")
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_a_question_passes(self) -> None:
+        """An agent may always ask: an answer that ends in a question mark is not sent back."""
+        # Sent back, the person is asked twice, or never: the model answers itself to be let go.
+        harness, _ = self._seeded()
+        outcome = harness.run(says("There are two beds. Which one should I dig?"), says())
+        same(len(outcome.requests), 1, "the requests")
 
     @needs(Capability.FURTHER_TURNS, Capability.FINISH)
     def test_a_refusal_is_let_go(self) -> None:

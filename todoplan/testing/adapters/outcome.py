@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from todoplan.adapters.functions import openai_chat
+from todoplan.core.events.base import Base
 from todoplan.core.events.types import Event
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind
 from todoplan.core.plan.plan import Plan
@@ -25,6 +26,7 @@ from todoplan.testing.assertions import must, same, same_parts
 
 __all__ = ["Expected", "Outcome", "expected"]
 
+_EMPTY = Plan()
 _TIMES = [name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME]
 _OTHERS = [name for name in TASK_FIELDS if name not in _TIMES]
 _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
@@ -111,6 +113,13 @@ class Outcome:
         """
         same_parts(_parts(self.plan), _parts(self.wanted.plan), "the plan")
 
+    def returns_plan(self) -> None:
+        """
+        Fail unless the plan in what the run returned is the one that the framework keeps.
+        """
+        must(self.ran.plan is not None, "Ran(plan=...) is missing: read it from what is returned")
+        same_parts(_all(self.ran.plan), _all(self.plan), "the plan in what the run returned")
+
     def same_times(self) -> None:
         """
         Fail unless every time in the plan is the wanted one.
@@ -142,13 +151,19 @@ class Outcome:
         found, wanted = self.ran.events, self.wanted.events
         same_parts(_numbered(found), _numbered(wanted), "the events that the application was given")
 
-    def ends_with_reminder(self, index: int, kind: ReminderKind, plan: Plan) -> None:
+    def ends_with_reminder(
+        self, index: int, kind: ReminderKind, plan: Plan, before: Plan = _EMPTY
+    ) -> None:
         """
         Fail unless a request ends with the reminder of this kind, in the names of the set `tasks`,
-        and holds no other.
+        and holds no other. It may say what was done since the plan was as `before`.
         """
-        wanted, tail = reminder(kind, plan, TASKS), self.request(index)[-1].text
-        must(tail.endswith(wanted), f"request {index} ends with {tail!r}, not with {wanted!r}")
+        wanted = [reminder(kind, plan, TASKS, base=base) for base in (None, Base(before))]
+        tail = self.request(index)[-1].text
+        must(
+            tail.endswith(tuple(wanted)),
+            f"request {index} ends with {tail!r}, not with {wanted[0]!r}",
+        )
         self.has_reminders(index, times=1)
 
     def has_reminders(self, index: int, *, times: int) -> None:
@@ -169,6 +184,10 @@ class Outcome:
 def _parts(plan: Plan) -> dict[str, object]:
     whole = {"revision": plan.revision, "next id": plan.next_id, "ids": [task.id for task in plan]}
     return {**whole, **_fields(plan, _OTHERS)}
+
+
+def _all(plan: Plan | None) -> dict[str, object]:
+    return {} if plan is None else {**_parts(plan), **_fields(plan, _TIMES)}
 
 
 def _fields(plan: Plan, names: Iterable[str]) -> dict[str, object]:
