@@ -17,7 +17,13 @@ from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 
-from todoplan.adapters.agentscope import PlanMiddleware, make_tools, plan_of_state, seed_plan
+from todoplan.adapters.agentscope import (
+    PlanMiddleware,
+    edit_plan,
+    make_tools,
+    plan_of_state,
+    seed_plan,
+)
 from todoplan.codec import entry_from_data
 from todoplan.testing.adapters import Definition, Ran, Seen
 
@@ -88,6 +94,12 @@ class AgentScope:
 
     def seed(self, session, plan):
         seed_plan(self.state(session), plan)
+
+    def edit(self, session, command, actor):
+        state, policy = self.state(session), self.setup.toolbox.policy
+        decision = edit_plan(state, command, actor=actor, policy=policy)
+        self.texts[session] = state.model_dump_json()
+        return decision
 
     def plan(self, session):
         return plan_of_state(self.state(session))

@@ -8,7 +8,10 @@ import attrs
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat, openai_responses
 from todoplan.codec import plan_from_data, plan_to_data
+from todoplan.codec.bases import base_from_data, base_to_data
+from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.application import edited, unseen_by_model
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.guidance.guidance import Guidance, Memory
 from todoplan.dialogue.toolbox import Reply
@@ -127,25 +130,29 @@ GEMINI = Shape(gemini, _parts, _of_parts)
 @attrs.define
 class Record:
     """
-    What is kept of a session: the plan, what guidance remembers, the messages, and those as
-    guidance reads them.
+    What is kept of a session: the plan, what guidance remembers, the messages, those as guidance
+    reads them, and the plan as the model last saw it, if others have changed it since.
     """
 
     plan: Plan = Plan()
     memory: Memory = Memory()
     messages: list[dict[str, Any]] = attrs.field(factory=list)
     talk: list[Message] = attrs.field(factory=list)
+    base: Base | None = None
 
     def dumped(self):
         talk = [attrs.asdict(message) for message in self.talk]
         memory, plan = self.memory.to_data(), plan_to_data(self.plan)
-        return json.dumps({"plan": plan, "memory": memory, "messages": self.messages, "talk": talk})
+        base = self.base and base_to_data(self.base)
+        kept = {"plan": plan, "memory": memory, "messages": self.messages, "talk": talk}
+        return json.dumps({**kept, "base": base})
 
     @classmethod
     def loaded(cls, text):
         data = json.loads(text)
         memory, talk = Memory.of(data["memory"]), list(map(_message, data["talk"]))
-        return cls(plan_from_data(data["plan"]), memory, data["messages"], talk)
+        base = data["base"] and base_from_data(data["base"])
+        return cls(plan_from_data(data["plan"]), memory, data["messages"], talk, base)
 
 
 def _message(data):
@@ -173,6 +180,16 @@ class Functions:
         record.plan = plan
         self.save(session, record)
 
+    def edit(self, session, command, actor):
+        record, setup = self.load(session), self.setup
+        before, at = record.plan, setup.clock()
+        decision, entry = edited(before, command, setup.toolbox.policy, at=at, actor=actor)
+        if entry:
+            record.plan = decision.plan
+            record.base = unseen_by_model(record.base, before, entry)
+        self.save(session, record)
+        return decision
+
     def plan(self, session):
         return self.load(session).plan
 
@@ -194,15 +211,18 @@ class Functions:
             if verdict == "accept" and not turn.calls:
                 break
         self.save(session, record)
-        return Ran(self.stored(record), events)
+        return Ran(self.stored(record), events, record.plan)
 
     def begin(self, record):
         record.memory = record.memory.new_run(record.plan)
         self.add(record, [{"role": "user", "content": "go"}], Message("user", "go"))
 
     def due(self, record):
-        advice = self.guidance.before_model(record.plan, record.talk, record.memory)
+        plan, talk, memory = record.plan, record.talk, record.memory
+        advice = self.guidance.before_model(plan, talk, memory, base=record.base)
         record.memory = advice.memory
+        if advice.shows_plan:
+            record.base = None
         return advice.text
 
     def system(self, record):
@@ -230,21 +250,29 @@ class Functions:
         return advice.verdict, advice.text
 
     def answered(self, record, turn):
-        answered = self.answer(record.plan, turn)
+        base = record.base
+        answered = (
+            self.answer_from(base, record.plan, turn) if base else self.answer(record.plan, turn)
+        )
         others = [self.missing(answered.plan, call) for call in answered.others]
         replies = (*answered.replies, *others)
         results = tuple(self.result(each) for each in replies)
         self.add(record, self.shape.module.results_of(replies), Message("tool", results=results))
-        if answered.events:
+        if any(not reply.is_error for reply in answered.replies):
+            record.base = None
+        if answered.events or record.base is not base:
             record.memory = self.saw(record.memory, answered.plan)
         record.plan = answered.plan
         return list(answered.events)
 
     def answer(self, plan, turn):
+        return self.answer_from(None, plan, turn)
+
+    def answer_from(self, base, plan, turn):
         said = self.shape.said(turn)
         response = said if self.shape is RESPONSES else said[0]
         clock, toolbox = self.setup.clock, self.setup.toolbox
-        return self.shape.module.answer(toolbox, plan, response, at=clock())
+        return self.shape.module.answer(toolbox, plan, response, at=clock(), base=base)
 
     def missing(self, plan, call):
         text = "There is no such tool."

@@ -10,11 +10,12 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state, seed_plan
+from todoplan.adapters.langgraph import PlanMiddleware, edit_plan, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 _ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+_MODES = ["custom", "values"]
 
 
 class Scripted(BaseChatModel):
@@ -87,6 +88,9 @@ class LangGraph:
     def seed(self, session, plan):
         seed_plan(self.graph, self._config(session), plan)
 
+    def edit(self, session, command, actor):
+        return edit_plan(self.graph, self._config(session), command, actor=actor)
+
     def plan(self, session):
         return plan_of_state(self.graph.get_state(self._config(session)))
 
@@ -104,15 +108,17 @@ class LangGraph:
 
     async def run(self, session, script):
         self.scripts[session] = script
-        told = await self._told(session)
+        streamed = await self._streamed(session)
+        told = [value for mode, value in streamed if mode == "custom"]
+        returned = [value for mode, value in streamed if mode == "values"][-1]
         state = self.graph.get_state(self._config(session)).values
         entries = sorted((one["todoplan"] for one in told), key=lambda one: one["revision"])
         events = [event for entry in entries for event in entry_from_data(_entry(entry)).events]
-        return Ran(list(map(seen, state["messages"])), events)
+        return Ran(list(map(seen, state["messages"])), events, plan_of_state(returned))
 
-    async def _told(self, session):
+    async def _streamed(self, session):
         config, asked = self._config(session), {"messages": [("user", "go")]}
-        return list(self.graph.stream(asked, config, stream_mode="custom"))
+        return list(self.graph.stream(asked, config, stream_mode=_MODES))
 
 
 class AsyncLangGraph(LangGraph):
@@ -120,9 +126,9 @@ class AsyncLangGraph(LangGraph):
     The same, awaited.
     """
 
-    async def _told(self, session):
+    async def _streamed(self, session):
         config, asked = self._config(session), {"messages": [("user", "go")]}
-        return [one async for one in self.graph.astream(asked, config, stream_mode="custom")]
+        return [one async for one in self.graph.astream(asked, config, stream_mode=_MODES)]
 
 
 def _entry(told):

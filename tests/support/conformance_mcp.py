@@ -24,6 +24,9 @@ class MCP:
     def seed(self, session, plan):
         Planner(self.store, session).restore(plan)
 
+    def edit(self, session, command, actor):
+        return Planner(self.store, session).apply(command, actor=actor)
+
     def plan(self, session):
         return self.store.load(session)
 

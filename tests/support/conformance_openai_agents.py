@@ -10,7 +10,7 @@ from agents.memory import SessionABC
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from openai.types.responses import ResponseOutputRefusal, ResponseReasoningItem
 
-from todoplan.adapters.openai_agents import Planning, attach, plan_of_state, seed_plan
+from todoplan.adapters.openai_agents import Planning, attach, edit_plan, plan_of_state, seed_plan
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 _CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model", tracing_disabled=True)
@@ -113,6 +113,9 @@ class OpenAIAgents:
 
     def seed(self, session, plan):
         asyncio.run(seed_plan(self._of(session), plan))
+
+    def edit(self, session, command, actor):
+        return asyncio.run(edit_plan(self._of(session), command, actor=actor))
 
     def plan(self, session):
         return plan_of_state(self._of(session).to_data())

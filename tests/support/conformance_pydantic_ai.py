@@ -15,7 +15,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
 from todoplan import Planner
-from todoplan.adapters.pydantic_ai import Planning, plan_of_state, seed_plan
+from todoplan.adapters.pydantic_ai import Planning, edit_plan, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
 from todoplan.stores.file import FileStore
 from todoplan.testing.adapters import Definition, Ran, Seen
@@ -85,6 +85,12 @@ class PydanticAI:
         seeded = seed_plan(self.planning, self._messages(session), plan)
         self.kept[session] = ModelMessagesTypeAdapter.dump_json(seeded).decode()
 
+    def edit(self, session, command, actor):
+        messages = self._messages(session)
+        decision, edited = edit_plan(self.planning, messages, command, actor=actor)
+        self.kept[session] = ModelMessagesTypeAdapter.dump_json(edited).decode()
+        return decision
+
     def plan(self, session):
         return plan_of_state(self._messages(session))
 
@@ -103,7 +109,10 @@ class PydanticAI:
         notes = [one["todoplan"] for one in told if "entry" in one["todoplan"]]
         entries = [entry_from_data(note["entry"]) for note in notes]
         events = [event for entry in entries for event in entry.events]
-        return Ran([*seen(result.all_messages())], events)
+        return Ran([*seen(result.all_messages())], events, self._returned(result))
+
+    def _returned(self, result):
+        return plan_of_state(result)
 
     async def _ran(self, model, messages, session):
         return await self.agent.run(
@@ -143,6 +152,12 @@ class Stored(PydanticAI):
 
     def seed(self, session, plan):
         Planner(self.planning.store, session).restore(plan)
+
+    def edit(self, session, command, actor):
+        return Planner(self.planning.store, session).apply(command, actor=actor)
+
+    def _returned(self, result):
+        return None
 
     def plan(self, session):
         return self.planning.store.load(session)

@@ -85,6 +85,7 @@ RESUMED = (
     "work_goes_on_after_a_restart",
     "no_id_is_used_again_after_a_restart",
     "guidance_remembers_over_a_restart",
+    "a_persons_edit_survives_a_restart",
 )
 
 

@@ -6,7 +6,7 @@ from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
 
 class TestAgentScope(AdapterSuite):
-    capabilities = ALL - {Capability.RAW_ARGUMENTS, Capability.FINISH}
+    capabilities = ALL - {Capability.RAW_ARGUMENTS, Capability.FINISH, Capability.RETURNS}
 
     def host(self, setup):
         return AgentScope(setup)

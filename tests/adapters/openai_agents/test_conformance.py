@@ -6,14 +6,14 @@ from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
 
 class TestOpenAIAgents(AdapterSuite):
-    capabilities = ALL - {Capability.ERROR_FLAG}
+    capabilities = ALL - {Capability.ERROR_FLAG, Capability.RETURNS}
 
     def host(self, setup):
         return OpenAIAgents(setup)
 
 
 class TestOpenAIAgentsStreamed(AdapterSuite):
-    capabilities = ALL - {Capability.ERROR_FLAG}
+    capabilities = ALL - {Capability.ERROR_FLAG, Capability.RETURNS}
 
     def host(self, setup):
         return StreamedOpenAIAgents(setup)

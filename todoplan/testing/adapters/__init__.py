@@ -17,12 +17,15 @@ A host's `run` is a coroutine: it makes an agent of `setup.toolbox`, `setup.sett
 `areply`: `messages` is the request as `Seen(role, text, call_id, is_error)`, a tool's answer with
 the id of its call, and `tools` a `Definition(name, description, schema)` of each tool that it is
 offered (`Capability.TOOLS`). The reply is a `ModelTurn` of `calls` (name, arguments, call_id),
-`text`, `finish` and `thoughts`. What is kept of the conversation then is `Ran(messages, events)`.
+`text`, `finish` and `thoughts`. What is kept of the conversation then is `Ran(messages, events)`,
+and what a run returns, if it holds the plan, `Ran(plan=...)`. `edit` is a person's hand.
 
 How to write the adapter itself: make the framework's tools of `toolset.definitions()`. Answer a
 call with `toolbox.call(plan, name, arguments, at=...)`, or all calls of a turn with `toolbox.turn`,
 keep `reply.plan` in the framework's own per-session state, send `reply.text`, mark it as an error
-if `reply.is_error`, and raise nothing. Where the framework lets you look at a request before it is
+if `reply.is_error`, and raise nothing. A person's edit leaves a base beside the plan
+(`todoplan.dialogue.application.unseen_by_model`), which the next calls are given, until one of them
+is no error. Where the framework lets you look at a request before it is
 sent, ask `Guidance.before_model` and put what it says at the tail, unsaved; where a final answer
 can be sent back, ask `Guidance.after_model`. Keep the `Memory` beside the plan.
 
@@ -30,8 +33,8 @@ can be sent back, ask `Guidance.after_model`. Keep the `Memory` beside the plan.
 also prints which capabilities every tested adapter has.
 
 Inside, read `host` (what an author writes and is given), then `harness` (a run of it, beside what
-must come of it, which is `outcome`), then the checks: `calls`, `mistakes`, `sessions`, `guidance`.
-`conversations` and `bad_arguments` are what the scripted models say.
+must come of it, which is `outcome`), then the checks: `calls`, `mistakes`, `sessions`, `hands`,
+`guidance`. `conversations` and `bad_arguments` are what the scripted models say.
 """
 
 from todoplan.dialogue.tools.toolset import Definition
@@ -39,6 +42,7 @@ from todoplan.lazy import listing
 from todoplan.testing.adapters.calls import Offered, SameRoad, Turns
 from todoplan.testing.adapters.capabilities import ALL, Capability, needs
 from todoplan.testing.adapters.guidance import FurtherTurns, Reminders
+from todoplan.testing.adapters.hands import Hands
 from todoplan.testing.adapters.host import Clock, Host, ModelTurn, Ran, Script, Seen, Setup
 from todoplan.testing.adapters.mistakes import Mistakes
 from todoplan.testing.adapters.sessions import Sessions
@@ -60,7 +64,7 @@ __all__ = [
 __dir__ = listing(__all__)
 
 
-class AdapterSuite(SameRoad, Mistakes, Turns, Sessions, Offered, Reminders, FurtherTurns):
+class AdapterSuite(SameRoad, Mistakes, Turns, Sessions, Hands, Offered, Reminders, FurtherTurns):
     """
     Every check of an adapter: subclass it as `Test...`, declare what the framework can have, and
     make a host.

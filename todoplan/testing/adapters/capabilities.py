@@ -29,6 +29,8 @@ class Capability(StrEnum):
     UNKNOWN_TOOLS = "a call of a tool that is not there is answered, not raised"
     ERROR_FLAG = "an answer can be marked as an error"
     EVENTS = "the application is told of the events"
+    EDITS = "a person can change the plan of a session between two runs"
+    RETURNS = "what a run returns holds the plan"
     CLOCK = "the times of a change can be given"
     RESUME = "the plan is kept by the framework's own persistence, and resumed from it"
     THREADS = "sessions run in threads side by side"

@@ -221,6 +221,14 @@ class FurtherTurns(_Guided):
         outcome = harness.run(_sets("completed", "1", "2"), says())
         same(len(outcome.requests), 2, "the requests")
 
+    @needs(Capability.FURTHER_TURNS)
+    def test_a_question_passes(self) -> None:
+        """An agent may always ask: an answer that ends in a question mark is not sent back."""
+        # Sent back, the person is asked twice, or never: the model answers itself to be let go.
+        harness, _ = self._seeded()
+        outcome = harness.run(says("There are two beds. Which one should I dig?"), says())
+        same(len(outcome.requests), 1, "the requests")
+
     @needs(Capability.FURTHER_TURNS, Capability.FINISH)
     def test_a_refusal_is_let_go(self) -> None:
         """Where the provider would not answer, asking again is no help: nothing is sent back."""

@@ -10,6 +10,8 @@ from threading import Barrier
 import attrs
 from hypothesis import settings
 
+from todoplan.core.commands import Command
+from todoplan.core.decide.decide import Accepted
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
@@ -19,7 +21,7 @@ from todoplan.testing.adapters.capabilities import ALL, Capability
 from todoplan.testing.adapters.conversations import TASKS, Run, numbered
 from todoplan.testing.adapters.host import QUIET, Host, ModelTurn, Ran, Script, Setup
 from todoplan.testing.adapters.outcome import Expected, Outcome, expected
-from todoplan.testing.assertions import must
+from todoplan.testing.assertions import must, same
 
 __all__ = ["Checks", "Harness", "SideBySide", "in_tasks", "in_threads"]
 
@@ -193,6 +195,20 @@ class Harness:
         )
         self.host = self.make(self.setup)
         self.host.resume(saved)
+
+    def edit(self, command: Command, actor: str, session: str = "one") -> Plan:
+        """
+        Have a person change the plan of a session, and return the plan.
+
+        Raises:
+            AssertionError: it was refused; or accepted, and the host does not have it (law 16).
+        """
+        decision = self.host.edit(session, command, actor)
+        must(isinstance(decision, Accepted), f"the edit {command} was answered by {decision}")
+        found = self.host.plan(session)
+        what = f"the edit {command} was accepted, and host.plan returns"
+        same([*found], [*decision.unwrap()], what)
+        return found
 
     def seed(self, *subjects: str, session: str = "one") -> Plan:
         """

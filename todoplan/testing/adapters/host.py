@@ -19,6 +19,8 @@ from typing import Literal, Protocol
 
 import attrs
 
+from todoplan.core.commands import Command
+from todoplan.core.decide.decide import Decision
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.guidance import Settings
@@ -165,11 +167,13 @@ class Ran:
 
     `messages` is the conversation as the framework keeps it after the run, earlier runs included;
     the tools' answers stand in it with the ids of their calls. `events` are those that the
-    application was told in this run, in the order of their revisions.
+    application was told in this run, in the order of their revisions. `plan` is the one that the
+    application reads from what the framework's run returned (`Capability.RETURNS`).
     """
 
     messages: Sequence[Seen]
     events: Sequence[Event] = ()
+    plan: Plan | None = None
 
 
 class Host(Protocol):
@@ -183,6 +187,15 @@ class Host(Protocol):
     def seed(self, session: str, plan: Plan) -> None:
         """
         Make this the plan of a session, as an application does from outside.
+        """
+        ...
+
+    def edit(self, session: str, command: Command, actor: str) -> Decision:
+        """
+        Change the plan of a session as a person does, between two runs, through the adapter's own
+        door: `edit_plan`, or whatever it is called.
+
+        Only asked for where `Capability.EDITS` is declared.
         """
         ...
 

@@ -1,5 +1,6 @@
 """A model's mistakes come back to it as answers; nothing is raised, nothing is half outcome."""
 
+import json
 from collections.abc import Mapping
 
 import pytest
@@ -9,7 +10,15 @@ from todoplan.dialogue.tools.todos import TODOS
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.testing.adapters.bad_arguments import ATTACKS, BAD_ARGUMENTS, NO_JSON, RESERVED
 from todoplan.testing.adapters.capabilities import Capability, leave_out_without, needs
-from todoplan.testing.adapters.conversations import TASKS, Run, broken_runs, is_utf8, says, turn
+from todoplan.testing.adapters.conversations import (
+    TASKS,
+    Run,
+    broken_runs,
+    is_utf8,
+    says,
+    turn,
+    write,
+)
 from todoplan.testing.adapters.harness import Checks
 from todoplan.testing.adapters.outcome import Outcome
 from todoplan.testing.assertions import must, same
@@ -19,6 +28,9 @@ __all__ = ["Mistakes"]
 _DIG = turn(("TaskCreate", {"subject": "Dig"}))
 _LAY = turn(("TaskCreate", {"subject": "Lay", "blockedBy": ["1"]}))
 _MOW = turn(("TaskCreate", {"subject": "Mow"}))
+_BEDS = ("Dig", "Lay", "Fill")
+_DONE = {"content": "Dig", "status": "completed"}
+_GUESSES = ("Dig", _DONE, json.dumps(_DONE))
 _REFUSED = {
     "an unknown task": ("TaskUpdate", {"taskId": "9", "status": "completed"}),
     "an unknown blocker": ("TaskCreate", {"subject": "Fill", "blockedBy": ["7"]}),
@@ -66,6 +78,16 @@ class Mistakes(Checks):
         outcome = self.harness().run(_DIG, turn(call), _MOW, says())
         _answered(outcome)
         same([t.subject for t in outcome.plan if t.subject != "Lay"], ["Dig", "Mow"], "the tasks")
+
+    def test_a_guess_never_removes(self) -> None:
+        """What is no list of todos is no list that leaves the others out (law 17)."""
+        # Mended to a list of one, each of these wiped a plan of three open tasks.
+        harness = self.harness(TODOS)
+        harness.run(turn(("write_todos", write(*((each, "pending") for each in _BEDS)))), says())
+        for guess in _GUESSES:
+            _answered(harness.run(turn(("write_todos", {"todos": guess})), says()))
+            found = [(task.subject, task.status.value) for task in harness.host.plan("one")]
+            same(found, [(each, "pending") for each in _BEDS], f"the tasks after {guess!r}")
 
     @needs(Capability.ARGUMENTS)
     @_each(BAD_ARGUMENTS)

@@ -112,6 +112,13 @@ class Outcome:
         """
         same_parts(_parts(self.plan), _parts(self.wanted.plan), "the plan")
 
+    def returns_plan(self) -> None:
+        """
+        Fail unless the plan in what the run returned is the one that the framework keeps.
+        """
+        must(self.ran.plan is not None, "Ran(plan=...) is missing: read it from what is returned")
+        same_parts(_all(self.ran.plan), _all(self.plan), "the plan in what the run returned")
+
     def same_times(self) -> None:
         """
         Fail unless every time in the plan is the wanted one.
@@ -146,7 +153,7 @@ class Outcome:
     def ends_with_reminder(self, index: int, kind: ReminderKind, plan: Plan) -> None:
         """
         Fail unless a request ends with the reminder of this kind, in the names of the set `tasks`,
-        and holds no other.
+        and holds no other. It may say who has changed what since the model last looked.
         """
         # Whether this hand is told who did what depends on what it last saw (law 15).
         wanted, tail = reminder(kind, plan, TASKS), _UNSEEN.sub("", self.request(index)[-1].text)
@@ -171,6 +178,10 @@ class Outcome:
 def _parts(plan: Plan) -> dict[str, object]:
     whole = {"revision": plan.revision, "next id": plan.next_id, "ids": [task.id for task in plan]}
     return {**whole, **_fields(plan, _OTHERS)}
+
+
+def _all(plan: Plan | None) -> dict[str, object]:
+    return {} if plan is None else {**_parts(plan), **_fields(plan, _TIMES)}
 
 
 def _fields(plan: Plan, names: Iterable[str]) -> dict[str, object]:

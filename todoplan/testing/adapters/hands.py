@@ -1,0 +1,93 @@
+"""
+Several hands: what a person does to the plan between two runs is neither undone unseen nor untold.
+
+Law 15: a whole-list write means the difference to what its writer last saw. Law 16: what a person
+was told is in the plan, is in the plan; also in what a run returns.
+"""
+
+from todoplan.core.commands import CreateTask, UpdateTask
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.testing.adapters.capabilities import Capability, needs
+from todoplan.testing.adapters.conversations import conversation, says, turn, write
+from todoplan.testing.adapters.harness import Checks, Harness
+from todoplan.testing.adapters.host import QUIET, ModelTurn
+from todoplan.testing.assertions import must, same
+
+__all__ = ["Hands"]
+
+_CHANGED = Settings(plan_lost=False, unfinished=0, changed=True)
+
+
+def _writes(*texts: str) -> ModelTurn:
+    return turn(("write_todos", write(*((text, "pending") for text in texts))))
+
+
+def _subjects(harness: Harness) -> list[str]:
+    return [task.subject for task in harness.host.plan("one")]
+
+
+class Hands(Checks):
+    """
+    A model that writes whole lists, and a person who adds a task and closes another in between.
+    """
+
+    def _edited(self, guidance: Settings = QUIET) -> Harness:
+        harness = self.harness(TODOS, guidance)
+        harness.run(_writes("Dig", "Lay"), says())
+        harness.edit(CreateTask("Tell Bo"), "ann")
+        harness.edit(UpdateTask("2", status="completed"), "ann")
+        return harness
+
+    def _kept(self, harness: Harness) -> None:
+        harness.run(_writes("Dig", "Lay"), says())
+        same(_subjects(harness), ["Dig", "Lay", "Tell Bo"], "the tasks after the next write")
+        done = [task.id for task in harness.host.plan("one") if task.status.value == "completed"]
+        same(done, ["2"], "what is completed")
+
+    @needs(Capability.EDITS)
+    def test_a_persons_edit_survives_the_next_write(self) -> None:
+        """A list that was written without having seen it neither removes it nor sets it back."""
+        # Everywhere else the list is the whole truth: what a person added is gone without a word.
+        self._kept(self._edited())
+
+    @needs(Capability.EDITS, Capability.RESUME)
+    def test_a_persons_edit_survives_a_restart(self) -> None:
+        """What the model has not seen is kept with the plan, and resumed with it."""
+        harness = self._edited()
+        harness.restart()
+        self._kept(harness)
+
+    @needs(Capability.EDITS)
+    def test_a_persons_edit_is_told(self) -> None:
+        """The next answer says what was done, and by whom; the one after it does not."""
+        outcome = self._edited().run(_writes("Dig", "Lay"), _writes("Dig", "Lay", "Mow"), says())
+        first, second = (outcome.answer(call_id).text for call_id in outcome.wanted.replies)
+        for word in ("#3 Tell Bo", "#2 Lay", "ann"):
+            must(word in first, f"{word!r} is not in the answer {first!r}")
+        must("ann" not in second, f"it is told again: {second!r}")
+
+    @needs(Capability.EDITS)
+    def test_what_was_told_may_be_removed(self) -> None:
+        """Once an answer has told of it, a list without it means that it should go."""
+        harness = self._edited()
+        harness.run(_writes("Dig", "Lay"), _writes("Dig"), says())
+        same(_subjects(harness), ["Dig"], "the tasks after it was told and left out")
+
+    @needs(Capability.EDITS, Capability.REMINDERS)
+    def test_a_reminder_tells_of_a_persons_edit(self) -> None:
+        """It stands in the request before, with who did it; what it shows has been seen."""
+        harness = self._edited(_CHANGED)
+        outcome = harness.run(_writes("Dig"), says())
+        tail = outcome.request(0)[-1].text
+        for word in ("#3 Tell Bo", "ann"):
+            must(word in tail, f"{word!r} is not in the request that ends with {tail!r}")
+        same(_subjects(harness), ["Dig"], "the tasks after they were shown and left out")
+
+    @needs(Capability.RETURNS)
+    def test_a_run_returns_the_plan(self) -> None:
+        """The plan in what a run returns is the one that is kept: ids, edges, owners, next id."""
+        # A list of texts and states is read back as another plan: with new ids, without an owner.
+        harness = self.harness()
+        for outcome in harness.runs(*conversation(harness.setup.toolbox.toolset)):
+            outcome.returns_plan()
