@@ -27,6 +27,7 @@ __all__ = ["Expected", "Outcome", "expected"]
 
 _TIMES = [name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME]
 _OTHERS = [name for name in TASK_FIELDS if name not in _TIMES]
+_UNSEEN = re.compile(r" \(since you last looked: [^\n]*\)(?=\. It stands at )")
 _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
 
 
@@ -147,7 +148,8 @@ class Outcome:
         Fail unless a request ends with the reminder of this kind, in the names of the set `tasks`,
         and holds no other.
         """
-        wanted, tail = reminder(kind, plan, TASKS), self.request(index)[-1].text
+        # Whether this hand is told who did what depends on what it last saw (law 15).
+        wanted, tail = reminder(kind, plan, TASKS), _UNSEEN.sub("", self.request(index)[-1].text)
         must(tail.endswith(wanted), f"request {index} ends with {tail!r}, not with {wanted!r}")
         self.has_reminders(index, times=1)
 
