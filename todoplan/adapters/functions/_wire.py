@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from todoplan.core.events.base import Base
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
@@ -49,13 +50,14 @@ class Answered:
     A model turn, answered: the plan after it, and `messages` to append to the conversation.
 
     `others` are the calls of tools that are not the plan's, in order; they are the caller's to
-    answer.
+    answer. `base` is what to keep of the one that was given: `None` once the model has been told.
     """
 
     plan: Plan
     messages: tuple[Shape, ...] = ()
     replies: tuple[Reply, ...] = ()
     others: tuple[Call, ...] = ()
+    base: Base | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -165,22 +167,31 @@ class Wire:
         return self.results(turn.replies if isinstance(turn, Turn) else tuple(turn))
 
     def answer(
-        self, toolbox: Toolbox, plan: Plan, response: object, *, at: datetime | None = None
+        self,
+        toolbox: Toolbox,
+        plan: Plan,
+        response: object,
+        *,
+        at: datetime | None = None,
+        base: Base | None = None,
     ) -> Answered:
         """
         Answer every planning call of a response, in order as one, and hand back the other calls.
 
-        `at` is an aware time, or `None`.
+        `at` is an aware time, or `None`. `base` is the plan as the model last saw it, if others
+        have changed it since: what they did stays, and the answer tells of it.
 
         Raises:
-            PlanError: what was given is no toolbox, no plan or no response.
+            PlanError: what was given is no toolbox, no plan, no base or no response.
         """
         toolset = require(toolbox, Toolbox).toolset
         calls = tuple(self.calls(_response(response)))
         planning = [call for call in calls if toolset.find(call.name) is not None]
         others = tuple(call for call in calls if toolset.find(call.name) is None)
-        turn = toolbox.turn(require(plan, Plan), planning, at=at)
-        return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others)
+        turn = toolbox.turn(require(plan, Plan), planning, at=at, base=base)
+        if not all(reply.is_error for reply in turn.replies):
+            base = None  # also reading is a look; what was refused has shown nothing
+        return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others, base)
 
     def with_reminder(self, messages: Sequence[Shape], text: str) -> list[Shape]:
         """
