@@ -299,7 +299,8 @@ def copilot():
             values = ", ".join(f"('{a}', '{b}', '{c}')" for a, b, c in rows)
             query = f"INSERT INTO todos (id, title, status) VALUES {values}; "
             query += "INSERT INTO todo_deps VALUES ('t1', 't0')"
-        call = {"toolCallId": f"c{number}", "name": "sql", "arguments": {"query": query}}
+        arguments = {"query": query}
+        call = {"toolCallId": f"c{number}", "name": "sql", "arguments": arguments}
         asked = {"messageId": f"m{number}", "toolRequests": [call]}
         told = {"toolCallId": f"c{number}", "success": not refusal}
         told["result"] = {"content": refusal or "Executed 2 statement(s)"}

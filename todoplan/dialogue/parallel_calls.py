@@ -11,6 +11,7 @@ functions take what is known of the whole turn: the calls, or at least the names
 from collections.abc import Sequence
 from datetime import datetime
 
+from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import tuple_of
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
@@ -19,21 +20,28 @@ from todoplan.errors import PlanError
 __all__ = ["answered_after", "answered_beside"]
 
 
-def answered_beside(
-    toolbox: Toolbox, plan: Plan, calls: Sequence[Call], place: int, *, at: datetime | None = None
+def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
+    toolbox: Toolbox,
+    plan: Plan,
+    calls: Sequence[Call],
+    place: int,
+    *,
+    at: datetime | None = None,
+    base: Base | None = None,
 ) -> tuple[Reply, ...]:
     """
     Return the replies to the calls of a turn up to the one at `place`, which has the last.
 
     `plan` is that before the turn: for frameworks in which all calls of a turn see the same state,
-    so that each has to carry out the earlier ones again to know where it starts.
+    so that each has to carry out the earlier ones again to know where it starts. `base` is as of
+    `Toolbox.turn`, and that before the turn as well.
     """
     if not 0 <= place < len(calls):
         msg = f"place {place!r} is none of {len(calls)} calls; they are counted from 0"
         raise PlanError(msg, seen=place)
     if len(calls) == 1:  # the usual turn: no need to look for others
-        return (toolbox.call(plan, calls[0].name, calls[0].arguments, at=at),)
-    return toolbox.turn(plan, calls, at=at).replies[: place + 1]
+        return (toolbox.call(plan, calls[0].name, calls[0].arguments, at=at, base=base),)
+    return toolbox.turn(plan, calls, at=at, base=base).replies[: place + 1]
 
 
 def answered_after(

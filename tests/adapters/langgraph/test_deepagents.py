@@ -12,6 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan.adapters.langgraph import PlanMiddleware, deep_planning, plan_of_state
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.toolset import ToolSet
@@ -77,7 +78,8 @@ def test_an_open_plan_of_the_parent_does_not_keep_the_child():
             says("done"),
         ]
     )
-    agent = create_deep_agent(model=model, **deep_planning())
+    chosen = deep_planning(make=lambda: PlanMiddleware(settings=Settings()))
+    agent = create_deep_agent(model=model, **chosen)
     assert agent.invoke(HELLO)["messages"][-1].text == "done"
 
 

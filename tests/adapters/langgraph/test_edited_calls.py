@@ -5,13 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_tool_call
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from support.scripted import Scripted, calls, says
 
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
-from todoplan.adapters.langgraph.tools import is_models_own
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Call, Toolbox
@@ -194,17 +193,3 @@ def test_calls_of_the_same_id_are_told_apart_by_their_arguments():
         ("1", "a"),
         ("2", "a"),
     ]
-
-
-@pytest.mark.parametrize("head", ["1:call", "1:1f2e3d:call", "1:call:2", "1:1f2e3d:call:2"])
-def test_whose_write_it_was_is_read_from_either_name(head):
-    """
-    A step's name is the call's id, alone or behind the sum of a call among others.
-    """
-    call_id = head.removeprefix("1:").removeprefix("1f2e3d:")
-    said = [AIMessage(""), ToolMessage("ok", tool_call_id=call_id)]
-    state = {"todoplan": {"head": head}, "messages": said}
-    plan = Toolbox(tasks()).call(Plan(), *create("a", "")[:2]).plan
-    assert is_models_own(state, plan)
-    assert not is_models_own(state, Plan())
-    assert not is_models_own({**state, "messages": said[:1]}, plan)

@@ -74,7 +74,7 @@ def test_a_planning_tool_is_known_in_any_shape(shape):
     def back(request, handler):
         return handler(request.override(tools=made_tools))
 
-    planner = PlanMiddleware()
+    planner = PlanMiddleware(settings=Settings())
     made_tools = [*planner.tools, search]
     model, made = agent([OPEN, says("early"), DONE, says("done")], plain, planner, back)
     assert made.invoke(HELLO, THREAD)["messages"][-1].text == "done"
@@ -89,6 +89,6 @@ def test_a_retry_listed_before_ours_is_not_asked_for_more():
     retry = ModelRetryMiddleware(
         max_retries=1, initial_delay=0, jitter=False, on_failure="continue"
     )
-    model, made = agent([OPEN, *[down] * 9], retry, PlanMiddleware())
+    model, made = agent([OPEN, *[down] * 9], retry, PlanMiddleware(settings=Settings()))
     assert "down" in made.invoke(HELLO, THREAD)["messages"][-1].text
     assert len(model.requests) == 3

@@ -9,6 +9,7 @@ from langchain.agents.middleware import (
     ClearToolUsesEdit,
     ContextEditingMiddleware,
     SummarizationMiddleware,
+    TodoListMiddleware,
     wrap_tool_call,
 )
 from langchain.agents.structured_output import ToolStrategy
@@ -18,8 +19,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import commands
-from todoplan.adapters.langgraph import PlanMiddleware, edit_plan, plan_of_state
+from todoplan import DEFAULT, commands
+from todoplan.adapters.langgraph import (
+    PlanMiddleware,
+    claude_like,
+    deerflow_like,
+    edit_plan,
+    plan_of_state,
+)
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.guidance.reminders import is_reminder
 from todoplan.dialogue.toolbox import Toolbox
@@ -47,7 +54,7 @@ def thread(name="1"):
 
 def agent(script, *middleware, settings=None, **kwargs):
     model = Scripted(script=script)
-    stack = middleware or (PlanMiddleware(settings=settings),)
+    stack = middleware or (PlanMiddleware(settings=settings or Settings()),)
     made = create_agent(
         model, tools=[search], middleware=stack, checkpointer=InMemorySaver(), **kwargs
     )
@@ -332,7 +339,9 @@ def test_users_of_one_middleware_never_meet(way):
     Each has its own reminders and its own cap, in threads and in asynchronous tasks.
     """
     model = Many(script=[])
-    made = create_agent(model, middleware=[PlanMiddleware()], checkpointer=InMemorySaver())
+    made = create_agent(
+        model, middleware=[PlanMiddleware(settings=Settings())], checkpointer=InMemorySaver()
+    )
     users = [f"user-{n}" for n in range(12)]
     given = [({"messages": [("user", user)]}, thread(user)) for user in users]
     if way == "threads":
@@ -356,7 +365,7 @@ def test_without_a_checkpointer_runs_do_not_meet_either():
     No thread, no default key: each run starts with nothing.
     """
     model = Scripted(script=[OPEN, says("1"), says("2"), says("3"), says("fine")])
-    made = create_agent(model, middleware=[PlanMiddleware()])
+    made = create_agent(model, middleware=[PlanMiddleware(settings=Settings())])
     made.invoke(HELLO)
     assert made.invoke(HELLO)["messages"][-1].text == "fine"
     assert len(model.requests) == 5
@@ -395,3 +404,26 @@ def test_a_call_stopped_in_its_wrapper_is_not_carried_out_by_its_siblings():
     done = made.invoke(HELLO, thread())
     assert [t.subject for t in plan_of_state(made.get_state(thread()))] == ["b"]
     assert [todo["content"] for todo in done["todos"]] == ["b"]
+
+
+def requests_for(planner, *answers):
+    model = Scripted(script=[OPEN, *map(says, answers)])
+    made = create_agent(model, middleware=[planner], checkpointer=InMemorySaver())
+    return made.invoke(HELLO, thread())["messages"][-1].text, len(model.requests)
+
+
+@pytest.mark.parametrize(
+    "answer", ["Which database should I migrate to?", "I need your approval first.", "Early."]
+)
+def test_a_drop_in_asks_the_model_as_often_as_langchains_own(answer):
+    """
+    To change an import must not change what the user sees: the first answer stands, and no second
+    request is made. Who plans as Claude or DeerFlow do is asked to go on.
+    """
+    theirs = requests_for(TodoListMiddleware(), answer)
+    assert requests_for(PlanMiddleware(), answer) == theirs == (answer, 2)
+    if answer == "Early.":
+        claude = claude_like("write_todos", policy=DEFAULT)
+        for planner, further in ((deerflow_like(), 2), (claude, 3)):
+            given = [answer] * further
+            assert requests_for(planner, *given, "Last.") == ("Last.", 2 + further)

@@ -15,18 +15,10 @@ def model():
     return Scripted(
         script=[
             wrote(("Write it", "in_progress"), ("Test it", "pending"), call_id="1"),
-            says("Almost done."),
             wrote(("Write it", "completed"), ("Test it", "completed"), call_id="2"),
             says("The parser is in."),
         ]
     )
-
-
-def without_the_stop(made):
-    """
-    A graph written by hand has no guidance: its model works straight on.
-    """
-    return Scripted(script=[made.script[0], *made.script[2:]])
 
 
 def expressions(block):
@@ -44,7 +36,7 @@ def test_the_sections_run_from_top_to_bottom(capsys):
     names = {"model": model()}
     for block in BLOCKS:
         if "StateGraph" in block:
-            names["model"] = without_the_stop(model())
+            names["model"] = model()
         if ">>> " not in block:
             exec(block, names)  # noqa: S102 - our own text
             continue

@@ -18,7 +18,7 @@ from todoplan.adapters.langgraph import (
     plan_update,
     todos_of,
 )
-from todoplan.adapters.langgraph.tools import answered_calls, is_models_own, messages_in
+from todoplan.adapters.langgraph.tools import answered_calls, messages_in
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -78,7 +78,6 @@ def test_an_empty_state_holds_the_empty_plan():
     """
     assert plan_of_state({"todoplan": {}}) == Plan()
     assert history_of({"todoplan": {}}) == ()
-    assert not is_models_own({"messages": []}, Plan())
     assert messages_in({}) == ()
     assert messages_in([1]) == [1]
 
@@ -181,7 +180,7 @@ def test_the_reducer_in_a_state_of_your_own():
     value = _value(plan_of([Task("1", "a")]))["todoplan"]
     assert merge_plans({}, {}) == {}
     settled = merge_plans({}, value)
-    assert sorted(settled) == ["head", "journal", "plan"]
+    assert sorted(settled) == ["base", "head", "journal", "plan"]
     assert merge_plans(settled, {}) == settled
     assert merge_plans(settled, dict(settled)) is settled
 

@@ -5,9 +5,10 @@ Plain function calling: one module for each provider's shapes, the same function
 
 `make_tools` goes into the request; `answer` reads a response and returns the new plan and the
 messages to append. Who keeps the plan in a `Planner` takes the two halves of `answer` instead:
-`results_of(planner.turn(calls_in(planner.toolbox, response)))`. `with_reminder` puts a text at the
-tail of one request. No SDK is imported: everything sent is a plain dict, and what is received may
-be an SDK's own object or the dict of it.
+`results_of(planner.turn(calls_in(planner.toolbox, response)))`. Who lets others change the plan
+between two answers hands in the `base`, the plan as the model last saw it. `with_reminder` puts a
+text at the tail of one request. No SDK is imported: everything sent is a plain dict, and what is
+received may be an SDK's own object or the dict of it.
 """
 
 from todoplan.adapters.functions._wire import Answered

@@ -50,13 +50,14 @@ class Answered:
     A model turn, answered: the plan after it, and `messages` to append to the conversation.
 
     `others` are the calls of tools that are not the plan's, in order; they are the caller's to
-    answer.
+    answer. `base` is what to keep of the one that was given: `None` once the model has been told.
     """
 
     plan: Plan
     messages: tuple[Shape, ...] = ()
     replies: tuple[Reply, ...] = ()
     others: tuple[Call, ...] = ()
+    base: Base | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -178,7 +179,8 @@ class Wire:
         Answer every planning call of a response, in order as one, and hand back the other calls.
 
         `at` is an aware time, or `None`. `base` is the plan as the model last saw it, if others
-        have changed it since; after an answer that is no error it has been seen.
+        have changed it since: what they did stays, and the answer tells of it. What is still to be
+        kept of it is in what is returned.
 
         Raises:
             PlanError: what was given is no toolbox, no plan, no base or no response.
@@ -188,7 +190,9 @@ class Wire:
         planning = [call for call in calls if toolset.find(call.name) is not None]
         others = tuple(call for call in calls if toolset.find(call.name) is None)
         turn = toolbox.turn(require(plan, Plan), planning, at=at, base=base)
-        return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others)
+        if not all(reply.is_error for reply in turn.replies):
+            base = None  # also reading is a look; what was refused has shown nothing
+        return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others, base)
 
     def with_reminder(self, messages: Sequence[Shape], text: str) -> list[Shape]:
         """

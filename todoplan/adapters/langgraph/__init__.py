@@ -6,9 +6,9 @@ Plans in LangChain, LangGraph and DeepAgents: `pip install 'todoplan[langgraph]'
 `edit_plan` are how an application reads, sets and changes the plan of a thread, `plan_update` and
 `command_update` how a node or a tool of its own does.
 
-Read `state` first: where the plan lives, and who writes it when. Then `tools` and `middleware`,
-which the model's turns go through (`conversation` is what guidance reads of its messages), and
-`editing`, which the application uses between them.
+Read `state` first: where the plan lives, and who writes it when; beside it `seen`: what the model
+last saw of it. Then `tools` and `middleware`, which the model's turns go through (`conversation` is
+what guidance reads of its messages), and `editing`, which the application uses between them.
 """
 
 from todoplan.errors import MissingExtraError

@@ -23,6 +23,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.replies.views import list_text
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
@@ -97,7 +98,7 @@ class Script(BaseChatModel):
 
 
 def _agent(model: Any, saver: Any) -> Any:
-    planner = PlanMiddleware(Toolbox(LEAN), emit_events=True)
+    planner = PlanMiddleware(Toolbox(LEAN), settings=Settings(), emit_events=True)
     return create_agent(model, tools=[weather], middleware=[planner], checkpointer=saver)
 
 

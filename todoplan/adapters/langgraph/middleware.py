@@ -27,7 +27,9 @@ from langgraph.channels import UntrackedValue
 from langgraph.types import Command
 
 from todoplan.adapters.langgraph.conversation import neutral, protected
+from todoplan.adapters.langgraph.seen import SEEN, base_of
 from todoplan.adapters.langgraph.state import (
+    PLAN,
     TODOS,
     merge_agent_plans,
     plan_in,
@@ -36,7 +38,9 @@ from todoplan.adapters.langgraph.state import (
     todos_of,
     value_in,
 )
-from todoplan.adapters.langgraph.tools import is_models_own, make_tools
+from todoplan.adapters.langgraph.tools import make_tools
+from todoplan.codec.foreign.branches import head_of
+from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
@@ -54,7 +58,7 @@ logger = logging.getLogger("todoplan")
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
 _Steps = Generator[_Request, _Response, ExtendedModelResponse[Any]]
-_Guided = Generator[_Request, _Response, tuple[_Response, Advice]]
+_Guided = Generator[_Request, _Response, tuple[_Response, Memory, bool]]
 
 
 def later(_: Any, update: Any) -> Any:
@@ -82,8 +86,9 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     Planning for an agent; holds no state of its own and may serve any number of agents and threads.
 
     `toolbox` is the tools and their policy, LangChain's `write_todos` under `DEFAULT` unless given;
-    `settings` are those of guidance; `clock` gives the aware time of every change. As LangChain's
-    own, it takes a `system_prompt`, which is appended to the agent's ("" for none), and a
+    `settings` are those of guidance, `Settings(unfinished=0)` unless given: a final answer stands,
+    as with LangChain's own; `clock` gives the aware time of every change. As LangChain's own, it
+    takes a `system_prompt`, which is appended to the agent's ("" for none), and a
     `tool_description` for the tool that writes. `emit_events` is that of `make_tools`;
     `reminder_names` names a kind's messages, so that interfaces can hide them.
 
@@ -107,7 +112,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         super().__init__()
         chosen = Toolbox(WRITE_TODOS) if toolbox is None else require(toolbox, Toolbox)
         toolset, writer = chosen.toolset, chosen.toolset.shown(chosen.toolset.writer)
-        self.guidance = Guidance(toolset, Settings() if settings is None else settings)
+        # A drop-in: an answer that was let stand before must not be sent back for a new import.
+        self.guidance = Guidance(toolset, Settings(unfinished=0) if settings is None else settings)
         require(self.guidance.settings, Settings)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
         self.tools = make_tools(chosen, clock=clock, emit_events=emit_events)
@@ -164,18 +170,25 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         if not state.get(RUN):
             memory = memory.new_run(plan)
             _say_what_is_ignored(state, plan)
-        if plan.revision != memory.revision and is_models_own(state, plan):
-            memory = memory.saw(plan)
+        base = base_of(value_in(state))
+        if base is None and memory.revision not in {-1, plan.revision}:
+            memory = memory.saw(plan)  # what others did is kept until it has been seen
         names = self.guidance.toolset.tool_names
         if any(_name(tool) in names for tool in request.tools):
-            response, advice = yield from self._guided(request, plan, memory)
+            response, memory, shown = yield from self._guided(request, plan, memory, base)
         else:  # a middleware has taken the planning tools out of this request
-            response, advice = (yield request), Advice(memory)
-        return ExtendedModelResponse(response, Command(update=_update(state, plan, advice)))
+            response, shown = (yield request), False
+        update = _update(state, plan, memory)
+        if base is not None and shown:
+            update[PLAN] = {SEEN: head_of(value_in(state))}
+        return ExtendedModelResponse(response, Command(update=update))
 
-    def _guided(self, request: _Request, plan: Plan, memory: Memory) -> _Guided:
-        guidance = self.guidance
-        advice = guidance.before_model(plan, Conversation(request.messages, neutral), memory)
+    def _guided(self, request: _Request, plan: Plan, memory: Memory, base: Base | None) -> _Guided:
+        guidance, messages = self.guidance, Conversation(request.messages, neutral)
+        if memory.revision < 0:
+            base = None  # it has never looked: what stands there is all new, and no news
+        advice = guidance.before_model(plan, messages, memory, base=base)
+        shown = advice.shows_plan
         asked, stands = self._prompted(request), list[AnyMessage]()
         response = yield self._reminded(asked, advice)
         # A structured answer is its own check; sent back, it would be asked for twice.
@@ -193,7 +206,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
             raise unfinished_error(plan)
         if stands and is_final_answer(said):
             response = ModelResponse([*stands, *response.result], response.structured_response)
-        return response, advice
+        return response, advice.memory, shown
 
     def _prompted(self, request: _Request) -> _Request:
         """
@@ -227,10 +240,14 @@ def _say_what_is_ignored(state: Any, plan: Plan) -> None:
         )
 
 
-def _update(state: Any, plan: Plan, advice: Advice) -> dict[str, Any]:
-    update = {MEMORY: advice.memory.to_data(), RUN: True}
+def _update(state: Any, plan: Plan, memory: Memory) -> dict[str, Any]:
+    update: dict[str, Any] = {MEMORY: memory.to_data(), RUN: True}
     if not value_in(state):  # what plan there is was taken over from the list
-        return {**update, **plan_update(plan)} if plan.revision else update
+        if plan.revision:
+            update |= plan_update(plan)
+            # What the model has seen of a list by others is unknown: the base is the plan as it is.
+            update[PLAN][SEEN] = ""
+        return update
     same = (state.get(TODOS) or []) == todos_of(plan)
     return update if same else {**update, **publishing(plan)}
 

@@ -1,12 +1,13 @@
 """
 The plan in a graph's state: where it lives, who writes it when, and how it is read from outside.
 
-One key, `todoplan`, holds plain JSON: the plan's document, which write was the last (`head`), and
-the latest entries of its journal (`journal`, see `todoplan.codec.recent`). The tools write it, in
-the update that carries their answer; so do `edit_plan` and `seed_plan`, between runs. Calls of one
-turn all see the state before the turn and write at once: LangGraph has `merge_plans` make one plan
-of their writes. A second key, `todos`, is what interfaces of LangChain's planner read. It is
-published with each write; only where there is no plan yet it is the plan.
+One key, `todoplan`, holds plain JSON: the plan's document, which write was the last (`head`), the
+latest entries of its journal (`journal`, see `todoplan.codec.recent`), and while others have
+changed it, what the model last saw (`base`, see `seen`). The tools write it, in the update that
+carries their answer; so do `edit_plan` and `seed_plan`, between runs. Calls of one turn all see the
+state before the turn and write at once: LangGraph has `merge_plans` make one plan of their writes.
+A second key, `todos`, is what interfaces of LangChain's planner read. It is published with each
+write; only where there is no plan yet it is the plan.
 
 Checkpointers save both keys; what guidance remembers is in keys of the middleware's own. Reminders
 are in no key: they are put into one request and forgotten.
@@ -27,9 +28,10 @@ from langgraph.config import get_config
 from langgraph.graph import MessagesState
 from langgraph.types import StateSnapshot
 
+from todoplan.adapters.langgraph.seen import BASE, SEEN, UPON, base_after, looked_at
 from todoplan.codec import entry_from_data, to_langchain
 from todoplan.codec.foreign import branches
-from todoplan.codec.foreign.branches import Step, plan_in_value, whole
+from todoplan.codec.foreign.branches import Step, plan_in_value, whole, write_document
 from todoplan.codec.recent import entry_line, read_recent, with_lines
 from todoplan.core.commands import WriteTodos
 from todoplan.core.decide.decide import decide_with_change
@@ -84,14 +86,17 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     # A step or a whole plan that was written here has its line; what a graph returns has none.
     if update.get(_INNER) and _LINE not in update:
         return current
-    merged = branches.merge_plans(current, update)
+    is_look = update.keys() == {SEEN}
+    merged = current if is_look or not update else branches.merge_plans(current, update)
     if merged is current:
-        return current
-    kept, lines = current.get(_JOURNAL), update.get(_JOURNAL, ())
-    if _LINE in update:
-        lines = [_as_merged(update, merged)]
-    journal = with_lines(kept, lines)
-    return {**merged, _JOURNAL: journal} if journal else merged
+        return looked_at(current, update) if update else current
+    line = _as_merged(update, merged) if _LINE in update else None
+    lines = update.get(_JOURNAL, ()) if line is None else [line]
+    kept = {
+        _JOURNAL: with_lines(current.get(_JOURNAL), lines),
+        BASE: base_after(current, update, merged, line),
+    }
+    return {**merged, **{key: value for key, value in kept.items() if value}}
 
 
 def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -219,13 +224,19 @@ def own_name() -> str:
     return uuid4().hex
 
 
-def step_update(step: Step, state: Any, entry: Entry) -> dict[str, Any]:
+def step_update(step: Step, state: Any, entry: Entry, *, by_model: bool = False) -> dict[str, Any]:
     """
     Return the update of the state upon which a step was decided, with its entry of the journal.
+
+    What the model did itself it has seen, and with the answer all that it is told there.
     """
     value = step.value(value_in(state))
     line = entry_line(entry, value["entry"]["events"])
     value |= {_LINE: line, _INNER: _is_inner()}
+    if by_model:
+        value[SEEN] = step.parent
+    elif not value_in(state):
+        value[UPON] = {"plan": write_document(plan_in(state))}
     return {PLAN: value, **publishing(value["plan"].order)}
 
 

@@ -20,6 +20,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
 
+from todoplan.adapters.langgraph.seen import SEEN, base_of
 from todoplan.adapters.langgraph.state import (
     PLAN,
     plan_in,
@@ -28,7 +29,6 @@ from todoplan.adapters.langgraph.state import (
 )
 from todoplan.codec.foreign.branches import Step, head_of
 from todoplan.core.events.journal import Entry
-from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import in_utc
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
@@ -36,7 +36,7 @@ from todoplan.dialogue.parallel_calls import answered_beside
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.tools.toolset import Definition
 
-__all__ = ["PlanTool", "answered_calls", "is_models_own", "make_tools", "messages_in"]
+__all__ = ["PlanTool", "answered_calls", "make_tools", "messages_in"]
 
 _EDITS = "hitl_edited_tool_calls"
 
@@ -59,17 +59,6 @@ def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, s
         if isinstance(message, ToolMessage):
             answered.add(message.tool_call_id)
     return None, answered
-
-
-def is_models_own(state: Any, plan: Plan) -> bool:
-    """
-    Say whether a plan's last write is a call that the model's last message made.
-    """
-    revision, _, name = head_of(value_in(state)).partition(":")
-    if revision != str(plan.revision):
-        return False
-    call_ids = {name, name.partition(":")[2]}
-    return not call_ids.isdisjoint(answered_calls(messages_in(state))[1])
 
 
 class PlanTool(StructuredTool):
@@ -184,19 +173,24 @@ class _Answering:
         own = attrs.evolve(own, call_id=runtime.tool_call_id or "") if runtime else own
         turn, calls = self._turn(state, own)
         place, plan, at = calls.index(own), plan_in(state), self.clock()
-        *earlier, reply = answered_beside(self.toolbox, plan, calls, place, at=at)
+        base = base_of(value_in(state))
+        *earlier, reply = answered_beside(self.toolbox, plan, calls, place, at=at, base=base)
         status = "error" if reply.is_error else "success"
         message = ToolMessage(reply.text, name=reply.name, tool_call_id=own.call_id, status=status)
-        if not reply.events:
-            return _Fresh(update={"messages": [message]})
-        name = _name(own) if len(calls) > 1 else own.call_id
         parent = _head(earlier, calls) or head_of(value_in(state))
+        if not reply.events:
+            # Also an answer that changed nothing was a look, if others had done something.
+            looked = base is not None and not reply.is_error
+            look = {PLAN: {SEEN: parent}} if looked else {}
+            return _Fresh(update={**look, "messages": [message]})
+        name = _name(own) if len(calls) > 1 else own.call_id
         step = Step(reply.plan, reply.events, name, parent, turn)
         if self.emit_events and runtime:
             news = {**step.entry(), "tool": reply.name, "call_id": own.call_id}
             runtime.stream_writer({PLAN: news})
         entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)
-        return _Fresh(update={**step_update(step, state, entry), "messages": [message]})
+        update = step_update(step, state, entry, by_model=True)
+        return _Fresh(update={**update, "messages": [message]})
 
     def _turn(self, state: Any, own: Call) -> tuple[str, list[Call]]:
         """
