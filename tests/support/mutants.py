@@ -75,7 +75,8 @@ def main() -> None:
     copy_also_copy_files()
     create_mutants(asked.workers)
     names = random.Random(asked.seed).sample(list(states()), asked.count)  # noqa: S311 - a lot
-    os.environ["HYPOTHESIS_PROFILE"] = "dev"
+    os.environ["HYPOTHESIS_PROFILE"] = "mutants"
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # loading them took longer than most tests
     os.environ.pop("PYTHONPATH", None)  # the copy is to be imported, and nothing else
     mutmut = [str(Path(sys.executable).with_name("mutmut")), "run"]
     subprocess.run([*mutmut, "--max-children", str(asked.workers), *names], check=True)
