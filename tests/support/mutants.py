@@ -3,7 +3,16 @@ Mutants of the core and the dialogue, drawn by lot: how many of them do the test
 
 `python tests/support/mutants.py 400 --seed 11` draws 400 of some 8,000, has mutmut run them and
 names those that live. What mutmut mutates, and which tests it runs, stands in pyproject.toml. The
-same seed draws the same mutants as long as the code is the same.
+same seed draws the same mutants as long as the code is the same. What mutmut leaves alone, and this
+therefore does not try: tables and fields of classes, and decorated functions, the rules among them.
+
+No test can kill these, so that they may live:
+- `fast_read` leaves more to the careful way: the same is read, only later (`_in_words`,
+  `_columns_reader`, `required < set(keys)`).
+- A default that is never reached: `place.get(end, ...)` of mirrored edges, whose ends are all there
+  (`_lead_onwards`); `max(..., default=...)` of no lines (`_lines`).
+- `zip(..., strict=True)` of what was seen to be equally long (`Plan.__eq__`).
+- The first argument of `cast`, which is not looked at.
 """
 
 import argparse
