@@ -114,3 +114,10 @@ def test_what_cannot_be_read_is_refused_with_what_was_seen(raw, code, seen, lega
     """And with what is allowed, where there is a limit."""
     path = "arguments" if code == "wrong_type" else ""
     assert parse(raw, InputLimits(chars=40, depth=3)) == Problem(code, (), seen, legal, path)
+
+
+def test_a_tuple_is_as_deep_as_a_list():
+    """What a program gives counts one level for each container, whichever it is."""
+    for value in ([[["a"]]], ((("a",),),), {"k": {"k": ["a"]}}):
+        assert isinstance(parse(value, InputLimits(depth=4)), Parsed)
+        assert isinstance(parse(value, InputLimits(depth=3)), Problem)
