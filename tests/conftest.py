@@ -1,17 +1,24 @@
 """
-Hypothesis profiles: `HYPOTHESIS_PROFILE` is dev (quick), default, ci, or newcomer.
+Hypothesis profiles: `HYPOTHESIS_PROFILE` is dev (quick), default, ci, newcomer, or mutants.
 
-Both of the last draw the same each time: ci many examples, newcomer as many as the default.
+ci draws many examples and newcomer as many as the default, both the same each time; mutants is as
+dev, but what fails is not made smaller, and not tried on the next mutant.
 """
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 settings.register_profile("default", max_examples=100, stateful_step_count=30, **_COMMON)
 settings.register_profile("dev", max_examples=15, stateful_step_count=15, **_COMMON)
+settings.register_profile(
+    "mutants",
+    settings.get_profile("dev"),
+    phases=(Phase.explicit, Phase.generate),
+    database=None,
+)
 settings.register_profile(
     "ci", max_examples=400, stateful_step_count=40, derandomize=True, database=None, **_COMMON
 )

@@ -104,3 +104,54 @@ def test_what_is_no_list_of_tasks_is_refused(tasks, options):
     """A developer's mistake, said with what was given and what to give."""
     with pytest.raises(PlanError, match=r"was given; give "):
         plan_of(tasks, **options)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "problems"),
+    [
+        ((Task("x", "a"),), [("bad_id", ("x",), "an id is a number like 7, as a string")]),
+        ((Task("1", " "),), [("empty_text", ("1",), "no subject")]),
+        (
+            (Task("1", "a", blocks=("7", "7")),),
+            [
+                ("duplicate_edge", ("1",), "an id stands twice in blocks"),
+                ("unknown_task", ("1", "7"), "blocks names no task"),
+                ("unknown_task", ("1", "7"), "blocks names no task"),
+            ],
+        ),
+        (
+            (Task("1", "a", blocked_by=("1",)),),
+            [("self_edge", ("1",), "blocked_by names the task itself")],
+        ),
+        (
+            (Task("1", "a", blocks=("1",)),),
+            [("self_edge", ("1",), "blocks names the task itself")],
+        ),
+        (
+            (Task("1", "a", blocks=("2",)), Task("2", "b")),
+            [("one_sided_edge", ("1", "2"), "blocked_by does not mirror it")],
+        ),
+        (
+            (Task("1", "a"), Task("2", "b", blocked_by=("1",))),
+            [("one_sided_edge", ("2", "1"), "blocks does not mirror it")],
+        ),
+        (
+            (
+                Task("1", "a", blocks=("2",), blocked_by=("2",)),
+                Task("2", "b", blocks=("1",), blocked_by=("1",)),
+            ),
+            [("cycle", ("1", "2"), "these tasks wait for each other")],
+        ),
+    ],
+)
+def test_each_fault_of_a_task_list_says_where_it_is(tasks, problems):
+    """The code, the tasks, and which of the two ends of an edge is meant."""
+    found = [(one.code, one.task_ids, one.seen) for one in plan_problems(tasks)]
+    assert found == problems
+
+
+def test_a_next_id_that_leaves_no_room_is_a_fault():
+    """The highest that may come from outside is allowed, one more is not."""
+    assert not list(plan_problems((), 10**15))
+    (problem,) = plan_problems((), 10**15 + 1)
+    assert (problem.code, problem.seen) == ("bad_id", f"the next id is over {10**15}")

@@ -47,3 +47,15 @@ def test_no_more_than_so_many_faults_are_kept():
     for _ in range(MOST_KEPT + 5):
         findings.refuse("bad_id", "p")
     assert (len(findings.problems), findings.faults) == (MOST_KEPT, MOST_KEPT + 5)
+
+
+def test_a_refusal_of_a_text_says_what_was_seen_and_what_is_allowed():
+    """Too many levels with their limit, a field that was swallowed with the text around it."""
+    findings = Findings()
+    leaked = '<parameter name="x">'
+    assert findings.decoded("[" * 33 + "]" * 33, "p") is MISSING
+    assert findings.cleaned(leaked, "q") is MISSING
+    assert findings.problems == [
+        Problem("too_deep", (), "over 32 levels", "32", "p"),
+        Problem("swallowed_field", (), leaked, "", "q"),
+    ]

@@ -87,3 +87,37 @@ def test_a_limit_beyond_what_python_can_nest_is_kept_all_the_same():
     for _ in range(100_000):
         deep = [deep]
     assert parse(deep, InputLimits(depth=10**6)).code == "too_deep"
+
+
+@pytest.mark.parametrize(
+    ("raw", "code", "seen", "legal"),
+    [
+        ("x" * 41, "too_large", "41 characters", "40"),
+        (b"x" * 41, "too_large", "41 characters", "40"),
+        ({"a": "x" * 50}, "too_large", "over 40 characters", "40"),
+        ({"a": ["x" * 9] * 5}, "too_large", "over 40 characters", "40"),
+        ("[[[[1]]]]", "too_deep", "over 3 levels", "3"),
+        ([[[[1]]]], "too_deep", "over 3 levels", "3"),
+        ("nothing", "not_json", "nothing", ""),
+        ('{"a": [1', "truncated", "", ""),
+        ('{"a": 1, "a": 2}', "duplicate_key", "a", ""),
+        ("{'a': 1, 'a': 2}", "duplicate_key", "a", ""),
+        ({"a": float("nan")}, "bad_number", "nan", ""),
+        ({"a": 10**18}, "bad_number", "a number of over 18 digits", ""),
+        ('{"a": 1000000000000000000}', "bad_number", "a number of 19 digits", ""),
+        ({1: 2}, "wrong_type", "a key that is not text", "text keys"),
+        ({"a": {1}}, "wrong_type", "set", "JSON values"),
+        (object(), "wrong_type", "object", "JSON values"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_what_was_seen(raw, code, seen, legal):
+    """And with what is allowed, where there is a limit."""
+    path = "arguments" if code == "wrong_type" else ""
+    assert parse(raw, InputLimits(chars=40, depth=3)) == Problem(code, (), seen, legal, path)
+
+
+def test_a_tuple_is_as_deep_as_a_list():
+    """What a program gives counts one level for each container, whichever it is."""
+    for value in ([[["a"]]], ((("a",),),), {"k": {"k": ["a"]}}):
+        assert isinstance(parse(value, InputLimits(depth=4)), Parsed)
+        assert isinstance(parse(value, InputLimits(depth=3)), Problem)

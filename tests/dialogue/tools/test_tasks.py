@@ -13,6 +13,7 @@ from todoplan.core.commands import CreateTask, UpdateTask
 from todoplan.core.plan.frozen import thaw
 from todoplan.core.plan.model import EDITABLE, Status
 from todoplan.core.plan.plan import Plan
+from todoplan.core.problems import Problem
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 
@@ -266,3 +267,17 @@ def test_what_only_adds_leaves_the_rest(plan, toolset, data):
             assert all(set(getattr(task, ends)) <= set(getattr(now, ends)) for ends in EDGES)
             gained = {ends: getattr(now, ends) for ends in EDGES}
             assert attrs.evolve(task, **gained, updated_at=now.updated_at) == now
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "path", "legal"),
+    [
+        ({"tasks": []}, "missing_field", "tasks", "tasks"),
+        ({"description": "x"}, "missing_field", "subject", "subject"),
+        ({"tasks": [{"subject": "a"}], "owner": "x"}, "beside_tasks", "owner", "tasks"),
+    ],
+)
+def test_what_creates_nothing_is_refused_with_what_is_missing(arguments, code, path, legal):
+    """No title, no entries, or a field beside the entries that would belong to none."""
+    reply = BOX.call(Plan(), "TaskCreate", arguments)
+    assert reply.problems == (Problem(code, path=path, legal=legal),)

@@ -68,3 +68,12 @@ def test_the_write_alone():
     """LangChain's middleware has one tool; it costs no second one."""
     assert WRITE_TODOS.tool_names == ("write_todos",)
     assert Toolbox(WRITE_TODOS).call(planned("a"), "read_todos").is_error
+
+
+def test_an_empty_list_empties_the_plan_only_if_that_is_said():
+    """`clear` reaches the command; without it the empty list is refused."""
+    plan = planned("a")
+    assert write([], plan).is_error
+    cleared = write([], plan, clear=True)
+    assert not cleared.is_error
+    assert len(cleared.plan) == 0
