@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
@@ -87,11 +88,14 @@ class AsyncPlanner(Transactions):
         """
         return await self._await(self._call(name, arguments, actor))
 
-    async def turn(self, calls: Sequence[Call], *, actor: str | None = None) -> Turn:
+    async def turn(
+        self, calls: Sequence[Call], *, actor: str | None = None, base: Base | None = None
+    ) -> Turn:
         """
-        Answer all planning calls of one model turn, in order as one.
+        Answer all planning calls of one model turn, in order as one. `base` is the plan as their
+        writer last saw it, where the caller knows that (law 15).
         """
-        return await self._await(self._turn(calls, actor))
+        return await self._await(self._turn(calls, actor, base))
 
     async def undo(self, *, actor: str | None = None) -> Decision:
         """

@@ -22,6 +22,7 @@ import attrs
 from todoplan.core.commands import Command, RestorePlan
 from todoplan.core.decide.decide import Decision, Rejected, decide
 from todoplan.core.events.apply import replay
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
@@ -140,10 +141,12 @@ class Transactions:
 
         return self._commit(attempt)
 
-    def _turn(self, calls: Sequence[Call], actor: str | None) -> Steps[Turn]:
+    def _turn(
+        self, calls: Sequence[Call], actor: str | None, base: Base | None = None
+    ) -> Steps[Turn]:
         def attempt(plan: Plan, _: _Journal) -> _Outcome:
             at = in_utc(self._clock())
-            turn = self.toolbox.turn(plan, calls, at=at)
+            turn = self.toolbox.turn(plan, calls, at=at, base=base)
             named = [(reply.name, reply.events) for reply in turn.replies]
             return _Outcome(turn, turn.plan, _entries(plan, named, at, actor))
 
