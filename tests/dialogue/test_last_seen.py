@@ -9,7 +9,7 @@ from todoplan.core.decide.decide import decide
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.last_seen import LastSeen
+from todoplan.dialogue.last_seen import LastSeen, base_at
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
@@ -107,9 +107,30 @@ def test_an_edit_between_the_calls_of_a_turn_is_told_by_the_next():
 
 def test_a_reminder_that_shows_the_plan_is_a_look():
     """
-    Nothing is unseen then, not even to calls of a turn before it.
+    Nothing of it is unseen then; what has become of the plan meanwhile is.
     """
     seen = LastSeen()
-    seen.edited(*[OWN, edited(OWN, "Tell Ann")[1]])
-    seen.shown()
+    plan, entry = edited(OWN, "Tell Ann")
+    seen.edited(OWN, entry)
+    assert seen.is_of_interest
+    later, entry = edited(plan, "Tell Bob", "bob")
+    seen.edited(plan, entry)
+    seen.shown(plan, later)
+    assert seen.base is not None
+    assert [one.task.subject for one in seen.base.unseen(later)] == ["Tell Bob"]
+    seen.shown(later, later)
     assert seen == LastSeen()
+    assert not seen.is_of_interest
+    seen.shown(plan, later)
+    assert seen == LastSeen()
+
+
+def test_a_base_is_found_in_a_journal():
+    """
+    The plan at the revision that is known, and who changed what since.
+    """
+    one, first = edited(Plan(), "Dig", None)
+    two, second = edited(one, "Tell Ann")
+    base = base_at((first, second), 1)
+    assert base == Base(one, {"2": "ann"})
+    assert base_at((first, second), two.revision).unseen(two) == ()

@@ -52,11 +52,20 @@ class LastSeen:
         """
         self.base = unseen_by_model(self.base, before, entry)
 
-    def shown(self) -> None:
+    @property
+    def is_of_interest(self) -> bool:
         """
-        Note that the model was shown the plan as it is: by a reminder, in a request of its own.
+        Say whether the turn of a call matters: there is, or was of late, something unseen.
         """
-        self.base, self._turn, self._written_upon = None, (), None
+        return self.base is not None or bool(self._turn)
+
+    def shown(self, plan: Plan, now: Plan) -> None:
+        """
+        Note that the model was shown a plan by a reminder; `now` is what it has become meanwhile.
+        """
+        behind = self.base is not None and now.revision != plan.revision
+        self.base = attrs.evolve(self.base, plan=plan) if self.base and behind else None
+        self._turn, self._written_upon = (), None
 
     def answer(
         self, toolbox: Toolbox, plan: Plan, call: Call, turn: Sequence[Call], *, at: datetime

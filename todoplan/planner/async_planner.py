@@ -90,11 +90,14 @@ class AsyncPlanner(Transactions):
         """
         return await self._await(self._call(name, arguments, actor))
 
-    async def turn(self, calls: Sequence[Call], *, actor: str | None = None) -> Turn:
+    async def turn(
+        self, calls: Sequence[Call], *, actor: str | None = None, base: Base | None = None
+    ) -> Turn:
         """
-        Answer all planning calls of one model turn, in order as one.
+        Answer all planning calls of one model turn, in order as one. `base` is the plan as their
+        writer last saw it, where the caller knows that (law 15).
         """
-        return await self._await(self._turn(calls, actor))
+        return await self._await(self._turn(calls, actor, base))
 
     async def base_of(self, actor: str | None = None) -> Base | None:
         """

@@ -162,11 +162,13 @@ class Transactions:
 
         return self._commit(attempt)
 
-    def _turn(self, calls: Sequence[Call], actor: str | None) -> Steps[Turn]:
+    def _turn(
+        self, calls: Sequence[Call], actor: str | None, base: Base | None = None
+    ) -> Steps[Turn]:
         def attempt(plan: Plan, journal: _Journal) -> _Outcome:
             at = in_utc(self._clock())
-            base = self._hands.base(actor, journal)
-            turn = self.toolbox.turn(plan, calls, at=at, base=base)
+            seen = self._hands.base(actor, journal) if base is None else base
+            turn = self.toolbox.turn(plan, calls, at=at, base=seen)
             named = [(reply.name, reply.events) for reply in turn.replies]
             return _Outcome(turn, turn.plan, _entries(plan, named, at, actor))
 

@@ -12,7 +12,14 @@ from agentscope.message import (
 )
 from support.agentscope_agent import use
 
-from todoplan.adapters.agentscope.conversation import as_sent, last_answer, names_in_turn, neutral
+from todoplan.adapters.agentscope.conversation import as_sent, calls_in_turn, last_answer, neutral
+
+
+def names_in_turn(context):
+    """
+    Return the names of the tools that were called in the last turn.
+    """
+    return tuple(call.name for call in calls_in_turn(context))
 
 
 def result(call, state=ToolResultState.SUCCESS):

@@ -146,7 +146,7 @@ def test_an_edit_of_the_saved_state_is_told(edited):
 
 
 def test_a_change_between_two_calls_is_not_hidden_by_the_second():
-    """Edited while the reply streams, followed by the model's own call: told at the next turn."""
+    """Edited while the reply streams, followed by the model's own call: its answer tells it."""
     agent = helper(
         use("TaskCreate", **CREATE), use("TaskCreate", **CREATE), "ok", changed=True, unfinished=0
     )
@@ -157,8 +157,8 @@ def test_a_change_between_two_calls_is_not_hidden_by_the_second():
                 agent.state.tasks_context.tasks[0].subject = "edited"
 
     asyncio.run(run())
-    assert is_reminder(agent.model.tail(2))
-    assert "edited" in agent.model.tail(2)
+    assert "since you last looked: #1 edited updated" in results(agent)[1][1]
+    assert not is_reminder(agent.model.tail(2))
 
 
 def test_the_prefix_stays_byte_identical():

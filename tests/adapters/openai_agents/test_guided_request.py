@@ -64,7 +64,7 @@ def go(planning, *turns, settings=Settings(), given="go", **options):  # noqa: B
 
 def test_a_lost_plan_is_told_at_the_tail():
     """In the request alone: neither in the result nor in the next request."""
-    planning = planned("Dig")
+    planning = Planning(TASKS, saved=planned("Dig").to_data() | {"base": None})
     model, result = go(planning, LIST, "Ok.", settings=LOST)
     assert tails(model)[0] == told("plan_lost", planning)
     assert reminded(model) == [1, 0]
@@ -262,10 +262,11 @@ class Meddler(RunHooks):
 
 
 def test_a_change_of_others_in_between_is_told():
-    """The model's own change does not hide it."""
+    """The model's own change does not hide it: its answer tells of it, no reminder does."""
     planning, settings = Planning(TASKS), Settings(plan_lost=False, unfinished=0, changed=True)
-    model, _ = go(planning, create("A"), "Ok.", settings=settings, hooks=Meddler(planning))
-    assert reminded(model) == [0, 1]
+    model, result = go(planning, create("A"), "Ok.", settings=settings, hooks=Meddler(planning))
+    assert outputs(result)["c0"].startswith("since you last looked: #1 B created")
+    assert reminded(model) == [0, 0]
 
 
 def test_other_tools_calls_are_not_the_plans():

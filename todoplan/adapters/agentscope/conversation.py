@@ -15,8 +15,9 @@ from agentscope.message import (
 )
 
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
+from todoplan.dialogue.toolbox import Call
 
-__all__ = ["as_sent", "last_answer", "names_in_turn", "neutral"]
+__all__ = ["as_sent", "calls_in_turn", "last_answer", "neutral"]
 
 
 def neutral(message: Msg) -> Message:
@@ -48,12 +49,12 @@ def last_answer(context: Sequence[Msg]) -> Message:
     return _message("assistant", tuple(tail)[::-1])
 
 
-def names_in_turn(context: Sequence[Msg]) -> tuple[str, ...]:
+def calls_in_turn(context: Sequence[Msg]) -> tuple[Call, ...]:
     """
-    Return the names of the tools that the model called in its last turn; () if all are answered.
+    Return the calls of the model's last turn, without arguments; () if all are answered.
     """
     calls, waiting = _calls(context)
-    return tuple(call.name for call in calls) if waiting else ()
+    return tuple(Call(call.name, None, call.id) for call in calls) if waiting else ()
 
 
 def as_sent(context: Sequence[Msg], name: str, given: dict[str, Any]) -> str | dict[str, Any]:

@@ -67,8 +67,10 @@ def edit_plan(
 
 def _keep(state: AgentState, held: Held, plan: Plan, entry: Entry | None) -> None:
     if entry is not None:
+        held.seen.edited(held.plan, entry)
         save(state, held, plan, touched(entry.events))
         held.record(entry)
+        held.keep_base()
 
 
 def _policy(given: object) -> Policy:

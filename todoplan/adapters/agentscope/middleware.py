@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+import attrs
 from agentscope.agent import Agent, InjectionConfig
 from agentscope.event import EventBase, ReplyEndEvent, ReplyFinishedReason
 from agentscope.message import ContentBlock as Block
@@ -23,7 +24,7 @@ from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 
 from todoplan.adapters.agentscope.conversation import last_answer, neutral
-from todoplan.adapters.agentscope.state import load, seal
+from todoplan.adapters.agentscope.state import Held, load, seal
 from todoplan.adapters.agentscope.tools import default_toolbox, make_tools
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require
@@ -38,13 +39,15 @@ __all__ = ["PlanMiddleware", "attach"]
 _KEY = "todoplan_guidance"
 _TASKS = re.compile(r"<tasks>.*?</tasks>\n?", re.DOTALL)
 _NATIVE = "TaskList"
+# Changing an import must not change what the user sees: an answer that is sent back was streamed.
+_DROP_IN = Settings(unfinished=0)
 _Next = Callable[..., AsyncGenerator[Any, None]]
 
 
 class PlanMiddleware(MiddlewareBase):
     """
-    Reminds the model of its plan, at the tail of a request and unsaved, and sends a final answer
-    back while tasks are open, as the settings say.
+    Reminds the model of its plan, at the tail of a request and unsaved; with
+    `Settings(unfinished=2)` it also sends a final answer back while tasks are open.
 
     What it remembers stands in the agent's state. Where it says the plan is lost, AgentScope's own
     line about tasks, which names `TaskList`, is kept out of the request. `system_prompt` is put
@@ -55,7 +58,7 @@ class PlanMiddleware(MiddlewareBase):
         self,
         toolbox: Toolbox | None = None,
         *,
-        settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        settings: Settings = _DROP_IN,
         system_prompt: str | None = None,
     ) -> None:
         chosen = default_toolbox() if toolbox is None else require(toolbox, Toolbox)
@@ -112,17 +115,24 @@ class PlanMiddleware(MiddlewareBase):
         """
         Put what is due behind the messages of this one request.
         """
-        plan, state = _plan(agent.state), agent.state
+        state, held = agent.state, _held(agent.state)
         messages = self._without_native(agent, input_kwargs)
-        if plan is None:
+        if held is None:
             return await next_handler(**{**input_kwargs, "messages": messages})
+        plan, known = held.plan, Memory.of(_kept(state))
         conversation = Conversation(messages, neutral)
-        advice = self._guidance.before_model(plan, conversation, Memory.of(_kept(state)))
-        text = _kept(state).get("pending") or advice.text
-        if text:
+        advice = self._guidance.before_model(plan, conversation, known, base=held.seen.base)
+        pending = _kept(state).get("pending")
+        if text := pending or advice.text:
             messages.append(UserMsg(name="user", content=text))
         answer = await next_handler(**{**input_kwargs, "messages": messages})
-        _remember(state, advice.memory)
+        memory = advice.memory
+        if pending and advice.shows_plan:  # it had no place in this request, and is due in the next
+            memory = attrs.evolve(memory, revision=known.revision)
+        elif advice.shows_plan and (now := _held(state)):
+            now.seen.shown(plan, now.plan)
+            now.keep_base()
+        _remember(state, memory)
         return answer
 
     def _without_native(self, agent: Agent, input_kwargs: dict[str, Any]) -> list[Msg]:
@@ -139,20 +149,29 @@ class PlanMiddleware(MiddlewareBase):
         Note what the model's own calls made of the plan; what others did stays to be told.
         """
         ours = self._guidance.toolset.find(input_kwargs["tool_call"].name) is not None
-        before = _plan(agent.state) if ours else None
+        held = _held(agent.state) if ours else None
+        before = None if held is None else (held.plan.revision, held.seen.base)
         async for chunk in next_handler(**input_kwargs):
             yield chunk
-        after = None if before is None else _plan(agent.state)
+        after = None if before is None else _held(agent.state)
         if before is not None and after is not None:
-            memory = Memory.of(_kept(agent.state)).saw_own(before.revision, after)
+            (revision, base), memory = before, Memory.of(_kept(agent.state))
+            told = base is not None and after.seen.base is None  # the answer said what others did
+            plan = after.plan
+            memory = memory.saw(plan) if told else memory.saw_own(revision, plan)
             _remember(agent.state, memory)
 
 
-def _plan(state: AgentState) -> Plan | None:
+def _held(state: AgentState) -> Held | None:
     try:
-        return load(state).plan
+        return load(state)
     except (CodecError, PlanError):
         return None  # the next planning call says what is wrong
+
+
+def _plan(state: AgentState) -> Plan | None:
+    held = _held(state)
+    return None if held is None else held.plan
 
 
 def _kept(state: AgentState) -> dict[str, Any]:
@@ -185,7 +204,7 @@ def _cut(block: Block, config: InjectionConfig) -> tuple[Block, ...]:
 def attach(  # noqa: PLR0913 - keywords, each passed on as it is
     toolbox: Toolbox | None = None,
     *,
-    settings: Settings = Settings(),  # noqa: B008 - a frozen value
+    settings: Settings = _DROP_IN,
     clock: Clock = utc_now,
     system_prompt: str | None = None,
     toolkit: Toolkit | None = None,

@@ -10,6 +10,10 @@ The list may be changed by anyone else at any time, too. Whoever wants the plan 
 whenever the tasks are not as they were left; tasks are changed in place, and only where they
 differ. A task whose id is no number gets one, and keeps the old id in its metadata
 (`original_id`): a host goes on finding it, and the model may go on using it.
+
+What another hand has done, by `edit_plan` or to the list itself, is unseen until the model looks:
+the plan as it saw it last stands beside the tasks (`base`, law 15). Of a list that was changed
+while it was saved, only the sum is known, not what it was: there the plan as it is counts as seen.
 """
 
 import json
@@ -21,16 +25,19 @@ from agentscope.agent import Agent
 from agentscope.state import AgentState
 from agentscope.state import Task as TheirTask
 
+from todoplan.codec.bases import base_from_data, base_to_data
 from todoplan.codec.foreign.agentscope import read_agentscope, task_to_agentscope
 from todoplan.codec.foreign.mirror import Mirror
 from todoplan.codec.recent import read_recent, with_entry
 from todoplan.core.decide.assembly import plan_of
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import number_of
 from todoplan.dialogue.application import require
 from todoplan.dialogue.intake.application_lists import repaired_list
+from todoplan.dialogue.last_seen import LastSeen
 from todoplan.dialogue.replies.error_texts import repairs_text
 
 __all__ = [
@@ -48,6 +55,7 @@ KEY = "todoplan"
 _SEAL = "seal"
 _UNTOLD = "untold"
 _JOURNAL = "journal"
+_BASE = "base"
 _ORIGINAL = "original_id"
 _HEAD = ("next_id", "revision")
 _NAMES = tuple(TheirTask.model_fields)
@@ -57,14 +65,19 @@ _WRITTEN = tuple(name for name in _NAMES if name != "created_at")
 class Held(dict[str, Any]):
     """
     What is saved beside the tasks: next id, revision, what was mended and the model was not shown
-    yet, the journal. In memory it also holds the plan, how the tasks looked when they were left,
-    and the `names` that tasks had before they got their ids.
+    yet, the journal, and the plan as the model last saw it. In memory it also holds the plan, how
+    the tasks looked when they were left, what the model has `seen`, and the `names` that tasks had
+    before they got their ids.
 
     Copied, dumped or pickled it is the plain dict, so that every other state is read anew.
     """
 
-    def __init__(self, plan: Plan, tasks: Sequence[TheirTask], saved: dict[str, Any]) -> None:
+    def __init__(
+        self, plan: Plan, tasks: Sequence[TheirTask], saved: dict[str, Any], seen: LastSeen
+    ) -> None:
         super().__init__(saved)
+        self.seen = seen
+        self.keep_base()
         self.mirror = Mirror(tasks)
         originals = ((task.metadata.get(_ORIGINAL), task.id) for task in plan)
         self.names = {name: task_id for name, task_id in originals if isinstance(name, str)}
@@ -86,6 +99,14 @@ class Held(dict[str, Any]):
         Put an entry into the journal.
         """
         self[_JOURNAL] = with_entry(self.get(_JOURNAL), entry)
+
+    def keep_base(self) -> None:
+        """
+        Save what the model saw last as it is now.
+        """
+        self.pop(_BASE, None)
+        if self.seen.base is not None:
+            self[_BASE] = base_to_data(self.seen.base)
 
     def repairs(self) -> list[str]:
         """
@@ -167,8 +188,16 @@ def _read(state: AgentState, held: dict[str, Any]) -> Held:
     untold += [repairs_text((repair,)) for repair in repairs]
     saved = {_UNTOLD: untold} if untold else {}
     saved |= {_JOURNAL: held[_JOURNAL]} if _JOURNAL in held else {}
-    state.middle_context[KEY] = made = Held(plan, theirs, saved)
+    seen = held.seen if isinstance(held, Held) else LastSeen(_base_in(held))
+    if isinstance(held, Held) and tasks != tuple(held.plan) and seen.base is None:
+        seen.base = Base(held.plan)
+    state.middle_context[KEY] = made = Held(plan, theirs, saved, seen)
     return made
+
+
+def _base_in(held: dict[str, Any]) -> Base | None:
+    kept = held.get(_BASE)
+    return None if kept is None else base_from_data(kept)
 
 
 def _with_original(task: Task, old_id: str) -> Task:

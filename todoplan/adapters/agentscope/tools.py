@@ -21,7 +21,7 @@ from agentscope.permission import PermissionBehavior, PermissionContext, Permiss
 from agentscope.state import AgentState
 from agentscope.tool import ToolBase, ToolChunk, ToolMiddlewareBase
 
-from todoplan.adapters.agentscope.conversation import as_sent, names_in_turn
+from todoplan.adapters.agentscope.conversation import as_sent, calls_in_turn
 from todoplan.adapters.agentscope.state import KEY, Held, load, save
 from todoplan.codec import entry_to_data
 from todoplan.core.events.journal import Entry
@@ -33,7 +33,6 @@ from todoplan.core.rules.presets import AGENTSCOPE
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
-from todoplan.dialogue.parallel_calls import answered_after
 from todoplan.dialogue.replies.error_texts import error_text
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -124,16 +123,17 @@ class PlanTool(ToolBase):
             return _chunk(error_text((Problem("broken_list", seen=str(error)),)), is_error=True)
 
     def _answer(self, state: AgentState, given: dict[str, Any]) -> ToolChunk:
-        turn = names_in_turn(state.context) if self._is_whole_list else ()
         call = Call(self.name, as_sent(state.context, self.name, given))
         at = self._clock()
-        held, reply, ids = self._decided(state, call, turn, at, whole=self.is_read_only)
+        held, reply, turn = self._decided(state, call, at, whole=self.is_read_only)
         # A part of a long list was looked at, and what this call rests on is not all in it.
-        if not held.mirror.is_sure(state.tasks_context.tasks, held.plan, ids):
-            held, reply, ids = self._decided(state, call, turn, at)
+        if not held.mirror.is_sure(state.tasks_context.tasks, held.plan, touched(reply.events)):
+            held, reply, turn = self._decided(state, call, at)
+        if held.seen.answered(reply, turn):
+            held.keep_base()
         news: dict[str, Any] = {}
         if reply.events:
-            save(state, held, reply.plan, ids)
+            save(state, held, reply.plan, touched(reply.events))
             entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)
             held.record(entry)
             news = {KEY: entry_to_data(entry)}
@@ -144,16 +144,16 @@ class PlanTool(ToolBase):
         self,
         state: AgentState,
         call: Call,
-        turn: tuple[str, ...],
         at: datetime,
         *,
         whole: bool = True,
-    ) -> tuple[Held, Reply, tuple[str, ...] | None]:
+    ) -> tuple[Held, Reply, tuple[Call, ...]]:
         held = load(state, whole=whole)
         if held.names:
             call = attrs.evolve(call, arguments=_with_ids(call.arguments, self._fields, held.names))
-        reply = answered_after(self.toolbox, held.plan, call, turn, at=at)
-        return held, reply, touched(reply.events)
+        is_asked = self._is_whole_list or held.seen.is_of_interest
+        turn = calls_in_turn(state.context) if is_asked else ()
+        return held, held.seen.answer(self.toolbox, held.plan, call, turn, at=at), turn
 
 
 def _with_ids(value: Any, fields: tuple[Field, ...], names: Mapping[str, str]) -> Any:

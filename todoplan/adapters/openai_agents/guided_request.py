@@ -20,6 +20,7 @@ from todoplan.adapters.openai_agents.conversation import (
     with_reminder,
 )
 from todoplan.adapters.openai_agents.planning import Planning
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.conversation import is_final_answer, is_refusal
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, before_partial, unfinished_error
 
@@ -31,13 +32,14 @@ class GuidedRequest:
     """
     A request with its reminder, and the further ones that follow from it.
 
-    `request` is without reminders; `advice` says which is due.
+    `request` is without reminders; `advice` says which is due. `plan` is the one it was given for.
     """
 
     planning: Planning
     guidance: Guidance
     request: Request
     advice: Advice
+    plan: Plan
     stands: tuple[ResponseOutputMessage, ...] = ()
 
     @classmethod
@@ -51,11 +53,12 @@ class GuidedRequest:
             memory = memory.new_run(plan)
         # With the conversation at the provider, the input is only what is new, and looked at like
         # any other it would count the plan as lost in every request.
+        base = await planning.unseen(plan)
         if request.is_partial:
-            advice = before_partial(guidance, plan, memory)
+            advice = before_partial(guidance, plan, memory, base=base)
         else:
-            advice = guidance.before_model(plan, conversation(request.input), memory)
-        return cls(planning, guidance, request, advice)
+            advice = guidance.before_model(plan, conversation(request.input), memory, base=base)
+        return cls(planning, guidance, request, advice, plan)
 
     @property
     def sent(self) -> Request:
@@ -71,6 +74,8 @@ class GuidedRequest:
         Raises:
             PlanError: it goes on answering over open tasks, and the settings say to raise.
         """
+        if self.advice.shows_plan:
+            self.planning.shown(self.plan)
         plan, said = await self.planning.plan(), neutral(output)
         self._note(output)
         structured = self.request.is_structured

@@ -4,7 +4,9 @@
 The SDK keeps messages in its sessions and a run in `RunState`, neither of them a plan. So the plan
 lives in this object, or in a store that it is given, and `to_data` returns what is to be saved
 beside the SDK's own. Its tools write it, and so do `edit_plan` and `seed_plan`, at any time, also
-while a run goes on: both go through one planner, so that nothing that was accepted is lost.
+while a run goes on: both go through one planner, so that nothing that was accepted is lost. What
+the model saw last is found in the journal, and saved beside the plan while others have changed it
+(law 15); in a store, the planner finds it.
 
 Nothing of guidance is saved by the SDK: reminders, and answers that were sent back, are part of a
 model's request alone.
@@ -17,9 +19,11 @@ from typing import Any
 
 from todoplan.adapters.openai_agents.pending_calls import PendingCalls
 from todoplan.codec import plan_from_data, plan_to_data
+from todoplan.codec.bases import base_from_data, base_to_data
 from todoplan.codec.recent import entry_line, read_recent, with_lines
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
@@ -27,6 +31,7 @@ from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.guidance import Memory, Settings
+from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
@@ -43,6 +48,7 @@ __all__ = [
 _KEY = "todoplan"
 _PLAN = "plan"
 _JOURNAL = "journal"
+_BASE = "base"
 _HELD = "held"
 
 
@@ -81,6 +87,8 @@ class Planning:
         self.settings = require(settings, Settings)
         plan = plan_of_state(kept) if kept and store is None else Plan()
         self._own = holding(_KEY, plan) if store is None else None
+        base = kept.get(_BASE)
+        self._seen = Base(plan) if base is None else base_from_data(base)
         self._earlier = read_recent(kept.get(_JOURNAL))
         self.planner = AsyncPlanner(
             store if self._own is None else self._own,
@@ -116,6 +124,29 @@ class Planning:
         # The first entry may be the plan as it was handed over, which is nobody's doing.
         return (*self._earlier, *(entry for entry in own.entries(_KEY) if entry.cause != _HELD))
 
+    async def unseen(self, plan: Plan) -> Base | None:
+        """
+        Return the plan as the model last saw it, if this one has been changed by others since.
+        """
+        if self._own is not None:
+            base = self._base(self._own)
+            return base if base.unseen(plan) else None
+        known = self.memory.revision
+        return None if known in {-1, plan.revision} else base_at(await self.history(), known)
+
+    def _base(self, own: Any) -> Base:
+        base = self._seen
+        for entry in own.entries(_KEY):
+            if entry.revision > self._seen.plan.revision:
+                base = base.after(entry.events, entry.actor)
+        return base
+
+    def shown(self, plan: Plan) -> None:
+        """
+        Note that the model has seen this plan, by a reminder or by an answer.
+        """
+        self._seen = Base(plan)
+
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
         Have every accepted call told to a function, plain or a coroutine's, with its journal entry
@@ -131,7 +162,10 @@ class Planning:
         if self._own is None:
             return kept
         journal = with_lines(None, map(entry_line, self._entries(self._own)))
-        return {_PLAN: plan_to_data(self._own.load(_KEY)), _JOURNAL: journal, **kept}
+        plan, base = self._own.load(_KEY), self._base(self._own)
+        if base.unseen(plan):
+            kept[_BASE] = base_to_data(base)
+        return {_PLAN: plan_to_data(plan), _JOURNAL: journal, **kept}
 
     async def answer(self, call: Call) -> Reply:
         """
@@ -143,9 +177,17 @@ class Planning:
         return group.replies[call.call_id]
 
     async def _replies(self, calls: tuple[Call, ...]) -> dict[str, Reply]:
-        turn = await self.planner.turn(calls)
+        # Held here, the plan is read and written without waiting: nobody comes between the two.
+        base = None if self._own is None else self._base(self._own)
+        turn = await self.planner.turn(calls, base=base)
         before = turn.plan.revision - len(turn.events)
-        self.memory = self.memory.saw_own(before, turn.plan)
+        if base is None or all(reply.is_error for reply in turn.replies):
+            self.memory = self.memory.saw_own(before, turn.plan)
+        else:
+            behind = base.plan.revision != before
+            self.shown(turn.plan)
+            memory = self.memory
+            self.memory = memory.saw(turn.plan) if behind else memory.saw_own(before, turn.plan)
         return {reply.call_id: reply for reply in turn.replies}
 
 

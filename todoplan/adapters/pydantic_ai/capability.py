@@ -146,7 +146,7 @@ class Planning(AbstractCapability[Any]):
         own, said = self._own, neutral(response)
         plan = await own.plan()
         if self._shows:  # the model has answered the reminder: by now it has seen what others did
-            own.seen.shown()
+            own.seen.shown(plan, plan)
             self._shows = False
         structured = _is_structured(request_context.model_request_parameters)
         advice = self._guidance.after_model(plan, said, self._heard, structured=structured)
