@@ -146,6 +146,7 @@ class Planning:
         Note that the model has seen this plan, by a reminder or by an answer.
         """
         self._seen = Base(plan)
+        self.planner.mark_seen(plan)  # with a store, its planner knows what this hand has seen
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
