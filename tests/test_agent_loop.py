@@ -16,7 +16,16 @@ from openai.types.chat import ChatCompletion
 from support.wires import Sent, chat_completion
 
 from todoplan import Plan
-from todoplan.adapters.functions.openai_chat import answer, make_tools
+from todoplan.adapters.functions.openai_chat import (
+    answer,
+    make_tools,
+    read_messages,
+    with_reminder,
+)
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide.decide import decide
+from todoplan.core.events.base import Base
+from todoplan.dialogue.guidance.guidance import Guidance, Memory
 from todoplan.dialogue.toolbox import Call, Toolbox
 
 MY_TOOLS: list[Any] = [
@@ -193,3 +202,57 @@ def test_the_loop_is_short() -> None:
     What stands in the README stays at fifteen lines.
     """
     assert len(inspect.getsource(work).splitlines()) <= 15
+
+
+def guided(client: OpenAI, toolbox: Toolbox, plan: Plan, base: Base | None) -> tuple[str, Plan]:
+    """
+    Run a loop with guidance on a plan that others may have changed, by public functions alone.
+    """
+    guidance, memory = Guidance(toolbox.toolset), Memory().new_run(plan)
+    messages: list[Any] = [{"role": "user", "content": "Go on."}]
+    text = ""
+    while True:
+        if not text:
+            advice = guidance.before_model(plan, read_messages(messages), memory, base=base)
+            text, memory = advice.text, advice.memory
+            base = None if advice.shows_plan else base
+        asked = with_reminder(messages, text)
+        completion = client.chat.completions.create(model="m", messages=asked)
+        message = completion.choices[0].message
+        advice = guidance.after_model(plan, read_messages([completion])[0], memory)
+        text, memory = advice.text, advice.memory
+        if advice.verdict == "accept" and not message.tool_calls:
+            return message.content or "", plan
+        messages.append(message.to_dict())
+        answered = answer(toolbox, plan, message, base=base)
+        plan, base = answered.plan, answered.base
+        memory = memory.saw(plan) if answered.events else memory
+        messages += answered.messages
+
+
+def test_a_guided_loop_over_http_tells_what_a_person_did_and_sends_an_early_answer_back() -> None:
+    """
+    Through OpenAI's own client: the request shows the plan with what Ann added, the early answer is
+    sent back once, and the plan that is shown by a result does not count as lost.
+    """
+    toolbox = Toolbox()
+    before = toolbox.call(Plan(), "write_todos", writes("in_progress", "pending")).plan
+    decision = decide(before, CreateTask("Tell Ann"))
+    base = Base(before).after(decision.events, "ann")
+    todos = writes("completed", "completed")
+    todos["todos"].append({"content": "Tell Ann", "status": "completed"})
+    script = [
+        chat_completion([Sent("read_todos", {}, "c1")]),
+        chat_completion([], "Early."),
+        chat_completion([Sent("write_todos", todos, "c2")]),
+        chat_completion([], "Done."),
+    ]
+    with scripted_server(script) as server, DefaultHttpxClient(trust_env=False) as http:
+        url = f"http://127.0.0.1:{server.server_port}/v1"
+        client = OpenAI(base_url=url, api_key="none", max_retries=0, http_client=http)
+        text, plan = guided(client, toolbox, decision.plan, base)
+    assert (text, plan.counts.open) == ("Done.", 0)
+    tails = [str(request["messages"][-1]["content"]) for request in server.requests]
+    assert "#3 Tell Ann created by ann" in tails[0]
+    reminded = ["<todoplan-reminder>" in tail for tail in tails]
+    assert reminded == [True, False, True, False]

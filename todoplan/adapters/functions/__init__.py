@@ -7,8 +7,9 @@ Plain function calling: one module for each provider's shapes, the same function
 messages to append. Who keeps the plan in a `Planner` takes the two halves of `answer` instead:
 `results_of(planner.turn(calls_in(planner.toolbox, response)))`. Who lets others change the plan
 between two answers hands in the `base`, the plan as the model last saw it. `with_reminder` puts a
-text at the tail of one request. No SDK is imported: everything sent is a plain dict, and what is
-received may be an SDK's own object or the dict of it.
+text at the tail of one request, and `read_messages` reads the messages of a request, or a response,
+as guidance wants them. No SDK is imported: everything sent is a plain dict, and what is received
+may be an SDK's own object or the dict of it.
 """
 
 from todoplan.adapters.functions._wire import Answered

@@ -18,6 +18,7 @@ from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
 from todoplan.dialogue.application import require
+from todoplan.dialogue.guidance.conversation import Message, Role, ToolResult
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.dialogue.tools.toolset import Definition, ToolSet
 from todoplan.errors import PlanError
@@ -33,6 +34,8 @@ __all__ = [
     "look",
     "make_call",
     "message_of",
+    "said",
+    "text_in",
 ]
 
 Shape = Any
@@ -109,6 +112,40 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def text_in(content: object) -> str:
+    """
+    Return the text of a content: a text, or parts as objects or dicts; no thoughts, no other kinds.
+    """
+    if not isinstance(content, list | tuple):
+        return _text(content)
+    shown = (
+        part
+        for part in content
+        if look(part, "type") in {None, "text", "input_text", "output_text"}
+        and not look(part, "thought")
+    )
+    return "".join(_text(part) or _text(look(part, "text")) for part in shown)
+
+
+_ROLES: dict[object, Role] = {
+    "assistant": "assistant",
+    "model": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+}
+
+
+def said(
+    role: object, text: str = "", *, finish: object = "", results: Iterable[ToolResult] = ()
+) -> Message:
+    """
+    Return a message without its calls; a role that no provider is known to use is the user's.
+    """
+    known = _ROLES.get(role, "user") if isinstance(role, str) else "user"
+    return Message(known, text, results=tuple(results), finish=_text(finish))
+
+
 def message_of(text: str) -> Shape:
     """
     Return a user's message, as OpenAI's shapes have it.
@@ -132,12 +169,14 @@ class Wire:
     One provider's shapes. Its methods are the functions of that provider's module.
 
     `define` shapes tool definitions, and whether they are strict; `calls` finds the calls of a
-    response; `results` shapes replies; `tail` puts a text behind the messages of a request.
+    response; `results` shapes replies; `read` reads a message or a response, all but its calls;
+    `tail` puts a text behind the messages of a request.
     """
 
     define: Callable[[Sequence[Definition], bool], list[Shape]]
     calls: Callable[[object], Iterable[Call]]
     results: Callable[[Sequence[Reply]], list[Shape]]
+    read: Callable[[object], Message]
     tail: Tail = behind(message_of)
 
     def make_tools(self, tools: Tools, *, strict: bool = False) -> list[Shape]:
@@ -193,6 +232,33 @@ class Wire:
         if not all(reply.is_error for reply in turn.replies):
             base = None  # also reading is a look; what was refused has shown nothing
         return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others, base)
+
+    def read_messages(self, messages: Iterable[object]) -> tuple[Message, ...]:
+        """
+        Return messages, or a whole response, as guidance reads them, one for each.
+
+        Give all messages of a request: a result names its call only by the id, and one whose call
+        is not there is that of no tool, so that the plan would count as lost.
+        """
+        names: dict[str, str] = {}
+        read = []
+        for entry in messages:
+            calls, message = tuple(self.calls(entry)), self.read(entry)
+            names.update((call.call_id, call.name) for call in calls)
+            results = [
+                attrs.evolve(result, name=result.name or names.get(result.call_id, ""))
+                for result in message.results
+            ]
+            named = tuple(call.name for call in calls if call.name)
+            read.append(
+                attrs.evolve(
+                    message,
+                    calls=named,
+                    results=tuple(results),
+                    invalid_calls=len(calls) - len(named),
+                )
+            )
+        return tuple(read)
 
     def with_reminder(self, messages: Sequence[Shape], text: str) -> list[Shape]:
         """

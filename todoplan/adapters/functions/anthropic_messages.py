@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call
+from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call, said, text_in
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.lazy import listing
 
-__all__ = ["answer", "calls_in", "make_tools", "results_of", "with_reminder"]
+__all__ = ["answer", "calls_in", "make_tools", "read_messages", "results_of", "with_reminder"]
 __dir__ = listing(__all__)
 
 
@@ -59,10 +60,21 @@ def _text(text: str) -> Shape:
     return {"type": "text", "text": text}
 
 
-_WIRE = Wire(_define, _calls, _results, _tail)
+def _read(entry: object) -> Message:
+    results = [
+        ToolResult("", not look(block, "is_error"), str(look(block, "tool_use_id")))
+        for block in entries(entry, "content")
+        if look(block, "type") == "tool_result"
+    ]
+    text, finish = text_in(look(entry, "content")), look(entry, "stop_reason")
+    return said(look(entry, "role"), text, finish=finish, results=results)
+
+
+_WIRE = Wire(_define, _calls, _results, _read, _tail)
 
 make_tools = _WIRE.make_tools
 calls_in = _WIRE.calls_in
 results_of = _WIRE.results_of
 answer = _WIRE.answer
+read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder

@@ -2,12 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 
-from todoplan.adapters.functions._wire import Shape, Wire, behind, entries, look, make_call
+from todoplan.adapters.functions._wire import (
+    Shape,
+    Wire,
+    behind,
+    entries,
+    look,
+    make_call,
+    said,
+    text_in,
+)
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.lazy import listing
 
-__all__ = ["answer", "calls_in", "make_tools", "results_of", "with_reminder"]
+__all__ = ["answer", "calls_in", "make_tools", "read_messages", "results_of", "with_reminder"]
 __dir__ = listing(__all__)
 
 
@@ -52,10 +62,30 @@ def _content(text: str) -> Shape:
     return {"role": "user", "parts": [{"text": text}]}
 
 
-_WIRE = Wire(_define, _calls, _results, behind(_content))
+def _read(entry: object) -> Message:
+    candidates = entries(entry, "candidates")
+    content = look(candidates[0], "content") if candidates else entry
+    finish = (
+        look(candidates[0], "finish_reason") or look(candidates[0], "finishReason")
+        if candidates
+        else ""
+    )
+    results = []
+    for part in entries(content, "parts"):
+        answer = look(part, "function_response") or look(part, "functionResponse")
+        if answer is not None:
+            ok = look(look(answer, "response"), "error") is None
+            call_id = look(answer, "id") or ""
+            results.append(ToolResult(str(look(answer, "name")), ok, call_id))
+    role = "model" if candidates else look(content, "role")
+    return said(role, text_in(look(content, "parts")), finish=finish, results=results)
+
+
+_WIRE = Wire(_define, _calls, _results, _read, behind(_content))
 
 make_tools = _WIRE.make_tools
 calls_in = _WIRE.calls_in
 results_of = _WIRE.results_of
 answer = _WIRE.answer
+read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call
+from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call, said, text_in
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
+from todoplan.dialogue.replies.error_texts import is_error_text
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.lazy import listing
 
-__all__ = ["answer", "calls_in", "make_tools", "results_of", "with_reminder"]
+__all__ = ["answer", "calls_in", "make_tools", "read_messages", "results_of", "with_reminder"]
 __dir__ = listing(__all__)
 
 
@@ -41,10 +43,22 @@ def _results(replies: Sequence[Reply]) -> list[Shape]:
     ]
 
 
-_WIRE = Wire(_define, _calls, _results)
+def _read(entry: object) -> Message:
+    choices = entries(entry, "choices")
+    message = look(choices[0], "message") if choices else entry
+    role, text = look(message, "role"), text_in(look(message, "content"))
+    if role == "tool":
+        ok, call_id = not is_error_text(text), str(look(message, "tool_call_id"))
+        return said(role, results=[ToolResult("", ok, call_id)])
+    finish = look(choices[0], "finish_reason") if choices else ""
+    return said(role, text, finish="refusal" if look(message, "refusal") else finish)
+
+
+_WIRE = Wire(_define, _calls, _results, _read)
 
 make_tools = _WIRE.make_tools
 calls_in = _WIRE.calls_in
 results_of = _WIRE.results_of
 answer = _WIRE.answer
+read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder

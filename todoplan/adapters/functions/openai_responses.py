@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call
+from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call, said, text_in
+from todoplan.dialogue.guidance.conversation import Message, ToolResult
+from todoplan.dialogue.replies.error_texts import is_error_text
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.lazy import listing
 
-__all__ = ["answer", "calls_in", "make_tools", "results_of", "with_reminder"]
+__all__ = ["answer", "calls_in", "make_tools", "read_messages", "results_of", "with_reminder"]
 __dir__ = listing(__all__)
 
 
@@ -26,7 +28,10 @@ def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: 
 
 def _calls(response: object) -> Iterator[Call]:
     # Items of a conversation that is kept by the caller are a list, with no response around it.
-    items = response if isinstance(response, list | tuple) else entries(response, "output")
+    if look(response, "type") == "function_call":
+        items: Sequence[object] = [response]
+    else:
+        items = response if isinstance(response, list | tuple) else entries(response, "output")
     for item in items:
         if look(item, "type") == "function_call":
             yield make_call(look(item, "name"), look(item, "arguments"), look(item, "call_id"))
@@ -39,10 +44,27 @@ def _results(replies: Sequence[Reply]) -> list[Shape]:
     ]
 
 
-_WIRE = Wire(_define, _calls, _results)
+def _read(entry: object) -> Message:
+    kind = look(entry, "type")
+    if kind == "function_call_output":
+        text = text_in(look(entry, "output"))
+        ok, call_id = not is_error_text(text), str(look(entry, "call_id"))
+        return said("tool", results=[ToolResult("", ok, call_id)])
+    if look(entry, "role"):
+        return said(look(entry, "role"), text_in(look(entry, "content")))
+    # A whole response, or an item of the model's without a role: a call, a thought.
+    messages = [item for item in entries(entry, "output") if look(item, "type") == "message"]
+    parts = [part for item in messages for part in entries(item, "content")]
+    refused = any(look(part, "type") == "refusal" for part in parts)
+    finish = "refusal" if refused else look(look(entry, "incomplete_details"), "reason")
+    return said("assistant", text_in(parts), finish=finish)
+
+
+_WIRE = Wire(_define, _calls, _results, _read)
 
 make_tools = _WIRE.make_tools
 calls_in = _WIRE.calls_in
 results_of = _WIRE.results_of
 answer = _WIRE.answer
+read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder
