@@ -11,6 +11,7 @@ functions take what is known of the whole turn: the calls, or at least the names
 from collections.abc import Sequence
 from datetime import datetime
 
+from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import tuple_of
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
@@ -36,21 +37,23 @@ def answered_beside(
     return toolbox.turn(plan, calls, at=at).replies[: place + 1]
 
 
-def answered_after(
+def answered_after(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
     toolbox: Toolbox,
     plan: Plan,
     call: Call,
     turn: Sequence[str] = (),
     *,
     at: datetime | None = None,
+    base: Base | None = None,
 ) -> Reply:
     """
     Return the reply to a call of a turn on a plan in which the calls before it are carried out.
 
-    `turn` names the tools of all calls of the turn, the answered ones too.
+    `turn` names the tools of all calls of the turn, the answered ones too. `base` is as of
+    `Toolbox.call`.
     """
     turn = tuple_of(turn, str, 'the names of the tools of a turn, such as ["write_todos"]')
     clashing = [turn[place] for place in toolbox.clashing(turn)] if len(turn) > 1 else []
     if call.name in clashing:
         return toolbox.turn(plan, [Call(call.name, None) for _ in clashing]).replies[0]
-    return toolbox.call(plan, call.name, call.arguments, at=at)
+    return toolbox.call(plan, call.name, call.arguments, at=at, base=base)
