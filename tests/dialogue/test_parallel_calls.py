@@ -4,6 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide.decide import decide
+from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.parallel_calls import answered_after, answered_beside
 from todoplan.dialogue.toolbox import Call, Toolbox
@@ -81,3 +84,13 @@ def test_a_turn_that_cannot_be_is_the_developers_mistake(wrong, wanted):
     """One name given for a list of names would be read letter by letter, and never clash."""
     with pytest.raises(PlanError, match=wanted):
         wrong(Toolbox(), Call("write_todos", {}))
+
+
+def test_a_call_after_others_takes_what_its_hand_last_saw():
+    """Law 15: what others added since stays, and the reply tells of it."""
+    was = Plan()
+    now = decide(was, CreateTask("Tell Ann")).unwrap()
+    call = Call("write_todos", {"todos": [{"content": "Dig", "status": "pending"}]})
+    reply = answered_after(Toolbox(TODOS), now, call, base=Base(was, {"1": "ann"}))
+    assert "Tell Ann created by ann" in reply.text
+    assert [task.subject for task in reply.plan] == ["Dig", "Tell Ann"]

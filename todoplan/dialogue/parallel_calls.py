@@ -44,21 +44,23 @@ def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
     return toolbox.turn(plan, calls, at=at, base=base).replies[: place + 1]
 
 
-def answered_after(
+def answered_after(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
     toolbox: Toolbox,
     plan: Plan,
     call: Call,
     turn: Sequence[str] = (),
     *,
     at: datetime | None = None,
+    base: Base | None = None,
 ) -> Reply:
     """
     Return the reply to a call of a turn on a plan in which the calls before it are carried out.
 
-    `turn` names the tools of all calls of the turn, the answered ones too.
+    `turn` names the tools of all calls of the turn, the answered ones too. `base` is as of
+    `Toolbox.call`.
     """
     turn = tuple_of(turn, str, 'the names of the tools of a turn, such as ["write_todos"]')
     clashing = [turn[place] for place in toolbox.clashing(turn)] if len(turn) > 1 else []
     if call.name in clashing:
         return toolbox.turn(plan, [Call(call.name, None) for _ in clashing]).replies[0]
-    return toolbox.call(plan, call.name, call.arguments, at=at)
+    return toolbox.call(plan, call.name, call.arguments, at=at, base=base)

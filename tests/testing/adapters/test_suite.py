@@ -11,6 +11,7 @@ from support.conformance_sound import Sound
 from support.faults import edited
 from support.faults_of_calls import MarksNoError
 
+from todoplan.core.commands import CreateTask, DeleteTask
 from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.testing.adapters import (
@@ -94,6 +95,30 @@ def test_a_seed_that_is_not_saved_is_said():
             AssertionError, match=r"2 tasks were seeded in 'one', and host\.plan ret"
         ):
             getattr(Suite(), f"test_{check}")()
+
+
+def test_an_edit_that_is_refused_or_lost_is_said():
+    """Law 16: what was accepted is in the plan; and an edit that should be taken is."""
+
+    class Losing(Sound):
+        def save(self, session, record):
+            pass
+
+    class Suite(Whole):
+        def host(self, setup):
+            return Losing(setup)
+
+    with pytest.raises(AssertionError, match=r"was accepted, and host.plan returns"):
+        Suite().harness().edit(CreateTask("Dig"), "ann")
+    with pytest.raises(AssertionError, match="was answered by Rejected"):
+        Whole().harness().edit(DeleteTask("9"), "ann")
+
+
+def test_a_run_that_returns_no_plan_is_said():
+    """A host that declares that it can has to say it."""
+    done = Whole().harness().run(says())
+    with pytest.raises(AssertionError, match=r"Ran\(plan=...\) is missing"):
+        attrs.evolve(done, ran=attrs.evolve(done.ran, plan=None)).returns_plan()
 
 
 def test_a_request_that_was_not_made_is_said():
@@ -256,8 +281,8 @@ def test_a_plan_is_compared_without_times():
 def test_the_table_says_what_each_adapter_has():
     """One line an adapter, and what it lacks in words."""
     assert table([Whole, Lesser]).splitlines() == [
-        "Whole   18 of 18 capabilities",
-        "Lesser  16 of 18 capabilities, not TURNS, CLOCK",
+        "Whole   20 of 20 capabilities",
+        "Lesser  18 of 20 capabilities, not TURNS, CLOCK",
         "TURNS: it knows which calls belong to one model turn, and their order",
         "CLOCK: the times of a change can be given",
     ]
@@ -298,7 +323,7 @@ def test_the_report_is_printed(pytester):
     done = pytester.runpytest_inprocess(*PLUGIN, "-rs", "-k", "else or parallel or two_agents")
     done.assert_outcomes(passed=3, skipped=1)
     done.stdout.fnmatch_lines(["*SKIPPED*not declared: TURNS*"])
-    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  17 of 18 capabilities, not TURNS"])
+    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  19 of 20 capabilities, not TURNS"])
 
 
 def test_without_a_suite_nothing_is_reported(pytester):
