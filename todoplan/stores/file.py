@@ -3,7 +3,7 @@ Plans in one JSON file: shared by processes, kept across restarts, never half wr
 
 The file is written anew for every append. Appending to it would be quicker, but a power cut may
 leave half of an entry, and every reader would have to tell that from damage; a new file that takes
-the old one's place is there as a whole or not at all, and a person can read it and mend it by hand.
+the old one's place is there as a whole or not at all, and a person can read it and fix it by hand.
 It costs time that grows with the file, so there is a limit, and long before it a warning. One plan
 may take a share of it only: at the limit nobody could write, whosever plan is so large.
 

@@ -5,7 +5,7 @@ Plans in AgentScope 2: `pip install 'todoplan[agentscope]'`.
 import line alone. `make_tools` makes the tools of any tool set under any policy; `attach` returns
 what `Agent` takes for tools and guidance together. The plan stands in the agent's state as
 AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan` and `edit_plan` set
-and change it, `repair` checks and mends a list that was written by hand.
+and change it, `repair` checks and corrects a list that was written by hand.
 
 Read `state` first: where the plan lives, and who writes it when. Then `tools`, and `middleware`
 for guidance; `conversation` is what both read of AgentScope's messages.

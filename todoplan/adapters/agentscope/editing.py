@@ -1,5 +1,5 @@
 """
-How an application seeds and changes the plan, and mends a list that was written by hand.
+How an application seeds and changes the plan, and repairs a list that was written by hand.
 
 All of it is done at once, with nothing awaited, on the state that the tools read anew with every
 call: an edit is in the plan also while a reply is under way (law 16).
@@ -84,14 +84,14 @@ def _policy(given: object) -> Policy:
 
 def repair(state: AgentState | Agent) -> tuple[str, ...]:
     """
-    Mend the state's task list in place, and return what was mended, in words; () if it was fine.
+    Fix the state's task list in place, and return what was repaired, in words; () if it was fine.
     For lists that were seeded or imported, before an agent runs.
 
     Ids that are no numbers or stand twice get new ones, edges are noted at both of their tasks,
     those that lead nowhere are dropped, and a task without a subject gets one.
 
     Raises:
-        PlanError: what can be mended in more than one way: a cycle, edges that name an id which
+        PlanError: what can be repaired in more than one way: a cycle, edges that name an id which
             stands twice. `data["problems"]` holds every fault. The list is left as it was.
         CodecError: a task holds what no plan can. The list is left as it was.
     """

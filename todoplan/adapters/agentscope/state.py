@@ -2,7 +2,7 @@
 The plan in an agent's state: AgentScope's own tasks, and beside them what those have no field for.
 
 AgentScope's interfaces watch `state.tasks_context`, so that is where the plan lives; next id,
-revision, what was mended and the latest entries of the journal stand in `state.middle_context`.
+revision, what was repaired and the latest entries of the journal stand in `state.middle_context`.
 Both are saved with the state. The tools write the plan as they answer, `edit_plan` and `seed_plan`
 at any time, also while a reply is under way: every call reads the state anew.
 
@@ -64,7 +64,7 @@ _WRITTEN = tuple(name for name in _NAMES if name != "created_at")
 
 class Held(dict[str, Any]):
     """
-    What is saved beside the tasks: next id, revision, what was mended and the model was not shown
+    What is saved beside the tasks: next id, revision, what was repaired and the model was not shown
     yet, the journal, and the plan as the model last saw it. In memory it also holds the plan, how
     the tasks looked when they were left, what the model has `seen`, and the `names` that tasks had
     before they got their ids.
@@ -110,7 +110,7 @@ class Held(dict[str, Any]):
 
     def repairs(self) -> list[str]:
         """
-        Return what was mended, a line each, and forget it.
+        Return what was repaired, a line each, and forget it.
         """
         lines: list[str] = self.pop(_UNTOLD, [])
         return lines
@@ -129,10 +129,10 @@ def state_of(given: object) -> AgentState:
 
 def plan_of_state(state: AgentState | Agent) -> Plan:
     """
-    Return the plan that the tasks of a state, or of an agent's, are, mended where they need it.
+    Return the plan that the tasks of a state, or of an agent's, are, repaired where they need it.
 
     Raises:
-        PlanError: the tasks are no plan and can be mended in more than one way, or this is no
+        PlanError: the tasks are no plan and can be repaired in more than one way, or this is no
             state.
         CodecError: a task holds what no plan can.
     """

@@ -181,8 +181,8 @@ def portable(arguments: str) -> str:
         text = json.dumps(json.loads(arguments), ensure_ascii=False)
     except ValueError:
         text = arguments
-    mended = text.encode("utf-8", "replace").decode()
-    return arguments if mended == text else mended
+    sendable = text.encode("utf-8", "replace").decode()
+    return arguments if sendable == text else sendable
 
 
 def _depth(arguments: str) -> int:
