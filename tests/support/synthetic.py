@@ -297,7 +297,7 @@ def copilot():
             query = "".join(change(status, name) for name, _, status in rows)
         else:
             values = ", ".join(f"('{a}', '{b}', '{c}')" for a, b, c in rows)
-            query = f"INSERT INTO todos (id, title, status) VALUES {values}; "  # noqa: S608 - a recording
+            query = f"INSERT INTO todos (id, title, status) VALUES {values}; "  # noqa: S608 - text of a recording
             query += "INSERT INTO todo_deps VALUES ('t1', 't0')"
         arguments = {"query": query}
         call = {"toolCallId": f"c{number}", "name": "sql", "arguments": arguments}

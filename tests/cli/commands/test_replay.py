@@ -413,7 +413,8 @@ def test_a_team_is_replayed_as_one(invoke, recording, tool_call, tmp_path):
     create[1]["message"]["content"][0]["content"] = made
     todo = {"todos": [{"content": "Own", "status": "completed"}]}
     done = tool_call(3, "TaskUpdate", {"taskId": "1", "status": "completed"})
-    recording(create, done, name="lead.jsonl")
+    said = {"type": "user", "message": {"role": "user", "content": "Go on"}, "sessionId": "s"}
+    recording([said], create, done, name="lead.jsonl")
     mate = tool_call(2, "TaskUpdate", {"taskId": "1", "status": "in_progress"})
     recording(mate, tool_call(4, "TodoWrite", todo), name="mate.jsonl")
     recording("# Notes", name="notes.md")
