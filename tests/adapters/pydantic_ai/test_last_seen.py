@@ -141,6 +141,20 @@ def test_a_seeded_plan_is_not_removed_unseen():
     assert "Tell Ann created by cron" in returns(result.new_messages())[0].content
 
 
+def test_a_plan_that_is_taken_along_is_no_news():
+    """
+    Where an application cuts messages away and seeds the plan anew, the model knows it.
+    """
+    planning = Planning(settings=TOLD)
+    _, first = go(planning, None, wrote(DIG), "ok")
+    messages = saved(first)
+    messages = seed_plan(planning, messages[-1:], plan_of_state(messages))
+    script, second = go(planning, messages, wrote(("Sow", "pending"), call_id="v"), "ok")
+    assert script.tails[0] == "go"
+    assert "since" not in returns(second.new_messages())[0].content
+    assert subjects(second) == ["Sow"]
+
+
 def test_a_base_is_kept_where_the_messages_that_held_it_are_cut_away():
     """
     A run that has lost the plan writes both anew.

@@ -182,13 +182,14 @@ class Planning:
         base = None if self._own is None else self._base(self._own)
         turn = await self.planner.turn(calls, base=base)
         before = turn.plan.revision - len(turn.events)
-        if base is None or all(reply.is_error for reply in turn.replies):
-            self.memory = self.memory.saw_own(before, turn.plan)
-        else:
-            behind = base.plan.revision != before
+        memory = self.memory
+        known = memory.revision if base is None else base.plan.revision
+        is_look = not all(reply.is_error for reply in turn.replies)
+        if is_look:
             self.shown(turn.plan)
-            memory = self.memory
-            self.memory = memory.saw(turn.plan) if behind else memory.saw_own(before, turn.plan)
+        # An answer to one who is behind tells what others did since; with a store, the planner's.
+        told = is_look and known not in {-1, before}
+        self.memory = memory.saw(turn.plan) if told else memory.saw_own(before, turn.plan)
         return {reply.call_id: reply for reply in turn.replies}
 
 

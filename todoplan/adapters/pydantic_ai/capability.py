@@ -28,6 +28,7 @@ from pydantic_ai.tools import RunContext
 from todoplan.adapters.pydantic_ai.conversation import conversation, neutral, with_reminder
 from todoplan.adapters.pydantic_ai.history import (
     State,
+    memory_of,
     messages_of,
     plan_of_state,
     refuse_stored,
@@ -211,7 +212,9 @@ def seed_plan(
     refuse_stored(messages, stored=own.store is not None)
     at = in_utc(own.clock())
     entry = whole_entry(require(plan, Plan), "seed_plan", at=at, actor=actor)
-    return with_plan(messages, plan, entry, plan_of_state(messages))
+    # A plan that is taken along where messages are cut away is one that the model knows.
+    is_known = memory_of(messages).revision == plan.revision
+    return with_plan(messages, plan, entry, plan if is_known else plan_of_state(messages))
 
 
 def edit_plan(

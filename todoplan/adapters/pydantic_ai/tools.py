@@ -117,7 +117,10 @@ class RunPlan:
         told = self.seen.answered(reply, turn)
         before = reply.plan.revision - len(reply.events)
         memory = self.memory
-        self.memory = memory.saw(reply.plan) if told else memory.saw_own(before, reply.plan)
+        # With a store it is the planner whose answer tells what others did since.
+        behind = self.planner is not None and memory.revision not in {-1, before}
+        is_look = told or (behind and not reply.is_error)
+        self.memory = memory.saw(reply.plan) if is_look else memory.saw_own(before, reply.plan)
         return reply, told
 
 
