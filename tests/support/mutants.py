@@ -13,6 +13,7 @@ No test can kill these, so that they may live:
   (`_lead_onwards`); `max(..., default=...)` of no lines (`_lines`).
 - `zip(..., strict=True)` of what was seen to be equally long (`Plan.__eq__`).
 - The first argument of `cast`, which is not looked at.
+- The case of an alias: keys are compared without it (`folded`).
 """
 
 import argparse

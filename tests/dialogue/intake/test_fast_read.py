@@ -210,3 +210,17 @@ def test_a_column_with_an_odd_value_is_deferred(value):
     odd_one = {"content": "a", "status": value}
     assert fast_read({"todos": [*EIGHT, odd_one]}, WRITE, LIMITS) is DEFER
     assert fast_read({"todos": [odd_one] * 8}, WRITE, LIMITS) is DEFER
+
+
+@pytest.mark.parametrize("ids", [["1", "a"], ["1", "1"], ["1", "#2"], "1", ["1"] * 1_001])
+def test_a_list_of_ids_with_an_odd_one_is_deferred(ids):
+    """Whether one of them is no id, or stands there twice."""
+    assert fast_read({"taskId": "3", "addBlockedBy": ids}, UPDATE, LIMITS) is DEFER
+
+
+def test_an_entry_with_more_that_must_be_given_is_read_where_it_is():
+    """Only a bare title is left to the careful way."""
+    items = Field("a", "a", Kind.LINE), Field("b", "b", Kind.LINE, required=True)
+    fields = (Field("x", "x", Kind.ITEMS, items=items),)
+    entry = {"a": "t", "b": "u"}
+    assert fast_read({"x": [entry]}, fields, LIMITS) == {"x": [entry]}
