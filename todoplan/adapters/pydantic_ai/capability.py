@@ -148,6 +148,8 @@ class Planning(AbstractCapability[Any]):
         plan = await own.plan()
         if self._shows:  # the model has answered the reminder: by now it has seen what others did
             own.seen.shown(plan, plan)
+            if own.planner is not None:  # with a store, its planner knows what this hand has seen
+                own.planner.mark_seen(plan)
             self._shows = False
         structured = _is_structured(request_context.model_request_parameters)
         advice = self._guidance.after_model(plan, said, self._heard, structured=structured)
