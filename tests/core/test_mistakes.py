@@ -1,16 +1,17 @@
 """A developer's mistake: the exception says what was seen and what to write, and carries it."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import attrs
 import pytest
 
-from todoplan.core.commands import Batch, CreateTask, UpdateTask
+from todoplan.core.commands import Batch, CreateTask, DeleteTask, UpdateTask, WriteTodos
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import decide
 from todoplan.core.events.apply import apply, replay
+from todoplan.core.events.types import TasksReordered
 from todoplan.core.plan.frozen import freeze
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Status, Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import as_member, as_number_or_none, as_text, as_whole_number
 from todoplan.core.problems import Problem
@@ -273,3 +274,34 @@ def test_a_mistake_is_named_with_what_was_seen_and_its_remedy(mistake, text, dat
         mistake()
     assert str(raised.value) == text
     assert raised.value.data == data
+
+
+LATER = datetime(2026, 1, 3, tzinfo=UTC)
+
+
+def test_a_task_that_loses_an_edge_to_a_deletion_is_updated_then():
+    """Both ends of the edge have the time of the deletion, the others theirs."""
+    plan = plan_of(
+        [
+            Task("1", "a", blocks=("2",)),
+            Task("2", "b", blocks=("3",), blocked_by=("1",)),
+            Task("3", "c", blocked_by=("2",)),
+            Task("4", "d"),
+        ]
+    )
+    after = decide(plan, DeleteTask("2"), at=LATER).unwrap()
+    assert [task.updated_at for task in after] == [LATER, LATER, None]
+
+
+def test_a_list_in_another_order_says_when_it_was_written():
+    """The event that orders the tasks has the time of the command."""
+    plan = plan_of([Task("1", "a"), Task("2", "b")])
+    done = decide(plan, WriteTodos((Todo("b"), Todo("a"))), at=LATER)
+    assert done.events == (TasksReordered(("2", "1"), LATER),)
+
+
+def test_an_id_that_stands_twice_in_a_list_is_named():
+    """As the task's id, as what was seen, and by its place."""
+    todos = (Todo("a", id="7"), Todo("b", id="7"))
+    (problem,) = decide(Plan(), WriteTodos(todos)).problems
+    assert problem == Problem("duplicate_id", ("7",), "7", "", "todos[1].id")
