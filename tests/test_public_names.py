@@ -57,14 +57,16 @@ PROVISIONAL = {
     ),
     "todoplan.adapters.functions": "Answered",
     "todoplan.adapters.functions.anthropic_messages": (
-        "answer calls_in make_tools results_of with_reminder"
+        "answer calls_in make_tools read_messages results_of with_reminder"
     ),
-    "todoplan.adapters.functions.gemini": "answer calls_in make_tools results_of with_reminder",
+    "todoplan.adapters.functions.gemini": (
+        "answer calls_in make_tools read_messages results_of with_reminder"
+    ),
     "todoplan.adapters.functions.openai_chat": (
-        "answer calls_in make_tools results_of with_reminder"
+        "answer calls_in make_tools read_messages results_of with_reminder"
     ),
     "todoplan.adapters.functions.openai_responses": (
-        "answer calls_in make_tools results_of with_reminder"
+        "answer calls_in make_tools read_messages results_of with_reminder"
     ),
     "todoplan.adapters.langgraph": (
         "PlanMiddleware PlanState aedit_plan aseed_plan claude_like command_update "

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from todoplan import Plan, Status, Task, Todo, commands, decide, plan_of, replay
 from todoplan.core.rules.policy import Policy
 from todoplan.testing import strategies
+from todoplan.testing.strategies.text import titles
 
 ANYTHING = Policy()
 
@@ -144,7 +145,7 @@ def hands(draw):
         plan = decision.plan if hasattr(decision, "plan") else plan
     some = st.sampled_from(list(base)) if len(base) else st.nothing()
     kept = draw(st.lists(some, unique_by=lambda task: task.id))
-    new = draw(st.lists(strategies.titles(), max_size=2))
+    new = draw(st.lists(titles(), max_size=2))
     todos = [Todo(task.subject, task.status, id=task.id) for task in kept]
     return base, plan, [*todos, *(Todo(f"new {title}") for title in new)]
 

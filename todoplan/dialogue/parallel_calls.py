@@ -8,6 +8,8 @@ looks at one message, so that two branches of a graph both write and the step fa
 functions take what is known of the whole turn: the calls, or at least the names of their tools.
 """
 
+from __future__ import annotations  # help() shows short names, not the path before each
+
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -177,7 +177,7 @@ WRONG = [
     lambda: attach(tasks()),
     lambda: attach(settings=0),
     lambda: attach(clock=7),
-    lambda: PlanMiddleware(settings=None),
+    lambda: PlanMiddleware(settings="loud"),
     lambda: PlanMiddleware(tasks()),
     lambda: make_tools(tasks()),
     lambda: make_tools(clock="now"),

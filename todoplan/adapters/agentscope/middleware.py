@@ -58,12 +58,12 @@ class PlanMiddleware(MiddlewareBase):
         self,
         toolbox: Toolbox | None = None,
         *,
-        settings: Settings = _DROP_IN,
+        settings: Settings | None = None,
         system_prompt: str | None = None,
     ) -> None:
-        chosen = default_toolbox() if toolbox is None else require(toolbox, Toolbox)
-        toolset = chosen.toolset
-        self._guidance = Guidance(toolset, require(settings, Settings))
+        toolset = (default_toolbox() if toolbox is None else require(toolbox, Toolbox)).toolset
+        chosen = _DROP_IN if settings is None else require(settings, Settings)
+        self._guidance = Guidance(toolset, chosen)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
 
     async def on_system_prompt(self, agent: Agent, current_prompt: str) -> str:  # noqa: ARG002 - AgentScope's signature
@@ -204,7 +204,7 @@ def _cut(block: Block, config: InjectionConfig) -> tuple[Block, ...]:
 def attach(  # noqa: PLR0913 - keywords, each passed on as it is
     toolbox: Toolbox | None = None,
     *,
-    settings: Settings = _DROP_IN,
+    settings: Settings | None = None,
     clock: Clock = utc_now,
     system_prompt: str | None = None,
     toolkit: Toolkit | None = None,
