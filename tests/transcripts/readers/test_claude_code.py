@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 import pytest
 from support.recorded import TODOS, bad_lines, calls, compactions, lines_file
 
-from todoplan.transcripts.calls import CallResult
+from todoplan.transcripts.calls import CallResult, ShownPlan
 from todoplan.transcripts.readers.claude_code import Sidechains
+from todoplan.transcripts.reading import read
 
 AT = "2026-01-28T19:31:07.534Z"
 
@@ -201,3 +202,18 @@ def test_an_update_without_success_is_refused_though_no_flag_says_so(tmp_path):
     answer = _line("u2", _result("t1"), kind="user", toolUseResult=beside)
     (call,) = calls(lines_file(tmp_path, _line("u1", _use("t1")), answer))
     assert call.result.is_error
+
+
+def test_a_reminder_of_the_task_table_shows_the_plan(tmp_path):
+    """The program lists its tasks; an empty list only says that the tools were not used yet."""
+
+    def reminder(uuid, tasks):
+        shown = {"type": "task_reminder", "content": tasks}
+        head = {"type": "attachment", "uuid": uuid, "sessionId": "s", "timestamp": AT}
+        return head | {"attachment": shown}
+
+    tasks = [{"id": "1", "subject": "a", "status": "completed"}]
+    create = _line("u1", _use("t1", "TaskCreate", {"subject": "a"}))
+    path = lines_file(tmp_path, create, reminder("a1", []), reminder("a2", tasks))
+    shown = [each for each in read(path) if isinstance(each, ShownPlan)]
+    assert [(each.line, each.result.data["tasks"]) for each in shown] == [(3, tasks)]

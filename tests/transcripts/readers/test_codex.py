@@ -5,6 +5,9 @@ import json
 import pytest
 from support.recorded import calls, compactions, lines_file
 
+from todoplan.transcripts.calls import PersonSpoke
+from todoplan.transcripts.reading import read
+
 AT = "2026-06-23T07:26:12.420Z"
 PLAN = {"plan": [{"step": "Design", "status": "in_progress"}]}
 
@@ -107,3 +110,10 @@ def test_old_rollouts_without_envelopes_are_read(tmp_path):
     answer = {"type": "function_call_output", "call_id": "c1", "output": "Plan updated"}
     (call,) = calls(lines_file(tmp_path, bare, "oops", answer))
     assert call.result.text == "Plan updated"
+
+
+def test_what_the_person_says_is_noted(tmp_path):
+    """Their message is an event of its own; one of role user carries the environment too."""
+    said = {"timestamp": AT, "type": "event_msg", "payload": {"type": "user_message"}}
+    path = lines_file(tmp_path, said, _call(), _output())
+    assert [each.line for each in read(path) if isinstance(each, PersonSpoke)] == [1]

@@ -119,3 +119,9 @@ def test_two_very_long_lists_are_compared_by_exact_texts_alone():
     """
     old, new = [f"Sow {n} a" for n in range(201)], [f"Sow {n} b" for n in range(201)]
     assert meant(("same", *old), ("same", *new))[0] == ["1", *[None] * 201]
+
+
+def test_of_two_lines_like_one_task_only_one_is_it():
+    """The surer one; the other is a new task."""
+    new = ("Write the parser well", "Write the parser")
+    assert meant(("Write the parser now",), new) in [(["1", None], False), ([None, "1"], False)]
