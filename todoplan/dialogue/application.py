@@ -83,6 +83,7 @@ def seeded(
 
     No rule is asked: an application may well resume what its policy would not let a model write.
     """
+    # With its next id: one that was deleted there must not come back here (law 6).
     command = RestorePlan(tuple(require(plan, Plan)), plan.next_id)
     decision, entry = edited(before, command, Policy(), at=at, actor=actor)
     return (decision.plan, entry) if isinstance(decision, Accepted) else (before, None)

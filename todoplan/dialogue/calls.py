@@ -25,6 +25,7 @@ class Call:
     call_id: str = ""
 
 
+# No slot for weak references: the toolbox makes replies with a fast constructor.
 @attrs.frozen(weakref_slot=False)
 class Reply:
     """

@@ -43,6 +43,7 @@ class LastSeen:
     """
 
     base: Base | None = None
+    # The calls of the turn last answered, and what all of them were written upon.
     _turn: tuple[str, ...] = ()
     _written_upon: Base | None = None
 
@@ -63,6 +64,7 @@ class LastSeen:
         """
         Note that the model was shown a plan by a reminder; `now` is what it has become meanwhile.
         """
+        # A reminder shows the plan as it was when it was made; an edit since then is still unseen.
         behind = self.base is not None and now.revision != plan.revision
         self.base = attrs.evolve(self.base, plan=plan) if self.base and behind else None
         self._turn, self._written_upon = (), None
@@ -92,11 +94,13 @@ class LastSeen:
         base, was_behind = self._upon(turn), self.base is not None
         if base is None or reply.is_error:
             return False
+        # Its own work is no news to a hand, so the next call of this turn is upon that as well.
         own = attrs.evolve(base, plan=replay(base.plan, reply.events))
         self.base, self._turn, self._written_upon = None, _ids(turn), own
         return was_behind
 
     def _upon(self, turn: Sequence[Call]) -> Base | None:
+        # Each call comes with its whole turn: the same ids, the same turn.
         same = bool(self._turn) and self._turn == _ids(turn)
         return self._written_upon if same else self.base
 

@@ -41,8 +41,10 @@ def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
     if not 0 <= place < len(calls):
         msg = f"place {place!r} is none of {len(calls)} calls; they are counted from 0"
         raise PlanError(msg, seen=place)
+    # LangGraph runs each call as a task of its own, on one snapshot of the state: no lock helps.
     if len(calls) == 1:  # the usual turn: no need to look for others
         return (toolbox.call(plan, calls[0].name, calls[0].arguments, at=at, base=base),)
+    # The later calls too: of two whole-list writes the first is refused for the second.
     return toolbox.turn(plan, calls, at=at, base=base).replies[: place + 1]
 
 
@@ -64,5 +66,6 @@ def answered_after(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
     turn = tuple_of(turn, str, 'the names of the tools of a turn, such as ["write_todos"]')
     clashing = [turn[place] for place in toolbox.clashing(turn)] if len(turn) > 1 else []
     if call.name in clashing:
+        # As many calls as clash: the error says how many there were.
         return toolbox.turn(plan, [Call(call.name, None) for _ in clashing]).replies[0]
     return toolbox.call(plan, call.name, call.arguments, at=at, base=base)

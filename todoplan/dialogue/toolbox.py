@@ -146,6 +146,7 @@ class Toolbox:
         if isinstance(decision, Rejected):
             # No example: what is well formed and against a rule needs no lesson in form.
             return _refusal(plan, name, _with_shown_paths(decision.problems, tool), repairs)
+        # Law 17 is judged after the decision: only the change shows whether a task would go.
         if repairs and (loss := loss_by_guess(repairs, change)):
             return _refusal(plan, name, (loss,), repairs, self._example(plan, tool))
         text = whole_list_text(change) if tool.whole_list else change_text(change)
@@ -189,6 +190,7 @@ class Toolbox:
         """
         Return correct arguments for a tool, such as fit a plan that has tasks or has none.
         """
+        # Only `lean` has a later one: its first example writes the plan anew.
         key = f"{tool.key}.example"
         later = self.toolset.text(f"{key}.later") if len(plan) else ""
         return later or self.toolset.text(key)
@@ -226,6 +228,7 @@ class Toolbox:
                 if seen is not None and not reply.is_error:
                     seen = replay(seen, reply.events)  # its own work is no news to a hand
                     if base is not None:
+                        # Told once a turn, by the first answer that is no error.
                         reply, base = _with_unseen(reply, plan, base), None
             plan = reply.plan
             replies.append(attrs.evolve(reply, call_id=call.call_id))

@@ -64,6 +64,7 @@ def reminder(
         counts=counts_text(plan),
         items="\n".join(lines),
         unseen=f" ({_escaped(unseen)})" if unseen else "",
+        # A name that a tool was given is text of somebody else as well.
         write=_escaped(one_line(toolset.shown(toolset.writer))),
     )
     return say("reminders", "frame", tag=TAG, body=body)

@@ -30,8 +30,10 @@ class Settings:
     """
 
     plan_lost: bool = True
+    # A cap of its own: LangChain lets a run go on for 9,999 steps.
     unfinished: int = 2
     on_ignored: Literal["let_go", "raise"] = "let_go"
+    # Off, as is `stale`: what the users of peers complain of most (claude-code#56415, #81700).
     empty: int = 0
     stale: int = 0
     changed: bool = True

@@ -43,6 +43,7 @@ def repaired_list(
 
 
 def _title(task: Task) -> str:
+    # AgentScope creates tasks with an empty subject.
     return next(iter(task.description.strip().splitlines()), say("repairs", "untitled"))
 
 
@@ -54,6 +55,7 @@ def _numbered(tasks: Sequence[Task], next_id: int) -> list[Task]:
     seen: set[str] = set()
     ids: list[str] = []
     for task in tasks:
+        # Which of two equal ids an edge means cannot be told: both stay, for `plan_of` to refuse.
         unclear = times[task.id] > 1 and task.id in named
         fine = number_of(task.id) and task.id not in seen
         ids.append(task.id if unclear or fine else str(next(fresh)))
@@ -81,6 +83,8 @@ def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[str], list[str
         for end in task.blocked_by
         if end not in blocked_by[task.id]
     ]
+    # Law 4: AgentScope drops one half of an edge when the blocker is completed (its fix for #2540),
+    # and a reopened blocker would block no more. So either half stands for the edge.
     mirrored = [_edge(one, other) for one, other in _mirror(blocks, blocked_by)]
     mirrored += [_edge(other, one) for one, other in _mirror(blocked_by, blocks)]
     edged = tuple(
@@ -91,6 +95,7 @@ def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[str], list[str
 
 
 def _kept(task: Task, ends: Iterable[str], known: set[str]) -> dict[str, None]:
+    # AgentScope lets a task block itself; law 5 knows neither that nor an edge to a missing task.
     return dict.fromkeys(end for end in ends if end in known and end != task.id)
 
 

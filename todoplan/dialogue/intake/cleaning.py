@@ -22,7 +22,7 @@ _CLOSER = re.compile(
 )
 ANY_CLOSER = re.compile(r"</[\w:.-]{1,40}>\Z")
 """A closing tag of any name, where nothing but JSON belongs."""
-_LONGEST_CLOSER = 43
+_LONGEST_CLOSER = 43  # "</", a name of 40, ">"
 _MOST_SEEN = 40
 
 
@@ -96,6 +96,7 @@ def quoted(value: object) -> str:
     Models imitate what an error echoes: openclaw#142304 saw 127 failures, each fed by the last.
     """
     text = value if isinstance(value, str) else _spelled(value)
+    # Cut before it is escaped: what was sent may be a megabyte.
     safe = text[: _MOST_SEEN * 2].encode("unicode_escape").decode("ascii")
     return safe if len(safe) <= _MOST_SEEN else f"{safe[: _MOST_SEEN - 3]}..."
 

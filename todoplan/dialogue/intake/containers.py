@@ -26,6 +26,7 @@ _WRAPPERS = (
     "function",
 )
 # What may stand beside a wrapper: the rest of the envelope.
+# "function" holds the whole call in OpenAI's envelope, and only a name in others.
 _NAMES = frozenset({"name", "tool", "tool_name", "function", "type", "id"})
 _LEVELS = 3
 
@@ -37,6 +38,7 @@ def arguments_in(
     Return a call's arguments by key, however they were packed; `None` if that cannot be told.
     """
     value = _unwrapped(value, fields, findings)
+    # No arguments (agno#4604, hermes#112120) are an empty object: what is required is then named.
     if value is None or value is MISSING:
         return {} if value is None else None
     # Of several lists of entries a bare list, or a bare entry, could be any.
@@ -50,6 +52,7 @@ def arguments_in(
         findings.repair("bare_list", field.name)
         return {field.name: value}
     named = any(meant_by(key, fields)[0] for key in value)
+    # A weak spelling alone ("description", strength 0) is no sign of an entry.
     if named or field is None or not any(meant_by(key, field.items)[1] > 0 for key in value):
         return value
     findings.repair("bare_entry", field.name)
@@ -82,6 +85,7 @@ def _wrapper(value: Any, fields: tuple[Field, ...]) -> str | None:
     """
     if not isinstance(value, Mapping):
         return None
+    # A text or a list under "input" may be an argument of some tool: it is a wrapper only alone.
     alone = len(value.keys() - _NAMES) <= 1
     for key in _WRAPPERS:
         if key in value and meant_by(key, fields)[0] is None:

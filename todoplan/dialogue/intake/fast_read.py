@@ -34,9 +34,10 @@ DEFER: Any = object()
 Read = Callable[[Any], Any]
 """From a JSON value to ours, or to `DEFER`."""
 
+# Raw line ends within strings are taken here too, as by `literals.from_json`.
 _DECODE = json.JSONDecoder(strict=False).raw_decode
-_DEEPEST = 5
-_NODE = 64
+_DEEPEST = 5  # arguments, list, entry, its list of ids, an id: no schema of ours is deeper
+_NODE = 64  # on the careful way a value's key and brackets count less
 _BEYOND_IDS = 10**18
 _LONGEST_ID = 18
 _TOO_LONG = 1e9
@@ -47,6 +48,7 @@ def fast_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> An
     """
     Return a call's arguments by target name, or `DEFER`. `raw` is a JSON text or a dict of it.
     """
+    # `type` and not `isinstance`, here and below: a class of its own may answer anything.
     given = _json_object(raw, limits.chars) if type(raw) is str else raw
     if type(given) is not dict or limits.depth < _DEEPEST:
         return DEFER
@@ -113,6 +115,7 @@ def reader_of(fields: tuple[Field, ...], most: int) -> Read:
         values: dict[str, Any] = {}
         for key, value in given.items():
             target, reading = readings.get(key, _UNKNOWN)
+            # Not given (OpenAI's strict mode makes models send null); an unknown key is reported.
             if value is None and target:
                 continue
             found = reading(value)
@@ -265,6 +268,7 @@ def _column(field: Field) -> Read:
 
 
 def _text_column(column: Sequence[Any], *, filled: bool) -> Any:
+    # Joined, for one search in C: a suspect character is one code point, so no seam makes one.
     if set(map(type, column)) != {str} or not is_clean("".join(column)):
         return DEFER
     return DEFER if filled and not all(map(str.strip, column)) else column

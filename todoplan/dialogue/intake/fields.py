@@ -36,6 +36,7 @@ class Kind(StrEnum):
     ITEMS = "items"
 
 
+# Compared by identity: fields are keys of tables and caches on the road of every call.
 @attrs.frozen(eq=False)
 class Field:
     """
@@ -81,6 +82,7 @@ def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
         for word, strength in field.spellings():
             if word not in table or strength > table[word][1]:
                 table[word] = (field, strength)
+    # Published names stand unfolded as well: nearly every key is one, and is found at once.
     return {**table, **{field.name: table[folded(field.name)] for field in fields}}
 
 

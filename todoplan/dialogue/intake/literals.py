@@ -13,6 +13,7 @@ __all__ = ["MOST_DIGITS", "RefusedError", "from_json", "from_python"]
 MOST_DIGITS = 18
 _CLOSER_OF = {"[": "]", "{": "}", "(": ")"}
 _WORDS = {"None": "null", "True": "true", "False": "false"}
+# `u'...'` is how Python 2 wrote a text.
 _TOKEN = re.compile(
     r"""
     (?P<space> \s++ )
@@ -126,6 +127,7 @@ def from_python(text: str) -> Any:  # noqa: C901 - one branch for each kind of t
                 bracket, start, commas = opened.pop()
                 if bracket == "(" and not commas and len(parts) > start + 1:
                     raise ValueError(_MISPLACED)  # (1) is 1, not a tuple
+                # [1,] is Python, [,] is not; JSON refuses the comma that stays.
                 if parts[-1] == "," and len(parts) > start + 2:
                     parts.pop()
                 part = "]" if bracket == "(" else part
@@ -134,6 +136,7 @@ def from_python(text: str) -> Any:  # noqa: C901 - one branch for each kind of t
             case _:
                 raise ValueError(_MISPLACED)
         parts.append(part)
+    # Joined by blanks: two strings between which a comma was lost stay two, and are refused.
     return from_json(" ".join(parts))
 
 

@@ -30,10 +30,12 @@ _LONGEST_LITERAL = 65_536  # its tokens are read one by one in Python
 # lobehub#13817: five blind retries of a cut-off call, 487,000 tokens. So the error says why.
 _TRUNCATED = Problem("truncated")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n")
+# Strings are matched first, so that the `//` of an address in one stays.
 _NOISE = re.compile(
     r'("(?:[^"\\]++|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,(?=\s*+[}\]])', re.DOTALL
 )
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
+# What may be JSON, and what must be: "[urgent] call back" is a title, `["urgent` a broken list.
 _ENCODED = re.compile(r"\s*+[\[{\"`]")
 _STRUCTURED = re.compile(
     r"""\s*+["\\]*+(?:\{\s*+(?:[\\"']|\Z)|\[\s*+(?:[\[{\\"']|\Z))"""  # how lists and objects begin
@@ -126,6 +128,7 @@ def _unfenced(text: str) -> str:
     return text[opening.end() : -3].strip() if opening and text.endswith("```") else text
 
 
+# Commas before comments: only a dropped comment is a guess (law 17), so it is tried last.
 _REPAIRS = (
     ("", str),
     ("code_fence", _unfenced),
@@ -160,9 +163,12 @@ def _json_values(value: object, limits: InputLimits) -> Any:  # noqa: C901 - one
 
     def copied(value: Any, level: int) -> Any:
         nonlocal room
+        # Python's own limit will not do: it is 1,000 on 3.11, and 3.14 reads 100,000 levels
+        # (influxdb3_plugins#169).
         if level > limits.depth:
             raise RefusedError(_too_deep(limits.depth))
         scalar = _scalar(value)
+        # Everything counts, an empty text too: a foreign mapping may have no end.
         room -= len(scalar or "-") if isinstance(scalar, str) else 1
         if room < 0:
             most = str(limits.chars)
@@ -178,6 +184,7 @@ def _json_values(value: object, limits: InputLimits) -> Any:  # noqa: C901 - one
             name = copied(key, level + 1)
             if not isinstance(name, str):
                 raise RefusedError(_not_of_json("a key that is not text", "text keys"))
+            # Two keys of a class derived from `str` may differ, and be one text as copies.
             if name in found:
                 raise RefusedError(Problem("duplicate_key", seen=name))
             found[name] = copied(inner, level + 1)

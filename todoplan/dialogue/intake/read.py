@@ -73,6 +73,7 @@ def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) ->
     """
     parsed = parse(raw, limits)
     if isinstance(parsed, Problem):
+        # `parse` puts the whole text into its problem; a model is shown 40 characters (`quoted`).
         return Intake({}, (), (attrs.evolve(parsed, seen=quoted(parsed.seen)),))
     findings = Findings(limits, list(parsed.repairs))
     found = arguments_in(parsed.value, fields, findings)
@@ -91,6 +92,7 @@ def _object(
         found = _value(by_field[field], field, path, findings) if field in by_field else MISSING
         if found is not MISSING:
             values[field.target] = found
+        # A field is missing only if nothing was refused in it: one fault is told once.
         elif field.required and not field.lenient and findings.faults == faults:
             findings.refuse("missing_field", path, "", field.name)
     return values
@@ -114,6 +116,7 @@ def _by_field(
             if field in chosen:
                 old = chosen[field]
                 kept, other = (new, old) if new[0] > old[0] == 0 else (old, new)
+                # The type too, since True == 1 == 1.0.
                 same = type(old[2]) is type(new[2]) and old[2] == new[2]
                 if not same and kept[0] and not other[0]:
                     findings.repair("ignored_key", f"{prefix}{quoted(other[1])}", other[1])
@@ -157,5 +160,6 @@ def _value(value: Any, field: Field, path: str, findings: Findings) -> Any:
         elif entry is not MISSING:
             findings.refuse("wrong_type", at, entry, "an object")
     return (
+        # A row with a fault may lack what its class requires; the call is refused anyhow.
         [field.entry(**row) for row in rows] if field.entry and findings.faults == faults else rows
     )

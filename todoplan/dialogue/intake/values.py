@@ -96,6 +96,7 @@ def _id_hint(value: Any, _path: str, _findings: Findings) -> Any:
     """
     Read an id of the model's own numbering: what is no id of ours does not count.
     """
+    # Hermes made "?" of every missing id, and a merge collapsed those items to one.
     return id_of(value) or MISSING
 
 
@@ -159,6 +160,7 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
     return value
 
 
+# A closed table, since bool("false") is true.
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
 
 
@@ -184,6 +186,7 @@ def _metadata(value: Any, path: str, findings: Findings) -> Any:
 def _cleaned(value: Any, path: str, findings: Findings) -> Any:
     if isinstance(value, str):
         return findings.cleaned(value, path)
+    # No check of depth: `parse` has let in `limits.depth` levels at most.
     if isinstance(value, list | tuple):
         return [_cleaned(item, path, findings) for item in value]
     if not isinstance(value, Mapping):

@@ -30,6 +30,7 @@ ABSENT = frozenset({"", "none", "null", "undefined", "nil"})
 
 # Closed tables: each word was seen in calls (comfyui-mcp#1018, kimi-code#1016, agentuity#1215).
 # What is in none ("failed", "blocked", "changes_made") is refused with the list of statuses.
+# Written as `folded` leaves them: without case, spaces, `_` and `-`.
 _STATUSES = {
     Status.PENDING: "pending todo open notstarted notdone new queued waiting ☐ ⏳",
     Status.IN_PROGRESS: "inprogress doing active started running ongoing current wip 🔄",
@@ -54,6 +55,7 @@ _MARKS = {
 }
 _BOX = re.compile(r"\[\s*+([xX~*>/-]?)\s*+\]")  # possessive, else blanks take quadratic time
 _LINE = re.compile(r"(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/-])\]\s++(\S.*)")
+# Not before a box: a list in which only some lines have one is no checklist (law 17).
 _NUMBERED = re.compile(r"\s*+([0-9]{1,6}[.)])\s++(?!\[.?\]\s)(\S.*)")
 _BULLETED = re.compile(r"(\s*+)[-*]\s++(?!\[.?\]\s)(\S.*)")
 
@@ -86,6 +88,7 @@ def id_of(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     found = _ID.fullmatch(value.strip())
+    # "007" means 7, since ids are written without zeros; 0 is no id, they count from 1.
     return found[1].lstrip("0") or None if found else None
 
 

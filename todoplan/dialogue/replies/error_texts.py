@@ -39,6 +39,7 @@ def is_error_text(text: str) -> bool:
 
     For frameworks that keep a tool's answer as a text, without a mark for errors.
     """
+    # OpenAI's chat completions and Responses have no flag for it; Anthropic and Gemini have.
     return text.startswith(say("problems", "error", problems="").rstrip())
 
 

@@ -71,6 +71,7 @@ def _written_over(unseen: tuple[Difference, ...], after: Plan) -> Iterator[str]:
             continue
         for name in _FIELDS:
             was, now = getattr(one.was, name), getattr(one.now, name)
+            # Others changed it, and what stands now is not what they wrote.
             if now not in (was, getattr(final, name)):
                 value = one_line(str(now), _LONGEST_TITLE)
                 text = say("replies", "over", id=one.task.id, field=name, value=value)

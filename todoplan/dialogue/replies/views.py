@@ -72,6 +72,7 @@ def list_text(plan: Plan) -> str:
 
 
 def _line(task: Task) -> str:
+    # `_value_` is what the slower property `value` returns.
     owner = f" ({one_line(task.owner)})" if task.owner else ""
     return f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{owner}"
 
@@ -104,6 +105,7 @@ def _with_blockers(
     Return the text of each chunk, with the blockers of those tasks in it that wait for some.
     """
     texts = []
+    # Counts may end early, then the rest waits for nothing; a `None` among the tasks is a gap.
     for chunk, counts in zip(chunks, chain(waits, repeat(())), strict=False):
         if any(counts):
             rows = zip(chunk.items, chunk.pieces, chain(counts, repeat(0)), strict=False)
@@ -120,6 +122,7 @@ def _with_blockers(
 
 def _blocked_by(plan: Plan, task: Task, count: int) -> str:
     blockers = task.blocked_by
+    # Law 7: a resolved blocker stays an edge. AgentScope listed it as a blocker (#2540).
     if count < len(blockers):
         blockers = unresolved_blockers(plan, task)
     return f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by_several(blockers)
@@ -156,6 +159,7 @@ def _detail(text: str) -> str:
 
 
 def _metadata(metadata: FrozenDict) -> str:
+    # JSON, where AgentScope shows a Python repr.
     text = json.dumps(thaw(metadata), ensure_ascii=False)
     start = text[:MOST_READ]
     if cleaning.printable(start) != start:

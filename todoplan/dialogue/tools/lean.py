@@ -61,6 +61,7 @@ def _plan(values: Mapping[str, Any]) -> Request:
     be edited, what was added can be started.
     """
     commands: list[Command] = []
+    # An empty list empties nothing: this set has no `clear`.
     if values.get("write"):
         commands.append(_write(tuple(_todo(entry["subject"]) for entry in values["write"])))
     if values.get("add"):
@@ -75,6 +76,8 @@ def _plan(values: Mapping[str, Any]) -> Request:
         return Query()
     # Who only corrects a text has not moved on, and would be surprised by a task that starts.
     if len(commands) > len(edits):
+        # Measured on the barest texts, 20 tasks: 55,000 tokens are re-read, and 100,000 where each
+        # change of status is a call of its own.
         commands.append(StartNext())
     return _batch(tuple(commands))
 

@@ -70,10 +70,12 @@ def arguments_schema(
             shapes = _NUMERIC_SHAPES if field.numeric else _STRICT_SHAPES if strict else _SHAPES
             shape = shapes[field.kind]
         shape = deepcopy(shape)  # a schema is the caller's to change
+        # No `default`: strict mode long refused one, and Azure does (openai-agents#4390).
         if description := (strict and about(f"{path}.strict")) or about(path):
             shape["description"] = description
         if strict and not field.required:
             shape["type"] = [shape["type"], "null"]
+            # OpenAI refuses a nullable enum whose words lack null.
             if "enum" in shape:
                 shape["enum"] = [*shape["enum"], None]
         return shape

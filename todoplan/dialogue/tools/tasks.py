@@ -39,6 +39,7 @@ _NEW = (
     # is understood, and so is one that names dependents instead of blockers.
     Field("status", "status", Kind.STATUS, aliases=("state",), hidden=True),
     *_DETAILS,
+    # Claude takes no edges here, yet prompts written for it assume them (orchestkit#2188).
     Field(
         "blockedBy", "blocked_by", Kind.REFS, aliases=("dependsOn", "dependencies", "addBlockedBy")
     ),
@@ -47,6 +48,8 @@ _NEW = (
 _CREATE = (
     attrs.evolve(_NEW[0], required=False),
     *_NEW[1:],
+    # Several at once: models make up a bulk tool where there is none (evonic#80). A later entry
+    # names an earlier one as "#0", as in hezo#216.
     Field("tasks", "tasks", Kind.ITEMS, aliases=("items", "todos"), items=_NEW),
 )
 _UPDATE = (
@@ -108,6 +111,7 @@ def _styled(fields: tuple[Field, ...], keys: KeyStyle) -> tuple[Field, ...]:
     )
 
 
+# Made once each: tables are cached by the identity of a tool's fields.
 _SETS: dict[KeyStyle, ToolSet] = {
     keys: ToolSet(
         "tasks",
