@@ -22,6 +22,7 @@ def checked_store(store: Any) -> AnyStore:
         for method in ("load", "entries", "append")
         if not callable(getattr(store, method, None))
     ]
+    # A class has the three methods too, so `lacking` would let it pass.
     if isinstance(store, type):
         raise unfit(store, f"a class is no store yet; make one: {store.__name__}(...)")
     if isinstance(store, str | PathLike):

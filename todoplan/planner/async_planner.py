@@ -174,6 +174,7 @@ class AsyncPlanner(Transactions):
         if loop is None or not self._in_thread:
             value = method(*arguments)
         else:
+            # Given back when the thread ends, not the call: a cancelled read still holds one.
             lane = self._lane_in(loop)
             await lane.acquire()
             work = partial(method, *arguments)
@@ -183,6 +184,7 @@ class AsyncPlanner(Transactions):
         return await self._to_its_end(name, value)
 
     async def _to_its_end(self, name: str, work: Awaitable[T]) -> T:
+        # A read that is cancelled leaves nothing undone.
         if name != "append":
             return await work
         answer = self._start(_result_of(work))
@@ -203,6 +205,8 @@ class AsyncPlanner(Transactions):
         return task
 
     def _lane_in(self, loop: _Loop) -> asyncio.Semaphore:
+        # A semaphore belongs to one loop, and each `asyncio.run` makes another. A place that was
+        # not given back when its loop ended would be missing for ever.
         if self._lane is None or self._lane[0] is not loop:
             self._lane = loop, asyncio.Semaphore(_AT_ONCE)
         return self._lane[1]
@@ -225,6 +229,7 @@ def _threaded(work: Callable[[], T], loop: _Loop, ended: Callable[[], None]) -> 
     """
     answer: asyncio.Future[T] = loop.create_future()
 
+    # In the loop, by `call_soon_threadsafe`: futures and semaphores are not safe between threads.
     def settle(value: T | None, failure: BaseException | None) -> None:
         ended()
         if answer.cancelled():
@@ -247,6 +252,7 @@ def _threaded(work: Callable[[], T], loop: _Loop, ended: Callable[[], None]) -> 
             loop.call_soon_threadsafe(settle, value, failure)
 
     try:
+        # With the caller's context variables, as `asyncio.to_thread` has it.
         Thread(target=copy_context().run, args=(run,), name="todoplan", daemon=True).start()
     except BaseException:
         ended()

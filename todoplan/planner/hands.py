@@ -46,6 +46,7 @@ class Hands:
         """
         with self._lock:
             # Of two calls at once by one hand, the earlier one may come here last.
+            # Taken out and put in again, so that the first one is the hand that was longest away.
             known = self._seen.pop(actor, plan)
             self._seen[actor] = plan if plan.revision >= known.revision else known
             if len(self._seen) > _MOST_HANDS:
@@ -69,6 +70,7 @@ class Hands:
         known = 0 if seen is None else seen.revision
         news = [entry for entry in journal if entry.revision > known]
         looked = self._last_call(actor, news) if seen is None else 0
+        # Who never looked has no base (law 15): a first write means the plan as it is.
         if looked == len(news) or (seen is None and not looked):
             return None
         own = (event for entry in news[:looked] for event in entry.events)
@@ -89,6 +91,7 @@ class Hands:
         """
         for place in reversed(range(len(news))):
             entry = news[place]
+            # An entry by `apply` has a command's name as its cause, and so is found to be no call.
             if entry.actor == actor and self._toolset.find(entry.cause):
                 return place + 1
         return 0

@@ -19,7 +19,9 @@ def holding(plan_id: str, plan: Plan) -> Store:
     """
     store = MemoryStore()
     if plan != Plan():
+        # Law 6: with `next_id`, so that ids of tasks that were deleted before are not given again.
         held = PlanRestored(tuple(plan), plan.next_id)
+        # Marked as an undo, for those are never taken back; no entry has revision 0.
         handed_over = Entry(plan.revision, (held,), cause="held", undoes=_NOTHING)
         store.append(plan_id, 0, (handed_over,), plan)
     return store

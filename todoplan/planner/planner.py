@@ -131,8 +131,10 @@ class Planner(Transactions):
             value = getattr(self._store, method)(*arguments)
         else:
             value = step()
+        # Of its type, which is where `await` looks: an instance may claim to have any attribute.
         if hasattr(type(value), "__await__"):
             if isinstance(value, Coroutine):
+                # Or Python would warn that it was never awaited.
                 value.close()
             raise PlanError(_AWAITED)
         return value

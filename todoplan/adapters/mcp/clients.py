@@ -37,6 +37,7 @@ class Clients:
         if said is None:
             return self._planner, None
         name = _name(said)
+        # Versions are ISO dates, which compare as text; a context of mcp 1.x has none.
         if getattr(context, "protocol_version", "") >= _NO_SESSIONS:
             return self._planner, name
         # What the client said of itself in the handshake is one object for the whole connection in
@@ -49,5 +50,7 @@ class Clients:
 
 
 def _name(said: Any) -> str | None:
+    # mcp 2.x has names in snake_case, 1.x those of the wire.
     info = getattr(said, "client_info", None) or said.clientInfo
+    # Other hands' models read it in their replies: one short line, without control characters.
     return "".join(filter(str.isprintable, info.name))[:_LONGEST_NAME] or None

@@ -69,6 +69,9 @@ def _version() -> str:
     return "0"
 
 
+# Low-level, because intake has to see all arguments and the model every error: the high-level
+# servers of mcp ignore arguments that are not in the schema, fastmcp 4 rejects them, and mcp 2.x
+# masks the texts of exceptions.
 class _Server(Server):
     def get_capabilities(self, *args: Any, **kwargs: Any) -> types.ServerCapabilities:
         """
@@ -122,6 +125,7 @@ class Handlers:
         found = self._topics.pop(plan_id, None) or Topic(plan_id, self._planner(plan_id))
         self._topics[plan_id] = found
         if len(self._topics) > _MOST_PLANS:
+            # Whoever has just asked for this one may be about to subscribe to it.
             others = (each for each in self._topics.values() if each is not found)
             idle = next((each.plan_id for each in others if not each.is_followed), "")
             self._topics.pop(idle, None)
@@ -147,6 +151,7 @@ class Handlers:
         }
 
     def _asked(self, context: Any) -> Topic:
+        # Over stdio there is no HTTP request: one process serves one plan.
         path = getattr(context.request, "path_params", {})
         return self.topic(path.get("plan_id", self._plan_id))
 
@@ -159,6 +164,7 @@ class Handlers:
         planner, name = topic.clients.hand(context)
         try:
             reply = await planner.call(params.name, params.arguments, actor=name)
+        # A result, not a protocol error: it is the model that has to read it.
         except TodoplanError as error:
             return failed(error)
         return result_of(reply, topic.plan_id, structured=self._structured)

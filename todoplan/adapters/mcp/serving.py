@@ -47,6 +47,7 @@ def make_app(server: Any, access: Access | None = None, limits: Limits | None = 
     Nobody passes whom `access` does not know: from this machine only, unless told otherwise.
     """
     limits = limits or Limits()
+    # Its own check of Host and Origin stays off: the guard has checked before, on every version.
     manager = StreamableHTTPSessionManager(server)
     sessions = Sessions(manager, limits)
     guarded = Guard(sessions, access or Access(), limits)
@@ -62,6 +63,7 @@ def make_app(server: Any, access: Access | None = None, limits: Limits | None = 
     return Starlette(routes=routes, lifespan=lifespan)
 
 
+# Of h11, which uvicorn always brings; httptools comes with an extra only.
 class _Deadline(H11Protocol):
     """
     A connection that is closed unless it sends the head of a request within some seconds.
@@ -94,6 +96,7 @@ class _Deadline(H11Protocol):
         self._stop_waiting()
 
     def _wait(self) -> None:
+        # There is no cycle before the first request.
         if not getattr(self.cycle, "response_complete", True):
             self._stop_waiting()  # the head has come; its body is the guard's matter
         elif self._waiting is None:
@@ -128,6 +131,7 @@ def http_server(
     limits = limits or Limits()
     config = uvicorn.Config(
         make_app(server, access, limits),
+        # uvicorn makes one for each connection and hands it nothing of ours, so a class carries it.
         http=type("_Protocol", (_Deadline,), {"head_seconds": limits.head_seconds}),
         limit_concurrency=limits.connections,
         # A connection beyond these is answered with 503: each costs a socket and a task.

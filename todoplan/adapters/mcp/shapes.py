@@ -33,6 +33,8 @@ __all__ = [
 MIME_TYPE = "application/json"
 """Of a plan as a resource: the document that `todoplan.codec` reads."""
 
+# No more than a file name may safely hold, should a store make one of it: agentscope#1249 and
+# CVE-2026-3954 are paths that came in as names.
 PLAN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What a plan may be called: its id stands in addresses."""
 
@@ -93,6 +95,7 @@ def _tool(toolset: ToolSet, definition: Definition) -> dict[str, Any]:
         "annotations": {
             "readOnlyHint": definition.read_only,
             "destructiveHint": not harmless,
+            # Law 8: the same list written twice changes nothing the second time.
             "idempotentHint": definition.read_only or (tool is not None and tool.whole_list),
             "openWorldHint": False,
         },
@@ -103,6 +106,7 @@ def result_of(reply: Reply, plan_id: str, *, structured: bool = True) -> types.C
     """
     Return what a call is answered with. An error is a result too: the model has to read it.
     """
+    # Where a schema is declared MCP wants data of every success, but of no error.
     if reply.is_error or not structured:
         return _result(reply.text, isError=reply.is_error)
     plan = reply.plan

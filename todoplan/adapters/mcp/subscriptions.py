@@ -65,6 +65,7 @@ class Connections:
         Tell every connection at once; one that is closed, or does not read, is forgotten.
         """
         async with anyio.create_task_group() as group:
+            # A copy: others subscribe while these are told, and who does not hear is removed.
             for key, session in tuple(self._sessions.items()):
                 group.start_soon(self._publish_to, key, session, uri)
 
