@@ -67,6 +67,7 @@ def edit_plan(
 
 def _keep(state: AgentState, held: Held, plan: Plan, entry: Entry | None) -> None:
     if entry is not None:
+        # Before `save`, which makes the plan the new one: the base is the plan before the edit.
         held.seen.edited(held.plan, entry)
         save(state, held, plan, touched(entry.events))
         held.record(entry)

@@ -36,7 +36,8 @@ from todoplan.errors import CodecError, PlanError
 
 __all__ = ["PlanMiddleware", "attach"]
 
-_KEY = "todoplan_guidance"
+_KEY = "todoplan_guidance"  # in the state, not the middleware: agents may share one
+# AgentScope's own lines about tasks, within a hint that may also tell the time.
 _TASKS = re.compile(r"<tasks>.*?</tasks>\n?", re.DOTALL)
 _NATIVE = "TaskList"
 # Changing an import must not change what the user sees: an answer that is sent back was streamed.
@@ -84,8 +85,10 @@ class PlanMiddleware(MiddlewareBase):
             _remember(agent.state, Memory.of(_kept(agent.state)).new_run(plan))
         async for event in next_handler(**input_kwargs):
             if isinstance(event, ReplyEndEvent):
+                # Without its end the reply goes on, and the model is asked again.
                 if self._goes_on(agent, event):
                     continue
+                # A list that is no plan has no sum; the next planning call says why.
                 with suppress(CodecError, PlanError):
                     seal(agent.state)
             yield event
@@ -101,6 +104,7 @@ class PlanMiddleware(MiddlewareBase):
             Memory.of(_kept(state)),
             structured=state.reply_context.structured_schema is not None,
         )
+        # The next request is another hook's, and the state is what both have.
         _remember(state, advice.memory, pending=advice.text)
         if advice.verdict == "raise":
             raise unfinished_error(plan)
@@ -137,6 +141,7 @@ class PlanMiddleware(MiddlewareBase):
 
     def _without_native(self, agent: Agent, input_kwargs: dict[str, Any]) -> list[Msg]:
         names = {tool["function"]["name"] for tool in input_kwargs["tools"] or ()}
+        # One of us speaks of a lost plan, never both, nor of a tool that the model lacks.
         if not self._guidance.settings.plan_lost and _NATIVE in names:
             return list(input_kwargs["messages"])
         config = agent.injection_config
@@ -224,6 +229,7 @@ def attach(  # noqa: PLR0913 - keywords, each passed on as it is
     toolbox = default_toolbox() if toolbox is None else toolbox
     planning = PlanMiddleware(toolbox, settings=settings, system_prompt=system_prompt)
     toolkit = toolkit or Toolkit()
+    # Toolkit always makes the first group, "basic", itself.
     tools, basic = make_tools(toolbox, clock=clock), toolkit.tool_groups[0].tools
     names = list(toolbox.toolset.tool_names)
     doubled = sorted({tool.name for tool in basic} & set(names))

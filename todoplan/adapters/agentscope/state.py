@@ -59,6 +59,7 @@ _BASE = "base"
 _ORIGINAL = "original_id"
 _HEAD = ("next_id", "revision")
 _NAMES = tuple(TheirTask.model_fields)
+# When a task was made is the host's to say: it is read, and never written over.
 _WRITTEN = tuple(name for name in _NAMES if name != "created_at")
 
 
@@ -92,6 +93,7 @@ class Held(dict[str, Any]):
         """
         self.plan = plan
         self.update(next_id=plan.next_id, revision=plan.revision)
+        # The sum was of the tasks before: the end of the reply notes the next.
         self.pop(_SEAL, None)
 
     def record(self, entry: Entry) -> None:
@@ -177,10 +179,12 @@ def _read(state: AgentState, held: dict[str, Any]) -> Held:
     tasks = tuple(_with_original(new, old.id) for old, new in zip(read, tasks, strict=True))
     before = held.plan if isinstance(held, Held) else read
     changed = tasks != tuple(before) or _was_edited(held, theirs)
+    # Others' changes are a revision of their own, so that guidance sees them.
     plan = plan_of(tasks, next_id=next_id, revision=revision + changed)
     for their, task in zip(theirs, tasks, strict=True):
         data, fields = task_to_agentscope(task), their.__dict__
         for name in _WRITTEN:
+            # AgentScope's app tells a change by the dump: no write where nothing differs.
             if fields[name] != data[name]:
                 setattr(their, name, data[name])
     earlier = held.get(_UNTOLD)
@@ -227,6 +231,7 @@ def _sum(theirs: Sequence[TheirTask]) -> str:
 
 
 def _plain(task: TheirTask) -> dict[str, Any]:
+    # An application's subclass of `Task` may have fields of its own: they are let be.
     return {name: value for name, value in task.__dict__.items() if name in _NAMES}
 
 
@@ -252,6 +257,7 @@ def save(state: AgentState, held: Held, plan: Plan, ids: Sequence[str] | None) -
             mirror.write(theirs[place], data)
     if ids is None:
         by_id = {task.id: task for task in theirs}
+        # In place, and with the same task objects: an application may hold on to either.
         theirs[:] = [by_id[task.id] for task in plan]
         held.mirror = Mirror(theirs)
     held.at(plan)

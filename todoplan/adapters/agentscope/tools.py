@@ -87,6 +87,7 @@ class PlanTool(ToolBase):
         super().__init__(middlewares)
         self.name, self.description = definition.name, definition.description
         self.input_schema = _Shown(definition.schema)
+        # AgentScope's own say the opposite: reads count as writes, creates may run at once.
         self.is_read_only = self.is_concurrency_safe = definition.read_only
         self.toolbox = toolbox
         tool = toolbox.toolset.find(definition.name)
@@ -114,6 +115,8 @@ class PlanTool(ToolBase):
         Raises:
             DeveloperOrientedException: there is no state.
         """
+        # The application's mistake, not the model's: of all exceptions only this kind passes the
+        # toolkit, others become results.
         if not isinstance(_agent_state, AgentState):
             msg = f"{self.name} needs the AgentState, and was given {_agent_state!r}"
             raise DeveloperOrientedException(msg)
@@ -151,6 +154,7 @@ class PlanTool(ToolBase):
         held = load(state, whole=whole)
         if held.names:
             call = attrs.evolve(call, arguments=_with_ids(call.arguments, self._fields, held.names))
+        # The turn is another walk over the context, and of no matter to most calls.
         is_asked = self._is_whole_list or held.seen.is_of_interest
         turn = calls_in_turn(state.context) if is_asked else ()
         return held, held.seen.answer(self.toolbox, held.plan, call, turn, at=at), turn

@@ -105,6 +105,7 @@ def make_call(name: object, arguments: object, call_id: object = None) -> Call:
     """
     Return a call as it was sent; a name or id that is no text counts as missing.
     """
+    # The arguments stay as they came, text or object: intake says what it repairs (law 10).
     return Call(_text(name), arguments, _text(call_id))
 
 
@@ -121,6 +122,7 @@ def text_in(content: object) -> str:
     shown = (
         part
         for part in content
+        # Gemini's parts have no type, and mark thoughts; Responses has input and output texts.
         if look(part, "type") in {None, "text", "input_text", "output_text"}
         and not look(part, "thought")
     )
@@ -129,9 +131,9 @@ def text_in(content: object) -> str:
 
 _ROLES: dict[object, Role] = {
     "assistant": "assistant",
-    "model": "assistant",
+    "model": "assistant",  # Gemini
     "system": "system",
-    "developer": "system",
+    "developer": "system",  # OpenAI, for models that reason
     "tool": "tool",
 }
 
@@ -228,6 +230,7 @@ class Wire:
         calls = tuple(self.calls(_response(response)))
         planning = [call for call in calls if toolset.find(call.name) is not None]
         others = tuple(call for call in calls if toolset.find(call.name) is None)
+        # All at once (law 13): one by one, two whole-list writes would each look like the only one.
         turn = toolbox.turn(require(plan, Plan), planning, at=at, base=base)
         if not all(reply.is_error for reply in turn.replies):
             base = None  # also reading is a look; what was refused has shown nothing
@@ -255,6 +258,7 @@ class Wire:
                     message,
                     calls=named,
                     results=tuple(results),
+                    # Whoever tried to call has not finished, also where the name is missing.
                     invalid_calls=len(calls) - len(named),
                 )
             )

@@ -18,6 +18,7 @@ def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: 
             "name": tool.name,
             "description": tool.description,
             "input_schema": tool.schema,
+            # Optional: all strict tools become one grammar, too large for some users with 13 tools.
             **({"strict": True} if strict else {}),
         }
         for tool in tools
@@ -40,6 +41,7 @@ def _results(replies: Sequence[Reply]) -> list[Shape]:
         }
         for reply in replies
     ]
+    # Together: this API refuses a call whose result is not in the very next message.
     return [{"role": "user", "content": results}] if results else []
 
 

@@ -29,6 +29,7 @@ def _define(tools: Sequence[Definition], _strict: bool) -> list[Shape]:  # noqa:
         {
             "name": tool.name,
             "description": tool.description,
+            # Not `parameters`: there the SDK crashes on a type such as ["string", "null"].
             "parameters_json_schema": tool.schema,
         }
         for tool in tools
@@ -37,6 +38,7 @@ def _define(tools: Sequence[Definition], _strict: bool) -> list[Shape]:  # noqa:
 
 
 def _calls(response: object) -> Iterator[Call]:
+    # A prompt that was blocked has no candidates, a blocked answer no content.
     candidates = entries(response, "candidates")
     content = look(candidates[0], "content") if candidates else response
     for part in entries(content, "parts"):

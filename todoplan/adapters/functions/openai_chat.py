@@ -51,6 +51,7 @@ def _read(entry: object) -> Message:
         ok, call_id = not is_error_text(text), str(look(message, "tool_call_id"))
         return said(role, results=[ToolResult("", ok, call_id)])
     finish = look(choices[0], "finish_reason") if choices else ""
+    # A refusal stands in a field of its own, whatever the finish reason.
     return said(role, text, finish="refusal" if look(message, "refusal") else finish)
 
 

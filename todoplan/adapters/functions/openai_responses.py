@@ -20,6 +20,7 @@ def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: 
             "name": tool.name,
             "description": tool.description,
             "parameters": tool.schema,
+            # Always said, for the API's own default is true.
             "strict": strict,
         }
         for tool in tools
@@ -34,6 +35,7 @@ def _calls(response: object) -> Iterator[Call]:
         items = response if isinstance(response, list | tuple) else entries(response, "output")
     for item in items:
         if look(item, "type") == "function_call":
+            # By `call_id`, which the output must name; an item's `id` is another one.
             yield make_call(look(item, "name"), look(item, "arguments"), look(item, "call_id"))
 
 

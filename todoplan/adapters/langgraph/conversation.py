@@ -11,6 +11,7 @@ from todoplan.dialogue.guidance.conversation import Message, ToolResult, text_of
 
 __all__ = ["neutral", "protected"]
 
+# ContextEditingMiddleware skips what it has cleared already; the strategy tells ours from its own.
 _SPARED = {"cleared": True, "strategy": "todoplan"}
 _ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool"}
 
@@ -28,6 +29,7 @@ def neutral(message: BaseMessage) -> Message:
         ok = message.status != "error" and not was_cleared
         return Message(role, results=(ToolResult(message.name or "", ok, message.tool_call_id),))
     if isinstance(message, AIMessage):
+        # Anthropic says the second, others the first.
         finish = metadata.get("finish_reason") or metadata.get("stop_reason")
         return Message(
             role,

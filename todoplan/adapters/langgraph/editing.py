@@ -190,8 +190,10 @@ def _node(
     here = run_config().get("thread_id")
     if here is not None and here == thread.get("thread_id"):
         raise PlanError(_running("this code is part of it"))
+    # From an old checkpoint the edit starts a branch, and no run is going on there.
     if "checkpoint_id" not in thread:
         says_why = state.interrupts or any(task.error for task in state.tasks)
+        # After an edit with `stopped=True` the thread still has tasks: further edits need no flag.
         is_edit = (state.metadata or {}).get("source") in {"update", "fork"}
         # Not `next`, which leaves out what has run in this step and is about to be saved.
         if state.tasks and not (stopped or says_why or is_edit):
@@ -213,6 +215,7 @@ def _node(
             f'the input of this graph holds no "{PLAN}"; name a node whose change this is: as_node'
         )
         raise PlanError(msg, nodes=tuple(graph.nodes))
+    # LangGraph takes the first edit of a thread for an input, and drops what OmitFromInput marks.
     return "model"
 
 
@@ -225,6 +228,7 @@ def _running(seen: str) -> str:
 
 
 def _takes_plans(graph: _Graph) -> bool:
+    # A graph over PlanState takes a plan as input; an agent's input leaves it out.
     builder = graph.builder if isinstance(graph, CompiledStateGraph) else None
     return builder is not None and PLAN in builder.schemas[builder.input_schema]
 

@@ -67,7 +67,7 @@ _STEPS = (
     _call("plan", done=[3]),
     _answer("Rome is 14 degrees warmer than Oslo, and dry."),
 )
-_CRASH = 3
+_CRASH = 3  # the fourth step: one city is in the plan as done, the other is not
 
 
 class Script(BaseChatModel):
@@ -139,9 +139,11 @@ def run(file: str, model: Any, given: Any, say: Say = print) -> None:
 
 def _interrupted(file: str, say: Say) -> None:
     say("A first process:")
+    # A process of its own: only then is it the database, not memory, that the plan comes from.
     command = [sys.executable, "-m", "todoplan.adapters.langgraph.example", file, _FIRST]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
     say(done.stdout.rstrip())
+    # The last line is LangGraph's note on the task that failed; the error stands before it.
     say(f"It died: {done.stderr.splitlines()[-2]}")
     say("A second process, from the checkpoint:")
     run(file, Script(place=_CRASH), None, say)

@@ -75,9 +75,15 @@ class PlanAgentState(AgentState[Any]):
     """
 
     # The reducer must come last: LangGraph does not look for it elsewhere, and says nothing.
+    # Not in the input, since deepagents hands a subagent its caller's state, plan and all.
     todoplan: Annotated[NotRequired[dict[str, Any]], OmitFromInput, merge_agent_plans]
+    # LangChain's own has no reducer, and two branches that write in one step end its run
+    # (InvalidUpdateError). Nor is this left out of the input: a list from outside is taken over.
     todos: Annotated[NotRequired[list[dict[str, Any]] | None], later]
+    # In the thread, not in the process: DeerFlow's counters there have a default key, by which one
+    # user's reminders use up another's. Private keys never cross deepagents' `task`.
     todoplan_memory: Annotated[NotRequired[dict[str, int]], PrivateStateAttr]
+    # Never saved, and so absent when a run begins: no hook is needed to know a new run.
     todoplan_run: Annotated[NotRequired[bool], UntrackedValue, PrivateStateAttr]
 
 
@@ -129,6 +135,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         The name by which stacks know the planner: theirs is replaced in place, never doubled.
         """
         # LangChain and deepagents compare middleware by name; two tools of one name would pass.
+        # On deepagents up to 0.6, which always brings its own, this name raises instead.
         return "TodoListMiddleware"
 
     def wrap_model_call(
@@ -164,6 +171,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         """
         Yield the requests that are to be sent, take the responses, and return what comes of them.
         """
+        # LangChain wants this hook sync and async, each by itself: one generator decides for both.
         state: Any = request.state
         plan = plan_in(state)
         memory = Memory.of(state.get(MEMORY))
@@ -189,6 +197,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
             base = None  # it has never looked: what stands there is all new, and no news
         advice = guidance.before_model(plan, messages, memory, base=base)
         shown = advice.shows_plan
+        # `asked` never holds a reminder, so that each request shows one at most: the latest.
         asked, stands = self._prompted(request), list[AnyMessage]()
         response = yield self._reminded(asked, advice)
         # A structured answer is its own check; sent back, it would be asked for twice.
@@ -248,11 +257,13 @@ def _update(state: Any, plan: Plan, memory: Memory) -> dict[str, Any]:
             # What the model has seen of a list by others is unknown: the base is the plan as it is.
             update[PLAN][SEEN] = ""
         return update
+    # Another middleware may have written the list, or answered in a tool's place.
     same = (state.get(TODOS) or []) == todos_of(plan)
     return update if same else {**update, **publishing(plan)}
 
 
 def _name(tool: Any) -> Any:
+    # Providers' own tools are dicts, flat or as OpenAI's chat API nests them.
     if isinstance(tool, Mapping):
         return tool.get("name") or tool.get("function", {}).get("name")
     return tool.name

@@ -64,6 +64,7 @@ def deerflow_like(*, policy: Policy = DEFAULT, **changes: Any) -> PlanMiddleware
     As DeerFlow's `TodoMiddleware`: reminded of a lost plan and, twice, of open tasks, by messages
     whose names an interface can hide. `changes` are those of `langchain_like`.
     """
+    # DeerFlow's own names, by which its interface hides them; two is its own cap.
     names = {"plan_lost": "todo_reminder", "unfinished": "todo_completion_reminder"}
     wanted = {"settings": Settings(unfinished=2), "reminder_names": names}
     return PlanMiddleware(**{"toolbox": Toolbox(WRITE_TODOS, policy), **wanted, **changes})

@@ -83,6 +83,7 @@ def base_after(
             key = (old.subject, old.created_at) if old is not None else ()
             actors[ids.get(key, task_id)] = actor
         return {**mine, "actors": actors | (theirs["actors"] if theirs else {})}
+    # The answer to a step of the model's is a look, unless another branch has written meanwhile.
     if SEEN in update and (mine is None or update[SEEN] == head_of(current)):
         return None
     entry, base = entry_from_data(json.loads(line)), base_of(current)

@@ -67,7 +67,7 @@ __all__ = [
 ]
 
 PLAN = "todoplan"
-TODOS = "todos"
+TODOS = "todos"  # the key of LangChain's planner: deep-agents-ui and its like read it
 _JOURNAL = "journal"
 _LINE = "line"
 _INNER = "inner"
@@ -86,6 +86,7 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     # A step or a whole plan that was written here has its line; what a graph returns has none.
     if update.get(_INNER) and _LINE not in update:
         return current
+    # A look is no write of the plan: `branches` would join it as if it were one.
     is_look = update.keys() == {SEEN}
     merged = current if is_look or not update else branches.merge_plans(current, update)
     if merged is current:
@@ -119,6 +120,7 @@ def _as_merged(update: Mapping[str, Any], merged: Mapping[str, Any]) -> str:
     entry, events = entry_from_data(json.loads(line)), []
     for event in entry.events:
         changes: dict[str, Any] = {}
+        # By names of fields, not kinds of events: a new kind of event needs no line here.
         for name in {field.name for field in attrs.fields(type(event))}:
             value = getattr(event, name)
             if name in {"task_id", "blocker", "blocked"}:
@@ -221,6 +223,7 @@ def own_name() -> str:
     """
     Return a name for a write of the application's: one that no call and no other write has.
     """
+    # Not from the plan: branches of one superstep hold the same plan, and would choose one name.
     return uuid4().hex
 
 
@@ -284,6 +287,7 @@ def _todos(todos: Sequence[Any]) -> Iterator[Todo]:
     for entry in todos:
         intake = read({TODOS: [entry]}, _FIELDS)
         if not intake.problems:
+            # Ids in that list are its writer's own: ours come from the plan's counter (law 6).
             yield from (attrs.evolve(todo, id=None) for todo in intake.values[TODOS])
         elif entry:
             text = json.dumps(entry, default=str, skipkeys=True, ensure_ascii=False)

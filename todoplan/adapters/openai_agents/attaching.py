@@ -39,6 +39,7 @@ def make_tools(planning: Planning) -> list[Tool]:
     Raises:
         PlanError: this is no `Planning`.
     """
+    # Strict already: left to the SDK, every property becomes required, and none may be null.
     definitions = require(planning, Planning).toolbox.toolset.definitions(strict=True)
     return [_tool(planning, definition) for definition in definitions]
 
@@ -109,6 +110,7 @@ def attach(
 def _instructions(agent: Agent[Any], prompt: str) -> Any:
     given = agent.instructions
     if not callable(given):
+        # Behind the agent's own, and always the same bytes: a cached prefix stays valid.
         return _behind(given, prompt) or None
 
     async def both(context: RunContextWrapper[Any], now: Agent[Any]) -> str:

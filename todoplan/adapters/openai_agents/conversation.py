@@ -37,8 +37,10 @@ __all__ = [
 ]
 
 Input = str | list[TResponseInputItem]
-_TRIMMED = "[Trimmed"
+_TRIMMED = "[Trimmed"  # how ToolOutputTrimmer begins what it leaves of a long output
 _REFUSAL = "refusal"
+# More than intake reads (32), and far less than what ends `json`: about 1,000 on Python 3.11
+# (openai-agents#4772).
 _DEEPEST = 100
 _BRACKET = re.compile(r"[\[\]{}]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
@@ -135,6 +137,7 @@ def neutral(output: Iterable[object]) -> Message:
         for item in items
         if _look(item, "call_id") or _is(item, "mcp_approval_request")
     )
+    # A refusal has no finish reason of its own in this API, only parts of its own kind.
     finish = _REFUSAL if any(_is(part, _REFUSAL) for part in parts) else ""
     return Message("assistant", text, calls, finish=finish)
 
@@ -186,8 +189,11 @@ def portable(arguments: str) -> str:
 
 
 def _depth(arguments: str) -> int:
+    # A bound that needs no regular expression: most arguments end here.
     if arguments.count("[") + arguments.count("{") <= _DEEPEST:
         return 0
+    # Brackets inside texts count too. At worst sound arguments are encoded once more than needed,
+    # only in what the SDK holds: intake reads them as they were sent.
     steps = (1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(arguments))
     return max(accumulate(steps))
 
@@ -199,6 +205,7 @@ def carried(item: TResponseOutputItem, toolset: ToolSet) -> TResponseOutputItem:
     if not isinstance(item, ResponseFunctionToolCall) or toolset.find(item.name) is None:
         return item
     arguments = portable(item.arguments)
+    # The SDK's own object goes on wherever nothing had to change.
     if arguments is item.arguments:
         return item
     return item.model_copy(update={"arguments": arguments})

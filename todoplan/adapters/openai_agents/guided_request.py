@@ -65,6 +65,7 @@ class GuidedRequest:
         """
         The request as it is to be sent.
         """
+        # At the tail, so that the cached prefix stays, and in a copy: no later request holds it.
         return attrs.evolve(self.request, input=with_reminder(self.request.input, self.advice.text))
 
     async def goes_on(self, output: Sequence[TResponseOutputItem]) -> bool:
@@ -76,6 +77,7 @@ class GuidedRequest:
         """
         if self.advice.shows_plan:
             self.planning.shown(self.plan)
+        # Read again: others may have changed the plan while the model was answering.
         plan, said = await self.planning.plan(), neutral(output)
         self._note(output)
         structured = self.request.is_structured
@@ -99,7 +101,9 @@ class GuidedRequest:
             for tool in self.request.tools
             if isinstance(tool, FunctionTool)
             and find(tool.name)
+            # It may also be a function, whose answer is not known before the call is started.
             and tool.needs_approval is False
+            # A guardrail may refuse this call, which its neighbours must not have carried out then.
             and not tool.tool_input_guardrails
         }
         answered = answers_in(self.request.input)
@@ -112,6 +116,8 @@ class GuidedRequest:
         Put the answer behind the request, unless the provider has done so in its conversation.
         """
         answer = ModelResponse([*output], Usage(), None).to_input_items()
+        # With `previous_response_id` the further turn goes on from the same response, which knows
+        # neither this input nor this answer; a conversation has taken in both.
         kept = [] if self.request.conversation_id else [*as_list(self.request.input), *answer]
         self.request = attrs.evolve(self.request, input=kept)
 
@@ -128,6 +134,7 @@ class GuidedRequest:
             output, messages = [item for item in output if item not in messages], []
         if not messages:
             return [*output, *self.stands]
+        # One message, since the SDK takes the last for the final output.
         whole = _joined((*self.stands, messages[-1]))
         return [whole if item is messages[-1] else item for item in output]
 

@@ -59,6 +59,7 @@ class StreamedAnswer:
         """
         The model's answer; `None` if the stream has ended without one.
         """
+        # Some providers send a completion without output; then the items are what was said.
         return None if self._end is None else self._end.response.output or self._items
 
     @property
@@ -87,6 +88,7 @@ async def closing(events: Events) -> AsyncIterator[Events]:
     try:
         yield events
     finally:
+        # Left half read, a generator keeps its connection until it is collected.
         close = getattr(events, "aclose", None)
         if close is not None:
             await close()
@@ -109,6 +111,8 @@ def _sum(one: Any, other: Any) -> Any:
     return one + other
 
 
+# Registered below and not derived: `Model` has methods of its own (`close`, `get_retry_advice`),
+# which a subclass would inherit in place of the inner model's.
 class GuidedModel:
     """
     A model that is told of the plan of one session, and asked again if it stops too early.
@@ -131,6 +135,7 @@ class GuidedModel:
         return getattr(self._resolve(), name)
 
     def _shows_tools(self, request: Request) -> bool:
+        # `RunConfig(model=...)` serves every agent of a run, also those that share no plan.
         names = self._guidance.toolset.tool_names
         return any(tool.name in names for tool in request.tools)
 
@@ -147,6 +152,7 @@ class GuidedModel:
         guided, spent = await GuidedRequest.of(self._planning, self._guidance, request), Usage()
         while True:
             response = await model.get_response(**guided.sent.arguments())
+            # An answer that is sent back is paid for too: it must count in the run's limits.
             spent.add(response.usage)
             if not await guided.goes_on(response.output):
                 output = guided.completed(response.output)
@@ -174,6 +180,7 @@ class GuidedModel:
                 async for event in events:
                     if not answer.holds(event):
                         yield event
+            # Without a completion nothing is judged: the SDK itself says what is wrong.
             if answer.output is None:
                 return
             spent = summed(spent, answer.usage)

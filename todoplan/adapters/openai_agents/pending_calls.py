@@ -22,6 +22,7 @@ __all__ = ["CallGroup", "PendingCalls"]
 _MOST = 256
 
 
+# Compared by identity: each of its calls leads to the same group, and `to_data` keeps it once.
 @attrs.define(eq=False)
 class CallGroup:
     """
@@ -37,6 +38,7 @@ class CallGroup:
         Say whether a call is one of these, as the SDK carries it.
         """
         return any(
+            # Not by the id alone: ids are unique only within a run, and a session may have several.
             (one.call_id, one.name, portable(one.arguments))
             == (call.call_id, call.name, call.arguments)
             for one in self.calls
@@ -78,10 +80,12 @@ class PendingCalls:
                 at_once.append(call)
             elif place not in clashing:
                 self._keep([call])
+        # Law 13: these are refused in any case, and so decided together, approved or not.
         self._keep([calls[place] for place in sorted(clashing)])
         self._keep(at_once)
 
     def _keep(self, calls: Sequence[Call]) -> None:
+        # The SDK carries out an exact repetition once, and so must this.
         group = CallGroup(tuple(dict.fromkeys(calls)))
         for call in calls:
             self._groups[call.call_id] = group

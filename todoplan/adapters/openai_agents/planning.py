@@ -88,9 +88,11 @@ class Planning:
         plan = plan_of_state(kept) if kept and store is None else Plan()
         self._own = holding(_KEY, plan) if store is None else None
         base = kept.get(_BASE)
+        # Without a base all was seen: it is saved only while others have changed the plan.
         self._seen = Base(plan) if base is None else base_from_data(base)
         self._earlier = read_recent(kept.get(_JOURNAL))
         self.planner = AsyncPlanner(
+            # One planner for both: tools and edits take turns there, in memory as in a database.
             store if self._own is None else self._own,
             plan_id if self._own is None else _KEY,
             toolbox=toolbox,
@@ -132,6 +134,7 @@ class Planning:
             base = self._base(self._own)
             return base if base.unseen(plan) else None
         known = self.memory.revision
+        # -1: the model was never shown this plan, so that nothing in it is news.
         return None if known in {-1, plan.revision} else base_at(await self.history(), known)
 
     def _base(self, own: Any) -> Base:
@@ -162,6 +165,7 @@ class Planning:
         kept: dict[str, Any] = {"memory": self.memory.to_data(), "calls": self.pending.to_data()}
         if self._own is None:
             return kept
+        # Bounded: this is written at every save, and a plan's whole history would grow for ever.
         journal = with_lines(None, map(entry_line, self._entries(self._own)))
         plan, base = self._own.load(_KEY), self._base(self._own)
         if base.unseen(plan):
@@ -173,6 +177,7 @@ class Planning:
         Answer a call, with those of its turn that it belongs together with.
         """
         group = self.pending.group(call)
+        # The SDK starts a turn's calls at once: the first carries all out, the others wait.
         async with group.lock:
             group.replies = group.replies or await self._replies(group.calls)
         return group.replies[call.call_id]

@@ -97,6 +97,7 @@ class Planning(AbstractCapability[Any]):
         """
         Say what the tools are for, in the same words in every request.
         """
+        # Never the plan itself: a prompt that changes ends the cache of all behind it.
         given = self.system_prompt
         return (self.toolbox.toolset.system_prompt() if given is None else given) or None
 
@@ -108,6 +109,8 @@ class Planning(AbstractCapability[Any]):
             self.toolbox, store=self.store, clock=self.clock, run_plan=self._run_plan
         )
 
+    # The last hook before the request, since 2.64, our floor: others compact the history in it, so
+    # that only here is seen what is really sent.
     # Not `before_model_request`: what that adds was kept in the history up to Pydantic AI 2.50.
     async def prepare_model_request(
         self,
@@ -118,9 +121,11 @@ class Planning(AbstractCapability[Any]):
         Put what is due at the tail of this one request; it is kept nowhere.
         """
         messages = [*request_context.messages, *self._sent_back]
+        # Asked again, the request ends with the answer and its reminder: a second one has no place.
         if not self._sent_back:
             advice = await self._due(messages)
             messages = with_reminder(messages, advice.text)
+            # Kept only once the model has answered: a request that is tried again counts once.
             self._heard, self._shows = advice.memory, advice.shows_plan
         return replace(request_context, messages=messages)
 
@@ -169,6 +174,8 @@ class Planning(AbstractCapability[Any]):
             with suppress(UserError):  # `run_stream` ends with the first answer: it stands
                 ctx.enqueue(advice.text)
             return
+        # Asked again within the same step: the history and the limit of requests do not know of it,
+        # the limit of tokens does. `output_validator` has a budget of retries, one by default.
         reminder = ModelRequest.user_text_prompt(advice.text)
         self._sent_back = (*self._sent_back, answer, reminder)
         self._stands = (*answer.parts, _GAP) if advice.keeps(neutral(answer)) else ()
@@ -192,6 +199,7 @@ class Planning(AbstractCapability[Any]):
 
 
 def _is_structured(asked: ModelRequestParameters) -> bool:
+    # By any of Pydantic AI's ways: a schema of the provider's, or a tool that takes the output.
     return asked.output_object is not None or not asked.allow_text_output
 
 

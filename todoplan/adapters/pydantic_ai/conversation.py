@@ -16,8 +16,8 @@ from todoplan.dialogue.toolbox import Call
 
 __all__ = ["calls_of_turn", "conversation", "neutral", "with_reminder"]
 
-_FINISHES = {"tool_call": "tool_calls"}
-_UNDER_WAY = "pause_turn"
+_FINISHES = {"tool_call": "tool_calls"}  # Pydantic AI's word, and the one that guidance knows
+_UNDER_WAY = "pause_turn"  # Anthropic's word for a turn that is to be continued
 
 
 def conversation(messages: Iterable[ModelMessage]) -> list[Message]:
@@ -46,6 +46,7 @@ def _finish(message: ModelResponse) -> str:
 
 
 def _result(part: ToolReturnPart) -> ToolResult:
+    # A failed or denied call has shown the model nothing of the plan.
     return ToolResult(part.tool_name, part.outcome == "success", part.tool_call_id)
 
 
@@ -67,5 +68,6 @@ def with_reminder(messages: Sequence[ModelMessage], text: str) -> list[ModelMess
     """
     *earlier, last = messages
     if text and isinstance(last, ModelRequest):
+        # In the same request, behind its results: Anthropic wants one user turn, results first.
         return [*earlier, replace(last, parts=[*last.parts, UserPromptPart(text)])]
     return [*messages]

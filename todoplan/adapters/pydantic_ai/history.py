@@ -100,6 +100,7 @@ def history_of(state: State) -> tuple[Entry, ...]:
     refuse_stored(messages)
     entries: list[Entry] = []
     for message in messages:
+        # `_metadata` gives the latest first, a journal begins with the oldest.
         for metadata in reversed([*_metadata(message)]):
             note = metadata.get(KEY, {}) if isinstance(metadata, Mapping) else {}
             if not isinstance(note, Mapping):
@@ -158,6 +159,7 @@ def _found(messages: Sequence[ModelMessage], key: str) -> Iterator[Any]:
     Yield what stands under a key, the latest first; a note of ours that is damaged, as it is.
     """
     for note in _notes(messages):
+        # A damaged note is handed on, for its reader to refuse: it is never taken for none.
         if not isinstance(note, Mapping) or key in note:
             yield note[key] if isinstance(note, Mapping) else note
 
@@ -218,6 +220,7 @@ def remembering(
     note: dict[str, Any] = {_MEMORY: memory.to_data()}
     if plan is None:
         note[_STORED] = True
+    # A response carries a plan only where the messages have lost it: most stay small.
     elif next(_found(messages, _PLAN), {"revision": 0})["revision"] != plan.revision:
         note[_PLAN] = plan_to_data(plan)
         if base is not None:
@@ -242,7 +245,9 @@ def with_plan(
     Return the messages with a plan in the last one, the entry that tells how it came about, and
     what the model saw last, if that was not the plan `before` it.
     """
+    # The plan of a conversation that has not begun needs a message to stand in, if an empty one.
     *earlier, last = messages or [ModelRequest(parts=[])]
+    # Several edits may follow each other upon one message: its journal goes on.
     kept = (last.metadata or {}).get(KEY, {}).get(_EDITS)
     base = unseen_by_model(base_of(messages), before, entry)
     note = {_PLAN: plan_to_data(plan), _EDITS: with_entry(kept, entry), _BASE: base_to_data(base)}

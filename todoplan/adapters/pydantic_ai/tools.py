@@ -34,7 +34,7 @@ from todoplan.planner import AnyStore, AsyncPlanner
 __all__ = ["PlanToolset", "RunPlan", "make_tools"]
 
 _Context = RunContext[Any]
-_AS_SENT = "the arguments as sent"
+_AS_SENT = "the arguments as sent"  # no parameter of a tool has this name
 
 
 @attrs.define
@@ -75,6 +75,7 @@ class RunPlan:
         return own
 
     def _now(self) -> datetime:
+        # A store's planner takes the time itself; `news` is to tell the same one.
         self.times[:] = [self.clock()]
         return self.times[0]
 
@@ -113,6 +114,7 @@ class RunPlan:
             clash = self.toolbox.clashing([one.name for one in turn])
             calls = [turn[at] for at in sorted(clash)]
             clashes = any(one.call_id == call.call_id for one in calls)
+            # Clashing calls are all refused in the same words, so that the first reply serves each.
             reply = (await self.planner.turn(calls if clashes else [call])).replies[0]
         told = self.seen.answered(reply, turn)
         before = reply.plan.revision - len(reply.events)
@@ -135,6 +137,7 @@ class _Lenient:
         Return the object that a text is, or else the text itself.
         """
         try:
+            # NaN as a text: as a number it equals nothing, and `_as_sent` would find it changed.
             found = json.loads(input, parse_constant=str)
         except (ValueError, RecursionError):
             found = None
@@ -154,6 +157,7 @@ def _as_sent(given: dict[str, Any], sent: Any) -> Any:
     """
     Return a call's arguments as the model sent them, for intake, unless a hook has changed them.
     """
+    # The text shows what an object has lost, such as a key that stood twice.
     unchanged = isinstance(sent, str) and _LENIENT.validate_json(sent or "{}") == given
     return sent if unchanged else given.get(_AS_SENT, given)
 
@@ -202,6 +206,7 @@ class PlanToolset(AbstractToolset[Any]):
                 name=definition.name,
                 description=definition.description,
                 parameters_json_schema=definition.schema,
+                # Pydantic AI runs the calls of a turn at once; law 13 wants them in order.
                 sequential=True,
             )
             tools[definition.name] = ToolsetTool(
