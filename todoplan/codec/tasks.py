@@ -79,7 +79,7 @@ _GRADES = {priority: word for word, priority in PRIORITIES.items()}
 _TIMES = tuple(f.name for f in TASK_FIELDS.values() if f.kind is FieldKind.TIME)
 _moments = attrgetter(*_TIMES)
 _NO_TIMES = (None,) * len(_TIMES)
-# Measured for 100 tasks of four fields: 55 us by f-strings that quote so, 113 by json.dumps.
+# In a prototype, f-strings that quote like this took half the time of json.dumps.
 _quoted = encode_basestring
 _MutableTask = mutable_variant(Task)
 # What straight-line code meets in a value of another kind; the careful way then names it.
