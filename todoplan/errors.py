@@ -51,6 +51,7 @@ class ReadError(TodoplanError):
     """
 
 
+# An ImportError as well: callers who try an import and catch that go on working.
 class MissingExtraError(TodoplanError, ImportError):
     """
     An optional dependency is not installed. The message names the pip command that brings it.

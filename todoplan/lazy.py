@@ -31,6 +31,7 @@ def loader(package: str, homes: Mapping[str, Sequence[str] | str]) -> Callable[[
             raise AttributeError(msg)
         home = import_module(home_of[name])
         found = home if name in modules else getattr(home, name)
+        # Kept in the package: Python asks `__getattr__` only for what is not there.
         setattr(sys.modules[package], name, found)
         return found
 

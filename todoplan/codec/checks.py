@@ -55,6 +55,7 @@ def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
         raise MisfitError([(f".{CHECK}", f"{shown(said)} is {legal}")])
     try:
         found = checksum(rest)
+    # Data that a framework hands over came through no parser, and may hold anything.
     except (TypeError, ValueError, RecursionError):
         found = "what is no JSON"
     if found != said:

@@ -130,6 +130,7 @@ def _version(head: Any) -> int:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
+    # Not splitlines: JSON allows U+2028 in a text, and other writers leave it there.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield number, line

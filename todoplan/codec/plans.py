@@ -60,8 +60,11 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
         CodecError: no plan document, a newer one, or one with faults (at most 1,000 are named), or
             one that has a "check" and was changed since.
     """
+    # Law 11: OpenHands and docker-agent read a corrupt file as an empty list, and the next save
+    # overwrites the plan.
     version = check_head(data, PLAN)
     if version < VERSION:
+        # The check is of what was written, hence before the upcasters.
         data = upcast(unchecked(data, "plan", {}), version, upcasters)
     try:
         read = read_object(unchecked(data, "plan", {}), _FIELDS, _FIELDS)

@@ -57,6 +57,7 @@ def read_object(
     for key, value in data.items():
         reader = readers.get(key)
         if reader is None:
+            # A fault, not passed over: what is not read would be gone at the next save.
             found.append(_unknown(key, readers))
             continue
         try:

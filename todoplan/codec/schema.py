@@ -63,6 +63,7 @@ def _object(properties: _Schema, required: tuple[str, ...]) -> _Schema:
 _TEXT: _Schema = {"type": "string"}
 _CHECKSUM: _Schema = {"type": "string", "pattern": f"^{CHECK_PATTERN}$"}
 _COUNT: _Schema = {"type": "integer", "minimum": 0}
+# As `number_of` takes ids. Events may name any text: what names no task does nothing.
 _ID: _Schema = {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"}
 
 

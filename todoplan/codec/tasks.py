@@ -79,8 +79,10 @@ _GRADES = {priority: word for word, priority in PRIORITIES.items()}
 _TIMES = tuple(f.name for f in TASK_FIELDS.values() if f.kind is FieldKind.TIME)
 _moments = attrgetter(*_TIMES)
 _NO_TIMES = (None,) * len(_TIMES)
+# In a prototype, f-strings that quote like this took half the time of json.dumps.
 _quoted = encode_basestring
 _MutableTask = mutable_variant(Task)
+# What straight-line code meets in a value of another kind; the careful way then names it.
 _TROUBLE = (MisfitError, AttributeError, KeyError, TypeError)
 
 
@@ -178,6 +180,7 @@ def fragment(task: Task) -> str:  # noqa: C901, PLR0912 - a branch for each fiel
         MisfitError: the task holds what JSON cannot.
     """
     try:
+        # `_value_`, since `value` goes through a descriptor that is written in Python.
         raw = (
             f'{{"id":"{task.id}","subject":{_quoted(task.subject)},"status":"{task.status._value_}"'
         )

@@ -138,6 +138,7 @@ def parse(text: str, line: int | None = None) -> Any:
             raise _doubled_keys(_decode_all(text), line)
     except json.JSONDecodeError as error:
         raise _not_json(error, line) from None
+    # Python 3.11 stops at some 1,000 levels, 3.14 reads 100,000; `values` counts levels of its own.
     except RecursionError:
         raise _too_deep(line) from None
     except ValueError as error:

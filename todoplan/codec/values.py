@@ -119,12 +119,14 @@ def time(value: Any) -> datetime:
 
 @lru_cache(maxsize=1024)  # of what is a time, hence short; what is refused is not kept
 def _time(spelled: str) -> datetime:
+    # Before fromisoformat, which also takes week dates and times without colons.
     if not _is_time(spelled):
         raise misfit(spelled, f"no time; give {_FULL_TIME}")
     try:
         at = datetime.fromisoformat(spelled)
     except ValueError as error:
         raise misfit(spelled, f"no time: {error}") from None
+    # A point seventh from the end, and no Z: the offset itself has microseconds.
     return _below_a_second(at, spelled) if spelled[-7] == "." and spelled[-1] != "Z" else at
 
 
@@ -163,6 +165,7 @@ def metadata(value: Any) -> FrozenDict:
     found = list(islice(_json_faults(value, "", DEPTH), MOST))
     if found:
         raise MisfitError(found)
+    # EMPTY itself: rules and writers ask for it by identity.
     return FrozenDict(value) if value else EMPTY
 
 

@@ -20,6 +20,7 @@ From a version to the function that makes a document of the next version out of 
 A function returns new data and leaves its argument alone. For a journal it is given one entry.
 """
 
+# Read-only, since it is everybody's default; empty, since there is one version so far.
 UPCASTERS: Upcasters = MappingProxyType({})
 
 _OTHER = {PLAN: "load_plan reads it", JOURNAL: "load_journal reads it"}

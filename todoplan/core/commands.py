@@ -55,6 +55,7 @@ __all__ = [
 __dir__ = listing(__all__)
 
 
+# A member of an enum, not an object(): type checkers narrow on it, and a copy is the same one.
 class _Sentinel(Enum):
     UNSET = "unset"
 
@@ -133,6 +134,7 @@ class CreateTasks:
     Add several tasks, all or none. Edges may name an item of the same command: "#0" is the first.
     """
 
+    # Ids come from the plan's counter when the command is decided: items can only count each other.
     items: tuple[CreateTask, ...] = attrs.field(converter=_items)
 
 
@@ -153,6 +155,7 @@ class UpdateTask:
     metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
     add_blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     add_blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
+    # langchain-agentkit tells a model to remove a dependency, and has no tool that can.
     remove_blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     remove_blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
 
@@ -187,6 +190,7 @@ class RestorePlan:
     """
 
     tasks: tuple[Task, ...] = attrs.field(converter=_tasks)
+    # Law 6: an id that the earlier plan gave out stays used, also where its task is gone.
     next_id: int = 1
 
 
@@ -199,6 +203,7 @@ def _commands(value: Iterable[Command]) -> tuple[Command, ...]:
     return commands
 
 
+# Recursion is safe: each inner batch was held to LEVELS when it was made.
 def _levels(commands: tuple[Command, ...]) -> int:
     inner = [_levels(part.commands) for part in commands if isinstance(part, Batch)]
     return 1 + max(inner, default=0)

@@ -27,6 +27,7 @@ __all__ = [
 MOST_NAMED = 20
 """So many tasks does a problem name, however many there are."""
 
+# Sections of problems.txt that stand around a sentence; no problem has them as its code.
 _FRAMES = frozenset({"error", "example", "more", "at", "warning", "other"})
 _MOST_RANGES = 10
 _MOST_OF_A_NOTE = 500
@@ -56,6 +57,7 @@ def explain(problem: Problem) -> str:
     Return one problem in words, on one line: what was seen, and what to do.
     """
     text = clipped(problem.note, _MOST_OF_A_NOTE) or fill(
+        # A rule of a user's own has a code without a text.
         wording("problems", problem.code, wording("problems", "other")).replace("\n", " "),
         {
             "code": problem.code,
@@ -84,6 +86,7 @@ def explain_all(problems: Iterable[Problem], most: int = MOST_NAMED) -> tuple[st
 def _named(task_ids: Sequence[str]) -> str:
     if all(map(number_of, task_ids)):
         return ids_text(task_ids)
+    # Cut first: a model may send a megabyte as an id, and an escape takes up to ten characters.
     safe = (escaped(task_id[: 2 * _MOST_OF_AN_ID]) for task_id in task_ids)
     short = (i if len(i) <= _MOST_OF_AN_ID else f"{i[: _MOST_OF_AN_ID - 3]}..." for i in safe)
     return clipped(", ".join(f"#{each}" for each in short))

@@ -11,6 +11,7 @@ from todoplan.render.outline import arrows, lines
 __all__ = ["lifecycle_diagram", "to_mermaid"]
 
 _WIDTH = 80
+# Texts in diagrams have run as scripts before: CVE-2025-54880 and -54881 of Mermaid.
 # Everything but letters, digits and spaces becomes a numbered entity: quotes cannot be quoted.
 # Mermaid takes any line with "direction LR" for a statement, also where that stands in quotes.
 _MARKUP = re.compile("[^A-Za-z0-9 \x80-\U0010ffff]|[dD](?=irection)")

@@ -35,6 +35,7 @@ LEFT_OUT = frozenset(
 )
 """The fields of a task that no line shows."""
 
+# A title may be nothing but what cleaning takes away.
 _NO_TEXT = "(no visible text)"
 _OTHER_THAN_DIGIT = re.compile("[^0-9]")
 
@@ -95,6 +96,7 @@ def lines(plan: Plan) -> tuple[Line, ...]:
 
 
 def _line(plan: Plan, task: Task) -> Line:
+    # Law 7: resolved blockers are left out of the view alone. Eino's lists go on showing them.
     blockers = [blocker for blocker in map(plan.get, task.blocked_by) if blocker]
     unresolved = () if task.status.resolved else (b for b in blockers if not b.status.resolved)
     waits_for = tuple(one_line(blocker.id) for blocker in unresolved)

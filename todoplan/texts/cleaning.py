@@ -16,10 +16,13 @@ __all__ = ["clipped", "escaped", "one_line", "printable"]
 # Possessive ("*+") wherever a run may be long: a title of opening sequences without an end would
 # otherwise be scanned anew from each of them, in quadratic time.
 _SEQUENCE = re.compile(
+    # Titles, links, clipboard (OSC) and device strings: with all that they carry.
     "(?:\x1b[]P^_X]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*+(?:\x07|\x1b\\\\|\x9c)"
+    # Colours and cursor moves (CSI), then the other escapes, then single controls.
     "|(?:\x1b\\[|\x9b)[0-?]*+[ -/]*+[@-~]"
     "|\x1b[ -/]*+[0-~]"
     "|[\x00-\x09\x0b-\x1f\x7f-\x9f]"
+    # Bidi marks, overrides and isolates; zero-width but for the joiners; then tag characters.
     "|[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]"
     "|[\U000e0000-\U000e007f]"
 )
@@ -37,6 +40,7 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
+    # Through UTF-16, where two halves side by side are the character that they spell.
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _SEQUENCE.sub("", _BREAK.sub("\n", whole).replace("\t", " "))
 

@@ -121,6 +121,7 @@ def read_agentscope(
         raise wrong_shape(error.found, "task context of AgentScope") from None
     plain = read["tasks"]
     heads = [read.get(_KEY, {}), *(ours for _, ours in map(_parts, plain))]
+    # Tasks that AgentScope's own tools made have no head; of the others the latest write counts.
     next_id = max(head.get("next_id", 1) for head in heads)
     revision = max(head.get("revision", 0) for head in heads)
     return [_task(one, zone) for one in plain], next_id, revision

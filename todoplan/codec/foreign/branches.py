@@ -98,6 +98,7 @@ class Step:
         }
 
 
+# LangGraph ignores, in silence, a reducer that is not the last item of `Annotated`.
 def merge_plans(current: _Value, update: _Value) -> _Value:
     """
     Reduce two writes of the plan to one: for a key of your own, `Annotated[dict, merge_plans]`.
@@ -112,12 +113,15 @@ def merge_plans(current: _Value, update: _Value) -> _Value:
     if "entry" in update:
         follows = update["parent"] == head_of(current)
         return _settled(update) if follows else _rebased(current, update)
+    # LangGraph starts a channel that has a reducer with {}, not with None.
     if not current or not update:
         return _settled(update or current)
+    # A subgraph that changed nothing hands back what it was given.
     return current if update.get("plan") == current["plan"] else _joined(current, update)
 
 
 def _settled(value: _Value) -> _Value:
+    # A step's entry, parent and turn are for one merge alone.
     return {key: value[key] for key in ("head", "plan") if key in value}
 
 
@@ -138,6 +142,7 @@ def _merged(current: _Value, update: _Value, plan: Plan) -> _Value:
     return {"head": f"{head_of(current)}+{head_of(update)}", "plan": write_document(plan)}
 
 
+# A dict, since LangGraph wants plain JSON: other objects come back from a checkpoint as dicts.
 class Document(dict[str, Any]):
     """
     What `plan_to_data` returns of `plan`, and the plan's tasks in `order`. A copy is a plain dict,
@@ -193,6 +198,7 @@ def write_document(plan: Plan, before: Any = None) -> Document:
     if not before:
         return Document(plan_to_data(plan), plan, order)
     old = document_of(before)
+    # `old.order` holds the tasks, so that no id can have passed to another object.
     known = dict(zip(map(id, old.order), old["tasks"], strict=True))
     try:
         tasks = [known.get(id(task)) or write_task(task) for task in order]

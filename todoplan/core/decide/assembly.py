@@ -51,6 +51,7 @@ def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem
     for task in tasks:
         if not 0 < number_of(task.id) <= LARGEST_GIVEN:
             yield Problem("bad_id", (task.id,), seen="an id is a number like 7, as a string")
+        # pydantic-ai-todo takes two tasks with one id; an update then finds only the first.
         if task.id in known:
             yield Problem("duplicate_id", (task.id,), seen="the id stands twice")
         if not task.subject.strip():
@@ -67,6 +68,7 @@ def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem
     broken += _one_sided(turned, known, "blocks")
     yield from broken
     if not broken:
+        # Only now: the order counts on edges that are mirrored.
         in_order = set(topological_order(known.values()))
         rest = tuple(task_id for task_id in known if task_id not in in_order)
         if rest:
@@ -78,6 +80,7 @@ def _lead_onwards(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
     Say whether the edges, all mirrored, are known to be right without a walk: each stands once and
     leads from a task to a later one.
     """
+    # An end that names no task has no place: -1 sends it the long way, which names it.
     place = {task.id: number for number, task in enumerate(tasks)}
     return len(edges) == sum(len(task.blocks) for task in tasks) == sum(
         len(task.blocked_by) for task in tasks
@@ -98,6 +101,7 @@ def _edge_problems(task: Task, known: dict[str, Task]) -> Iterator[Problem]:
 def _one_sided(
     edges: set[tuple[str, str]], known: dict[str, Task], mirror: str
 ) -> Iterator[Problem]:
+    # Sorted: a set of texts has another order in each process.
     for task_id, end in sorted(edges):
         if end in known and end != task_id:
             yield Problem("one_sided_edge", (task_id, end), seen=f"{mirror} does not mirror it")

@@ -37,6 +37,8 @@ def closing_edges(tasks: Tasks, added: Mapping[Edge, object]) -> dict[Edge, tupl
         ((blocker, blocked),) = added
         way = path_between(tasks, blocked, blocker)
         return {(blocker, blocked): (*way, blocked)} if way else {}
+    # All together: Eino checks each edge of a call against the plan before the call, and two that
+    # close a cycle between them pass.
     region = _region(tasks, added)
     number = {edge: place for place, edge in enumerate(added)}
     room = len(region) + len(added)

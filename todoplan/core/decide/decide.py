@@ -127,6 +127,7 @@ def decide_with_change(
     Raises:
         PlanError: as of `decide`.
     """
+    # One comparison where all is well; what is odd is looked at with care.
     if type(plan) is not Plan or type(policy) is not Policy:
         _check_arguments(plan, policy)
     if at is not None and at.tzinfo is not UTC:

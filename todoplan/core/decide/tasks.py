@@ -39,8 +39,10 @@ def create(transaction: Transaction, items: Sequence[CreateTask], *, single: boo
         if not item.subject.strip():
             path = "subject" if single else f"tasks[{index}].subject"
             transaction.refuse("empty_text", path=path)
+        # Law 6: by the plan's counter. AgentScope gives the id of a deleted task out again.
         made = _Task(str(transaction.draft.next_id), *_given_by(item))
         if item.blocks or item.blocked_by:
+            # Each edge is an event of its own, which sets both of its ends (law 4).
             made.blocks = made.blocked_by = ()
         if item.metadata is not EMPTY:
             path = "metadata" if single else f"tasks[{index}].metadata"
@@ -184,6 +186,7 @@ def start_next(transaction: Transaction) -> None:
     """
     Start the first ready task, if none is in progress.
     """
+    # By what is ready: AgentScope 1.x starts the next by its index, also one that is done.
     task = transaction.draft.first_ready()
     if task is not None and not transaction.draft.counts.in_progress:
         move(transaction, task, Status.IN_PROGRESS)

@@ -62,6 +62,7 @@ class Transaction:
         """
         Let these new tasks, whose ids go on from the draft's, be created.
         """
+        # What `fold` would do for each event, for all at once: a first list is many lines.
         self.draft.add_all(tasks)
         self.draft.revision += len(tasks)
         self.events.extend(map(_created, tasks))
@@ -70,6 +71,8 @@ class Transaction:
         """
         Let one task wait for another, unless it does. `path` is where in the command that stands.
         """
+        # An unknown end is refused (`find`): AgentScope drops such an edge in silence, and in the
+        # tracker of Gemini the task can then never be closed.
         if blocker_id == blocked_id:
             self.refuse("self_edge", blocker_id, seen=blocker_id, path=path)
             return

@@ -58,6 +58,7 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
     meant = match(transaction.draft, todos)
     kept = {task.id for task in meant if task is not None}
     gone = [task.id for task in transaction.draft if task.id not in kept]
+    # One event for all of them: the rule `empty_write` is asked of it, and of no deletion.
     if gone and not kept:
         transaction.emit(PlanCleared(tuple(gone), at))
     else:
@@ -66,6 +67,7 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
     for todo, task in zip(todos, meant, strict=True):
         if task is None:
             continue
+        # `_SHARED` spelled out, since most lines change nothing: a new field belongs here as well.
         if todo.content != task.subject or todo.active_form is not None or todo.priority:
             edit(transaction, task, _changes(todo, task))
         if todo.status is not None and todo.status is not task.status:
@@ -127,6 +129,7 @@ def _write_from(base: Plan, transaction: Transaction, todos: Sequence[Todo]) -> 
     before = [task.id for task in draft]
     lines = _lines(base, draft, todos)
     named = {was.id for _, was in lines if was is not None}
+    # What another hand touched stays, be it that only an edge or a time differs from the base.
     gone = [task.id for task in draft if task.id not in named and base.get(task.id) == task]
     for task_id in gone:
         transaction.emit(TaskDeleted(task_id, at))
@@ -169,6 +172,7 @@ def _lines(base: Plan, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, 
     for todo, was in zip(todos, meant, strict=True):
         if was is None:
             found = next(same)
+            # Its writer has not seen it: against a blank task, all that the line says is a change.
             lines.append((todo, found and Task(found.id, todo.content)))
         elif draft.get(was.id) is not None:
             lines.append((todo, was))

@@ -67,8 +67,10 @@ def fold(draft: Draft, event: Event) -> None:
     Let one event happen to the draft. Every event counts one revision.
     """
     draft.revision += 1
+    # Cases are tried in order: the most frequent event stands first.
     match event:
         case StatusChanged():
+            # Whatever the status was by now: `old` is for rules and readers.
             draft.move(event.task_id, event.new, event.at)
         case TaskCreated():
             draft.add(event.task)
@@ -85,6 +87,7 @@ def fold(draft: Draft, event: Event) -> None:
         case PlanCleared():
             draft.replace(())
         case PlanRestored(tasks, next_id):
+            # Law 6: never back, or ids of tasks made since would be given out again.
             draft.next_id = max(draft.next_id, next_id)
             draft.replace(tasks)
         case _ as unreachable:

@@ -79,6 +79,7 @@ def differences(was: Plan, now: Plan, actors: Mapping[str, str] = EMPTY) -> tupl
     changed = [
         Difference(was.get(task.id), task, actors.get(task.id))
         for task in now
+        # Versions share what did not change, so identity decides nearly all.
         if (old := was.get(task.id)) is not task and old != task
     ]
     gone = [Difference(task, None, actors.get(task.id)) for task in was if task.id not in now]

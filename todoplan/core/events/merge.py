@@ -42,6 +42,7 @@ __all__ = ["joined", "rebased"]
 _Ids = dict[str, str]
 
 
+# LangChain's `todos` has no reducer: two branches that write it in one step are an error there.
 def rebased(
     plan: Plan, events: Iterable[Event], renumbered: Mapping[str, str] | None = None
 ) -> tuple[Plan, _Ids]:
@@ -111,6 +112,8 @@ def _only_in(mine: Plan, other: Plan) -> Iterator[Event]:
             yield TaskCreated(task)
         elif task.id in other and _is_later(task, other[task.id]):
             yield from _differences(task, other[task.id])
+    # Edges of new tasks only. langchain-agentkit joins the edges of both sides, and so brings back
+    # what one of them removed: dependents of a deleted task stay blocked for ever.
     # Edges last, when both of their ends are there.
     for task in mine:
         for blocker in task.blocked_by:
@@ -130,6 +133,7 @@ def _is_new(task: Task, other: Plan) -> bool:
 
 
 def _is_later(task: Task, theirs: Task) -> bool:
+    # Without times nobody knows which was later: theirs stands.
     if task.updated_at is None or theirs.updated_at is None:
         return False
     return task.updated_at > theirs.updated_at

@@ -43,6 +43,7 @@ class StatusChanged:
     """
 
     task_id: str
+    # For rules and for readers of the history: `apply` goes by `new` alone.
     old: Status
     new: Status
     at: datetime | None = None
@@ -119,6 +120,7 @@ class PlanRestored:
     Ids go on from `next_id` or from where they were, whichever is higher.
     """
 
+    # The tasks themselves: whoever replays has no earlier plan at hand.
     tasks: tuple[Task, ...]
     next_id: int = 1
     at: datetime | None = None

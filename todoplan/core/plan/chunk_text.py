@@ -65,6 +65,7 @@ class ChunkWriter(Generic[T]):
         return parts
 
     def _brought_up(self, chunk: Sequence[T | None], last: ChunkText[T]) -> list[str]:
+        # `last` may be of any version, older or newer; the slice copies, so that its pieces stay.
         # By identity: comparing 128 tasks field by field would cost more than writing them.
         pieces = last.pieces[: len(chunk)]
         for place in compress(count(), map(is_not, chunk, last.items)):

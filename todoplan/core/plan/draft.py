@@ -242,7 +242,7 @@ class Draft:
         Make these, with their edges, the tasks. Ids go on where they were.
         """
         kept = list(tasks)
-        self.next_id = max(self.next_id, 1, *(number_of(task.id) + 1 for task in kept))
+        self.next_id = max(self.next_id, 1, *(number_of(task.id) + 1 for task in kept))  # law 6
         self._lay_out(kept, self.next_id)
 
     def _set_task(self, slot: int, task: Task | None) -> None:

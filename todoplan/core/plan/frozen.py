@@ -7,6 +7,7 @@ from todoplan.errors import PlanError
 
 __all__ = ["EMPTY", "LEVELS", "FrozenDict", "freeze", "thaw"]
 
+# freeze, thaw and hashing recurse: a bound far below the 1,000 frames at which Python stops.
 LEVELS = 64
 """So many objects and arrays may lie in each other: what documents may hold as well."""
 
@@ -44,6 +45,7 @@ class FrozenDict(Mapping[str, Any]):
         return super().__eq__(other)
 
     def __hash__(self) -> int:
+        # Equality does not ask for the items' order, so the hash must not either.
         return hash(frozenset(self._items.items()))
 
     def __repr__(self) -> str:
@@ -54,6 +56,7 @@ class FrozenDict(Mapping[str, Any]):
         raise AttributeError(msg)
 
     def __reduce__(self) -> tuple[type["FrozenDict"], tuple[dict[str, Any]]]:
+        # By the constructor: pickle's own way sets the slot, which __setattr__ refuses.
         return FrozenDict, (self._items,)
 
 
@@ -84,6 +87,7 @@ def _frozen(value: Any, levels: int) -> Any:
 
 
 def _frozen_object(value: Mapping[str, Any], levels: int) -> FrozenDict:
+    # A FrozenDict is walked, too: it may lie so deep here that the whole exceeds LEVELS.
     items = {key: _frozen(item, levels) for key, item in value.items()}
     if isinstance(value, FrozenDict):
         return value

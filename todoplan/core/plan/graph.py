@@ -44,8 +44,10 @@ def path_between(tasks: Tasks, start: str, goal: str) -> tuple[str, ...]:
         return (start,)
     down: _Trail = {start: None}
     up: _Trail = {goal: None}
+    # No recursion: pydantic-ai-todo and pydantic-ai-harness raise RecursionError on a long chain.
     ahead, behind = deque([start]), deque([goal])
     sides = (ahead, down, up, _blocks), (behind, up, down, _blocked_by)
+    # A side that has run out has seen all that it can reach: there is no way.
     while ahead and behind:
         for queue, seen, other, ends in sides:
             here = queue.popleft()

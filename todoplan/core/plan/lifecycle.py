@@ -70,6 +70,7 @@ TABLE: dict[tuple[Status, Action], Move] = {
     (_X, Action.RESET): Move(_P, Kind.REOPEN),
 }
 
+# Commands name the status that they want, as every peer's tool does; the table has actions.
 ACTION_TO: dict[Status, Action] = {
     _P: Action.RESET,
     _I: Action.START,

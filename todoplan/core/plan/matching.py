@@ -24,6 +24,7 @@ def normalised(text: str) -> str:
 
 
 def _normalised(text: str) -> str:
+    # A text of marks alone ("???") stays as it is: all such would be alike.
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return _NOISE.sub(" ", plain.casefold()).strip() or text
 
@@ -65,6 +66,8 @@ def _by_text(
     found: list[Task | None],
     key: Callable[[str], str],
 ) -> None:
+    # Equal lines keep a task each: Roo gives them one id, Hermes all lines that have none. A deque,
+    # since thousands of equal lines would take quadratic time from the front of a list.
     same: defaultdict[str, deque[Task]] = defaultdict(deque)
     for task in left.values():
         same[key(task.subject)].append(task)

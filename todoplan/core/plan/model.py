@@ -52,6 +52,7 @@ class Status(StrEnum):
     Where a task stands. "Blocked" is derived from edges and never stored.
     """
 
+    # pydantic-ai-todo stores "blocked": once the blockers were done, nothing ever took it back.
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
@@ -153,6 +154,7 @@ def _is(kind: FieldKind, *, editable: bool = False) -> dict[str, Any]:
     return {"kind": kind, "editable": editable}
 
 
+# No slot for weak references: it would forbid the class swap of `fast_constructor`.
 @attrs.frozen(weakref_slot=False, repr=False)
 class Task:
     """
@@ -196,6 +198,7 @@ class Task:
         metadata=_is(FieldKind.METADATA, editable=True),
         default=EMPTY,
         converter=as_metadata,
+        # `freeze` leaves alone what is no JSON, such as a set, and that may have no hash.
         hash=False,
     )
     created_at: datetime | None = attrs.field(
@@ -248,6 +251,7 @@ class Task:
 
 _IN_PROGRESS, _COMPLETED = Status.IN_PROGRESS, Status.COMPLETED
 _MutableTask = mutable_variant(Task)  # a change of status makes a copy: it is the hot path
+# One call in C for all fifteen fields.
 _values = attrgetter(*(field.name for field in attrs.fields(Task)))
 
 TASK_FIELDS: dict[str, TaskField] = {

@@ -64,6 +64,7 @@ COLUMN = {status: column for column, status in enumerate(Status)}
 """Where in the counts each status stands."""
 
 
+# No eq of attrs: equal plans may lie in other slots, by how each came about.
 @attrs.frozen(eq=False, repr=False, weakref_slot=False, kw_only=True)
 class Plan:
     """
@@ -102,6 +103,7 @@ class Plan:
         return self.counts.total
 
     def __iter__(self) -> Iterator[Task]:
+        # In C: only a gap is false, since a task has neither a length nor a truth of its own.
         return filter(None, self._tasks)
 
     def ready(self) -> Iterator[Task]:
@@ -135,6 +137,7 @@ class Plan:
         """
         return self._waiting.chunks()
 
+    # Lazy: most callers want the first of what may be 100,000 ready tasks.
     # A gap's bit is never set: the sets name tasks only. The check is for the type checker.
     def _at(self, slots: int) -> Iterator[Task]:
         return (task for slot in positions(slots) if (task := self._tasks[slot]) is not None)

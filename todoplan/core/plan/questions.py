@@ -44,6 +44,8 @@ def unresolved_blockers(plan: Plan, task: Task) -> tuple[str, ...]:
     """
     Return the ids that the task still waits for: its edges less the resolved ones.
     """
+    # Law 7: a resolved blocker stays an edge and is left out here. AgentScope takes the edge out
+    # when the blocker completes, and a blocker that is reopened then blocks nobody.
     if not plan.waits_for(task.id):
         return ()
     return tuple(task_id for task_id in task.blocked_by if not plan[task_id].status.resolved)

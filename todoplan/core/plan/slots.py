@@ -41,13 +41,16 @@ def number_of(task_id: str) -> int:
     try:
         return _numbers[task_id]
     except (KeyError, TypeError):
+        # What has no hash is no text, and as_id says so.
         as_id(task_id)
+    # ASCII, since full-width digits are decimal as well: one task would have two ids.
     if len(task_id) > _LONGEST_ID or not (task_id.isascii() and task_id.isdecimal()):
         return 0
     if task_id[0] == "0":
         return 0
     number = int(task_id)
     if number <= _KEPT:
+        # A plain text as key: one of a subclass would be kept alive, and hash as it likes.
         _numbers[str(number)] = number
     return number
 
@@ -61,6 +64,7 @@ class Layout:
     changes nothing here. `placed` holds those whose order a whole-list write has changed.
     """
 
+    # Versions share this dict: after `of` nothing writes to it.
     placed: dict[str, int] = attrs.Factory(dict)
     base: int = 0
     first: int = 1
@@ -74,6 +78,7 @@ class Layout:
             if slot is not None:
                 return slot
         number = number_of(task_id)
+        # -1 reads as the fill of every vector, so an unknown id needs no branch in any caller.
         return self.base + number - self.first if number >= self.first else -1
 
     @classmethod

@@ -43,6 +43,7 @@ _Member = TypeVar("_Member", bound=StrEnum)
 Several = tuple[T, ...] | list[T] | AbstractSet[T] | Iterator[T]
 """What may be given where a tuple is kept: any iterable that is not a text."""
 
+# What was given by mistake may be a whole plan, or a megabyte.
 _short = Repr()
 _short.maxstring = _short.maxother = 80
 _short.maxlevel = 1
@@ -52,6 +53,7 @@ def short_repr(value: object, *, kind: bool = True) -> str:
     """
     Return a short repr of the value, for error messages with its type (`kind`) behind it.
     """
+    # A member is shown as its word, which is what one would write.
     plain = str.__str__(value) if isinstance(value, StrEnum) else value
     return f"{_short.repr(plain)} ({type(value).__name__})" if kind else _short.repr(plain)
 

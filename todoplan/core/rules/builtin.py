@@ -31,6 +31,7 @@ _rule = registering(_HERE)
 _STARTED = moves([Status.IN_PROGRESS])
 _COMPLETED = moves([Status.COMPLETED])
 _REOPENED = moves(of=[Status.COMPLETED])
+# From the table, so that a new status or action is heeded without a change here.
 _JUMPED: set[Trigger] = {
     (old, move.target) for (old, _), move in TABLE.items() if move.kind is Kind.JUMP
 }
@@ -98,6 +99,8 @@ def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
     """
     Return the tasks that came to a status, and stand there now, while they wait for others.
     """
+    # By the plan after the whole command: pydantic-ai-todo goes step by step, and so refuses the
+    # hand-off {complete a, start b} that it advertises.
     arrived: list[str] = []
     for event in change.events:
         if type(event) is StatusChanged and event.new is to:
@@ -116,6 +119,7 @@ def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
     return tuple(found)
 
 
+# EdgeAdded instead of TaskCreated: a new task that waits for another has an edge event, too.
 @_rule(*_STARTED, EdgeAdded, presets={"agentscope": "warn"})
 def _blocked_start(change: Change) -> Iterable[Problem]:
     return _blocked(change, Status.IN_PROGRESS, "blocked_start")
@@ -128,6 +132,7 @@ def _blocked_complete(change: Change) -> Iterable[Problem]:
 
 @_rule(TaskDeleted, PlanCleared, presets={"default": "warn"})
 def _dropped_open_items(change: Change) -> Iterable[Problem]:
+    # True as well where nothing was written: who deletes tasks by id has named them.
     if all(write.clear for write in change.writes()):
         return ()
     dropped = tuple(task.id for task in change.removed() if not task.status.resolved)

@@ -40,6 +40,7 @@ def _duplicate_content(change: Change) -> Iterator[Problem]:
     written = {normalised(task.subject) for task in _anew(change, "subject")}
     if not written:
         return
+    # The one rule that reads the whole plan, hence only where a subject was written.
     texts = Counter(normalised(task.subject) for task in change.after)
     for text in written:
         if texts[text] > 1:
@@ -127,6 +128,7 @@ def _large_metadata(change: Change) -> Iterator[Problem]:
     limits = change.limits
     for task in _anew(change, "metadata"):
         text = _JSON.encode(task.metadata)
+        # Models send half a surrogate pair, which plain UTF-8 refuses.
         size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
         # The signs in the text bound keys and levels from above: most metadata needs no walk.
         few = text.count(":") <= limits.metadata_keys
@@ -143,6 +145,7 @@ def _large_metadata(change: Change) -> Iterator[Problem]:
                 yield Problem("max_metadata", (task.id,), seen=seen, legal=str(limit))
 
 
+# What JSON cannot hold is measured by its str here; the codec refuses it, with its path.
 def _jsonable(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
@@ -174,6 +177,7 @@ def _max_edges(change: Change) -> Iterator[Problem]:
         if type(event) is EdgeAdded:
             linked[event.blocked] = None
         elif type(event) is TaskCreated:
+            # In `inspect` every task is created, its edges with it.
             linked[event.task.id] = None
         elif type(event) is PlanRestored:
             for task in event.tasks:

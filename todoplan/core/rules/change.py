@@ -104,6 +104,7 @@ class Change:
             elif type(event) is PlanCleared:
                 ids.extend(event.task_ids)
         tasks = filter(None, map(self.before.get, ids))
+        # A later command of the same batch may have brought it back.
         return tuple(task for task in tasks if task.id not in self.after)
 
 
@@ -111,5 +112,6 @@ def _writes(command: Command | None) -> Iterator[WriteTodos]:
     if isinstance(command, WriteTodos):
         yield command
     elif isinstance(command, Batch):
+        # Batches nest no deeper than LEVELS, so this may recurse.
         for part in command.commands:
             yield from _writes(part)

@@ -20,6 +20,7 @@ TEXTS = tuple(
 
 
 def _must_be_a_count(_: object, field: "attrs.Attribute[int]", value: Any) -> None:
+    # Not isinstance: True is an int.
     if type(value) is not int or value < 0:
         msg = f"{short_repr(value)} is no limit; write a number from 0 on, such as {field.name}=50"
         raise PlanError(msg, seen=value)
@@ -42,6 +43,7 @@ class Limits:
     `history` counts the events of a plan's life, which is its revision.
     """
 
+    # Against exhaustion: a model that runs away meets a refusal in words, not a full disk.
     items: int = _at_most(10_000)
     open_items: int = _at_most(2_000)
     subject: int = _at_most(500)

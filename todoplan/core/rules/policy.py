@@ -22,11 +22,13 @@ from todoplan.errors import PlanError
 
 __all__ = ["Policy", "RuleSettings", "Severity", "inspect", "judge"]
 
+# Bounded: a batch may bring any set of triggers, and a preset lives as long as the program.
 _MOST_KEPT = 256
 _ERROR = Severity.ERROR
 _Rated = tuple[tuple[Rule, Severity], ...]
 
 
+# Spelled out for type checkers, so that a misspelled rule is an error; a test compares it to RULES.
 class RuleSettings(TypedDict, total=False):
     """
     What `Policy.but` takes: for each rule how it is taken, and for some a number instead.
@@ -131,6 +133,7 @@ class Policy:
         return found
 
     def _work_out(self, triggers: AbstractSet[Trigger]) -> _Rated:
+        # A command without events is what `no_op_write` is on.
         happened = triggers or {NoneType}
         on = (entry for entry in self.rules if entry[1] is not Severity.OFF)
         return tuple(entry for entry in on if entry[0].heeds(happened))
@@ -231,6 +234,7 @@ def _problems(rule: Rule, answer: Any) -> tuple[Problem, ...]:
     try:
         found: tuple[Any, ...] = tuple(answer)
     except TypeError:
+        # An answer that can be iterated: then the check itself has raised, for its author to see.
         _must_be(Iterable, answer, rule)
         raise
     for each in found:
@@ -251,6 +255,7 @@ def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
     """
     Return where a plan as it stands breaks the rules about plans that the policy has at error.
     """
+    # As if from nothing: rules that look only at what is new then see every task.
     created: Iterable[TaskCreated] = map(TaskCreated, plan)
     change = Change(Plan(), plan, None, tuple(created), policy.limits)
     return tuple(

@@ -99,6 +99,7 @@ class Rule:
         """
         Say whether something among what happened can break the rule.
         """
+        # A rule of a user's own may name the class instead of all moves.
         moved = StatusChanged in self.on and any(type(trigger) is tuple for trigger in triggers)
         return moved or not self.on or not self.on.isdisjoint(triggers)
 
