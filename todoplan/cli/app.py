@@ -91,7 +91,7 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     """
     if as_json and as_markdown:
         _refuse("give --json or --markdown, not both")
-    if sample is bool(paths):
+    if sample is bool(paths):  # both, or neither
         _refuse("give recordings or directories of them, or else --sample")
     form: Form = "json" if as_json else "markdown" if as_markdown else "text"
     options, screen = ReplayOptions(form, policy, dialect, together), Screen()
@@ -99,6 +99,7 @@ def _replay(  # noqa: PLR0913 - an argument for each option
 
 
 def _refuse(reason: str) -> NoReturn:
+    # typer ends with 2 for it, the code of whatever was asked for wrongly.
     raise typer.BadParameter(reason)
 
 

@@ -96,6 +96,7 @@ def count_recording(replay: Replay) -> RecordingCounts:
     )
 
 
+# Minus: the largest first. A recording without a time comes last.
 SORTS: dict[str, Callable[[RecordingCounts], Any]] = {
     "name": lambda each: each.file,
     "calls": lambda each: -each.calls,

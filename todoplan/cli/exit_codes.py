@@ -26,6 +26,7 @@ def exit_with(job: Callable[[], int]) -> NoReturn:
     """
     try:
         code = job()
+        # That a pipe is closed shows when the buffer is written: here it can still be answered.
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = INTERRUPTED

@@ -59,6 +59,7 @@ def expand(paths: Iterable[Path]) -> Iterator[Input]:
 
 
 def _below(directory: Path) -> Iterator[Path]:
+    # Links to directories are not followed: they may form a loop.
     for folder, folders, names in os.walk(directory):
         # In place: os.walk goes on with these, in this order, so output is the same each time.
         folders[:] = sorted(name for name in folders if _is_walked(Path(folder, name)))
@@ -68,6 +69,7 @@ def _below(directory: Path) -> Iterator[Path]:
 
 
 def _is_walked(directory: Path) -> bool:
+    # A virtual environment may have any name; this file makes it one.
     return directory.name not in _NOT_WALKED and not (directory / "pyvenv.cfg").exists()
 
 
@@ -150,6 +152,7 @@ class Run:
         """
         Replay the files in order and hand each replay to `each`, which consumes it.
         """
+        # All names first: the bar needs the sum of their sizes.
         found = tuple(inputs)
         sizes = [source.size for source in found]
         with self.screen.ticker(sum(sizes)) as ticker:

@@ -34,7 +34,7 @@ __all__ = ["DIALECTS", "detect", "is_planning_tool", "read", "recognise"]
 DIALECTS: Mapping[str, DialectReader] = {
     reader.name: reader
     for reader in (
-        own.READER,
+        own.READER,  # says what it is in its first bytes
         codex.READER,
         copilot.READER,
         entire.READER,
@@ -82,6 +82,7 @@ def recognise(
         msg = f"{path}: there is no dialect {dialect!r}; choose one of {', '.join(DIALECTS)}"
         raise ReadError(msg, file=str(path))
     candidates = tuple(DIALECTS.values()) if dialect is None else (DIALECTS[dialect],)
+    # Form before dialect: probes are made on demand, and a later one may read the whole file.
     for probe in probes(source):
         for reader in candidates:
             if reader.recognises(probe):

@@ -20,22 +20,22 @@ OWN_TOOL = "plan"
 
 PLANNING_TOOLS = (
     "TodoWrite",
-    "TodoRead",
+    "TodoRead",  # gone from Claude Code (claude-code#7079); OpenCode's `todoread` is not
     "TaskCreate",
     "TaskGet",
     "TaskList",
     "TaskUpdate",
-    "update_plan",
-    "write_todos",
-    "read_todos",
-    "todo_write",
+    "update_plan",  # Codex
+    "write_todos",  # LangChain, DeepAgents, DeerFlow, Gemini, pydantic-ai-todo
+    "read_todos",  # pydantic-ai-todo
+    "todo_write",  # Qwen, Grok, Goose; with `merge` Cursor
     "todo_read",
-    "task_tracker",
-    "SetTodoList",
-    "todos",
-    "manage_todo_list",
-    "update_todo_list",
-    "task_progress",
+    "task_tracker",  # OpenHands
+    "SetTodoList",  # Kimi
+    "todos",  # Crush
+    "manage_todo_list",  # VS Code
+    "update_todo_list",  # Roo
+    "task_progress",  # Cline: an argument of its other tools
     OWN_TOOL,
 )
 
@@ -48,8 +48,10 @@ _KNOWN = {_bare(name): name for name in PLANNING_TOOLS}
 # Claude Code's TodoWrite, OpenCode's todowrite and Qwen's todo_write take the same list.
 _KNOWN["todowrite"], _KNOWN["todoread"] = "TodoWrite", "TodoRead"
 
+# Greedy: of several namespaces (`mcp__server__tool`) the last separator counts.
 _PREFIX = re.compile(r"^.*(?:__|[./:])")
 _NAMES = tuple(name.encode() for name in _KNOWN if name != OWN_TOOL)
+# Each name holds one of these: three searches settle a line that is about something else.
 _STEMS = (b"todo", b"task", b"plan")
 # "plan" is also a key of many lines: as a name it is a value, or called in a script.
 _OWN_NAME = re.compile(rb"plan\\*[\"'](?!\s*\\*:)|\.\s*plan(?:\s|\\[nrt])*\(")
@@ -83,6 +85,7 @@ def may_plan(tool: str, arguments: Mapping[str, Any] | str) -> bool:
     if name != OWN_TOOL or not arguments:
         return name is not None
     if isinstance(arguments, str):
+        # A text here is JSON that broke, perhaps cut: one of our keys in it is enough.
         return _OWN_KEY.search(arguments) is not None
     return not _OWN_KEYS.isdisjoint(arguments)
 

@@ -70,6 +70,7 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
     from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
 
     store = FileStore(served.file) if served.file else MemoryStore()
+    # A damaged file or a bad id fails here, not in the client's first call.
     store.load(served.plan_id)
     server = mcp.make_server(
         _toolbox(served, screen),
@@ -78,6 +79,7 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
         structured=served.structured,
     )
     if address is None:
+        # A thread reads stdin and waits for the next line: at Ctrl-C asyncio would wait for it.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         return mcp.serve_stdio(server)
     access = mcp.Access.at(address.host, os.environ.get(TOKEN), address.names)

@@ -60,6 +60,7 @@ def _load(path: Path, plan_id: str | None) -> Plan:
 
 def _read(path: Path) -> bytes:
     with path.open("rb") as file:
+        # One more than the limit: a file that is too large is not read to its end.
         document = file.read(LIMIT + 1)
     if len(document) > LIMIT:
         msg = f"{path} is larger than {LIMIT} bytes, which no plan document is"

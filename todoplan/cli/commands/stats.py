@@ -144,4 +144,5 @@ def _document(counted: list[RecordingCounts], policy: str, run: Run) -> str:
         "totals": attrs.asdict(totals(counted)),
         "findings": [attrs.asdict(share) for share in finding_shares(counted)],
     }
+    # Two objects as one: without the brace between them.
     return f"{line(head)[:-1]}, {tail(run)[1:]}\n"

@@ -61,6 +61,7 @@ class JsonPrinter:
         Write what stands before the recordings.
         """
         head = line({"format": FORMAT, "version": VERSION, "policy": self.policy})
+        # Without its closing brace: the object goes on as recordings are read.
         self.screen.write(f'{head[:-1]}, "recordings": [')
 
     def recording(self, replay: Replay) -> None:

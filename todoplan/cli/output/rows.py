@@ -53,6 +53,7 @@ def event_phrases(events: Iterable[Event], plan: Plan) -> tuple[str, ...]:
 
 
 def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:
+    # Tasks in another order: no task is named.
     if ids == ("",):
         return verb
     only = plan.get(ids[0]) if len(ids) == 1 else None
@@ -64,6 +65,7 @@ def _changes(event: Event) -> Iterator[tuple[str, str]]:  # noqa: C901 - a case 
     match event:
         case TaskCreated(task):
             yield "created", task.id
+            # Models write items that are started or completed already.
             if task.status is not Status.PENDING:
                 yield _MOVES[task.status], task.id
         case StatusChanged(task_id, old, new):

@@ -51,12 +51,15 @@ class Screen:
         """
         coming = iter(rows)
         while batch := tuple(islice(coming, _AT_ONCE)):
+            # Not wrapped: rich would do it at 80 columns where there is no terminal. As `Text`,
+            # brackets in a title are no markup.
             self.out.print(Text("\n").join(batch), soft_wrap=True)
 
     def write(self, text: str) -> None:
         """
         Print as it is, without wrapping: for programs.
         """
+        # `print` would read brackets as markup, and wrap.
         self.out.out(text, end="", highlight=False)
 
     def complain(self, text: str) -> None:

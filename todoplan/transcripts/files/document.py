@@ -36,6 +36,7 @@ DEEPEST = 1000
 _STRING_END = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _STRING = re.compile(b'"' + _STRING_END.pattern, re.DOTALL)
 _OPENING = b"[{"
+# `translate` drops what is no bracket without a loop in Python over each byte of a document.
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
@@ -66,6 +67,7 @@ class Nesting:
         """
         brackets = self._outside_strings(chunk).translate(None, _NOT_BRACKETS)
         opened = sum(brackets.count(mark) for mark in (b"[", b"{"))
+        # The sum is an upper bound: brackets are walked one by one only where it is passed.
         if self._depth + opened > DEEPEST and self._deepest(brackets) > DEEPEST:
             msg = f"nested more than {DEEPEST} levels deep"
             raise ValueError(msg)
@@ -81,6 +83,7 @@ class Nesting:
         if self._in_string:
             end = _STRING_END.match(text)
             if not end:
+                # It may escape the first byte of the next chunk: no more has to be kept.
                 self._carried = b"\\" if _ends_escaping(text) else b""
                 self.unfinished += len(chunk)
                 return b""
@@ -99,9 +102,9 @@ def _ends_escaping(text: bytes) -> bool:
 
 LISTS = frozenset(
     {
-        "",
+        "",  # the document is the list
         "messages",
-        "values.messages",
+        "values.messages",  # the state of a LangGraph thread
         "values.values.messages",
         "state.messages",
         "outputs.messages",
@@ -127,6 +130,7 @@ class Utf8Stream:
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
+        # Bad bytes become lone surrogates, which UTF-8 text never holds: so they are noticed.
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
         self._nesting = Nesting()
         self.repaired = False
@@ -139,6 +143,7 @@ class Utf8Stream:
             ValueError: the document nests too deeply to be parsed.
 
         """
+        # ijson reads nothing at first, to learn from its type whether the stream has bytes.
         if size == 0:
             return b""
         # A lexer begins an unfinished string anew with each piece it is handed. A string of 200 MB
@@ -146,6 +151,7 @@ class Utf8Stream:
         # twice.
         while raw := self._stream.read(max(size, self._nesting.unfinished)):
             self._nesting.check(raw)
+            # Part of a character is no text yet, and an empty answer would mean the end.
             if text := self._decoder.decode(raw):
                 return self._encode(text)
         return self._encode(self._decoder.decode(b"", final=True))
@@ -169,6 +175,7 @@ def find_list(source: Source) -> str | None:
     ijson = _ijson()
     with source.open() as stream:
         try:
+            # Events only: what stands before the list may be large, and is not built.
             for prefix, event, _ in ijson.parse(Utf8Stream(stream), use_float=True):
                 if event == "start_array" and prefix in LISTS:
                     return f"{prefix}.item" if prefix else "item"
@@ -238,6 +245,7 @@ def _reason(error: Exception) -> str:
 
 
 def _ijson() -> Any:
+    # Imported where it is needed: recordings in lines are read without it.
     try:
         return importlib.import_module("ijson")
     except ImportError as error:

@@ -20,6 +20,7 @@ _ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "undefined": None}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+# Each level is two frames: Python's limit of 1,000 stays far away.
 _DEEPEST = 50
 
 
@@ -77,10 +78,12 @@ def _scalar(text: str, at: int) -> tuple[Any, int]:
     found = _NAME.match(text, at)
     if found and found[0] in _WORDS:
         return _WORDS[found[0]], found.end()
+    # What is computed (a variable, a call) is known only to who runs the script: it stays text.
     raise _NotAValueError
 
 
 def _number(literal: str) -> int | float:
+    # int() refuses more than 4,300 digits, float() takes any number of them.
     if re.fullmatch(r"[-+]?\d{1,300}", literal):
         return int(literal)
     return float(literal)
@@ -128,6 +131,8 @@ def _separator(text: str, at: int, closing: str) -> int:
 def _unquoted(literal: str) -> str:
     if literal[0] == "`" and "${" in literal:
         raise _NotAValueError
+    # JavaScript may escape a character beyond the BMP as two halves: UTF-16 joins them, and a half
+    # that is alone becomes U+FFFD.
     text = _ESCAPE.sub(_unescaped, literal[1:-1])
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -137,6 +142,7 @@ def _unescaped(found: re.Match[str]) -> str:
     if len(escape) > 1 and escape[0] in "ux":
         code = int(escape[1:].strip("{}"), 16)
         return chr(code) if code <= sys.maxunicode else "\ufffd"
+    # A backslash at the end of a line goes on in the next one.
     return "" if escape in {"\n", "\r\n"} else _SHORT.get(escape, escape)
 
 
@@ -146,6 +152,7 @@ def _balanced(text: str, at: int) -> int:
     """
     awaited = [")"]
     while at < len(text):
+        # A bracket in a task's text closes nothing.
         if found := _STRING.match(text, at):
             at = found.end()
             continue

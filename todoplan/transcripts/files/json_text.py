@@ -7,6 +7,7 @@ from typing import Any
 
 __all__ = ["NotJsonError", "parse_json", "parse_values"]
 
+# `raw_decode` can go on behind a value; `json.loads` refuses text that has a second one.
 _DECODER = json.JSONDecoder()
 # Whole pairs are matched to be left alone: only the first group is half of one.
 _ESCAPE = re.compile(
@@ -59,12 +60,14 @@ def parse_values(text: str) -> Iterator[Any]:
 def _one(text: str, start: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, start)
+    # Python sets this limit: about 1,000 levels on 3.11, while 3.14 parses 100,000.
     except RecursionError as error:
         msg = "nested too deeply"
         raise NotJsonError(msg) from error
     except json.JSONDecodeError as error:
         msg = f"{error.msg} at character {error.pos + 1}"
         raise NotJsonError(msg) from error
+    # Python refuses integers of more than 4,300 digits.
     except ValueError as error:
         msg = str(error).partition("\n")[0]
         raise NotJsonError(msg) from error
@@ -76,6 +79,7 @@ def _skip_space(text: str, start: int) -> int:
 
 
 def _whole_pairs(text: str) -> str:
+    # The substitution calls a function for each escape: only texts with a surrogate pay for it.
     if not _SURROGATE.search(text):
         return text
     return _ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], text)

@@ -59,6 +59,7 @@ def physical_lines(source: Source) -> Iterator[PhysicalLine | BadLine]:
     with source.open() as stream:
         pieces = iter(lambda: stream.readline(source.limit + 1), b"")
         for number, raw in enumerate(pieces, 1):
+            # One byte more than the limit is asked for: the newline of a line that just fits.
             if len(raw) > source.limit and not raw.endswith(b"\n"):
                 _skip_rest(stream)
                 yield BadLine(number, f"longer than {source.limit} bytes; skipped")
@@ -137,6 +138,7 @@ def repair_utf8(raw: bytes) -> tuple[str, bool]:
     """
     Give the text of these bytes with U+FFFD for each byte that is not UTF-8, and whether none was.
     """
+    # `errors="replace"` alone would not say whether anything was replaced.
     try:
         return raw.decode(), True
     except UnicodeDecodeError:

@@ -11,6 +11,7 @@ from todoplan.transcripts.files.source import Source
 __all__ = ["Block", "blocks"]
 
 _FENCE = "```"
+# A fence that is never closed would take the rest of the file into memory.
 _LARGEST = 16 * 1024 * 1024
 
 

@@ -17,6 +17,7 @@ __all__ = ["Probe", "probes"]
 # A session may begin with many lines that say nothing (summaries, snapshots, settings).
 _SAMPLE_LINES = 200
 _SAMPLE_MESSAGES = 40
+# Images in base64 make lines of many MB: a count of lines alone bounds nothing.
 _SAMPLE_BYTES = 16 * 1024 * 1024
 _HEAD_BYTES = 256 * 1024
 
@@ -57,6 +58,7 @@ def _kinds(source: Source, start: str) -> tuple[_Look, ...]:
     # The likeliest form first: to find that a document has no list of messages is to read it all.
     if start == "[":
         return (_document,)
+    # Neither: a log in Markdown, or lines of which the first is damaged.
     if start != "{":
         return (_text, _lines)
     return (_lines, _document) if _has_objects_in_lines(source) else (_document, _lines)
@@ -64,6 +66,7 @@ def _kinds(source: Source, start: str) -> tuple[_Look, ...]:
 
 def _head(source: Source) -> str:
     with source.open() as stream:
+        # The cut may fall within a character.
         text = stream.read(_HEAD_BYTES).decode("utf-8-sig", "replace")
         more = text
         while more and not more.strip():

@@ -57,11 +57,13 @@ class ByteStream:
     def _attempt(self, take: Callable[[int], bytes], size: int) -> bytes:
         try:
             return take(size)
+        # A gzip cut short is an EOFError, a damaged one a zlib.error, a damaged zip a BadZipFile.
         except (OSError, EOFError, ValueError, zlib.error, BadZipFile) as error:
             raise unreadable(self._path, error) from error
 
     def _report(self, data: bytes) -> bytes:
         self._unreported += len(data)
+        # At the end too: the counts add up to the whole file.
         if self._unreported >= _REPORT_EVERY or not data:
             self._on_bytes(self._unreported)
             self._unreported = 0
@@ -95,6 +97,7 @@ class Source:
         """
         try:
             file = self.path.open("rb", buffering=_BUFFER)
+        # A ValueError is a NUL in the name.
         except (OSError, ValueError) as error:
             raise unreadable(self.path, error) from error
         with file:

@@ -13,6 +13,7 @@ __all__ = ["SUFFIXES", "Bytes", "is_recording_name", "unpacked"]
 SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".md", ".log"})
 """What files of recordings end in; packed ones have `.gz` or `.zip` behind it, or instead."""
 
+# The second start of a zip is that of an archive with nothing in it.
 _GZIP, _ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -69,9 +70,11 @@ def unpacked(file: Any, path: Path) -> Bytes:
         ReadError: an archive that holds no recording, or several.
 
     """
+    # Peeked at, not read: whoever reads next needs these bytes as well.
     start = file.peek(4)[:4]
     if start.startswith(_GZIP):
         inner = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file, mode="rb")))
+        # Once more: what was packed may be UTF-16.
         return unpacked(inner, path)
     if start in _ZIP:
         return unpacked(_only_member(file, path), path)
@@ -89,6 +92,7 @@ def _only_member(file: IO[bytes], path: Path) -> Any:
         ]
         if len(names) == 1:
             return io.BufferedReader(cast("io.RawIOBase", archive.open(names[0])))
+    # A member with a password is a RuntimeError, a compression unknown here a NotImplementedError.
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         msg = f"cannot read {path}: {error}"
         raise ReadError(msg, file=str(path)) from error

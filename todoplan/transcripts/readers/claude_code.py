@@ -84,6 +84,7 @@ class Sidechains:
     def _root(self, fields: Mapping[str, Any]) -> str:
         own, parent = id_of(fields.get("uuid")), id_of(fields.get("parentUuid"))
         lane = self._lanes.get(parent, _UNKNOWN)
+        # 1.x gives a subagent no id: the first line of its chain, which has no parent, names it.
         if own and not parent:
             lane = f"{_UNKNOWN}-{own[:8]}"
         self._lanes[own] = lane
@@ -98,6 +99,7 @@ def _named(value: Any) -> str:
 
 
 _ids = ids_under(b"tool_use_id")
+# Claude Code writes no blank behind a colon; a copy that json.dumps wrote has one.
 _SPOKEN = (b'"role":"user"', b'"role": "user"')
 # What the program writes in the person's name: hooks, slash commands, and what commands put out.
 _NOT_SAID = (
@@ -145,6 +147,7 @@ def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
             mentions_tool(raw)
             or b"compact_boundary" in raw
             or b"task_reminder" in raw
+            # Answers of tools have the role user too.
             or (b'"tool_result"' not in raw and any(mark in raw for mark in _SPOKEN))
             or b'"isSidechain":true' in raw
             or b'"isSidechain": true' in raw
@@ -161,6 +164,7 @@ def _of_record(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
     speaker = sidechains.speaker(fields)
     if fields.get("subtype") == "compact_boundary":
         at = parse_time(fields.get("timestamp"))
+        # A resumed session holds copies of lines, with the same uuid.
         once = id_of(fields.get("uuid"))
         yield Seen(Compaction(record.line, speaker.lane, at), once=once)
     elif mapping(fields.get("attachment")).get("type") == "task_reminder":
@@ -215,6 +219,7 @@ def _seen(entry: _Entry, block: Mapping[str, Any], number: int) -> Seen:
         call_id=call_id,
         at=parse_time(entry.at),
     )
+    # Without an id, the line and the place of the block in it tell whether a call is a copy.
     return Seen(call, call_id, call_id or (line_id and f"{line_id}#{number}"))
 
 

@@ -25,11 +25,13 @@ from todoplan.transcripts.tools import canonical_tool, mentions_tool
 __all__ = ["READER"]
 
 _ENVELOPES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+# Old rollouts have no envelope around these.
 _BARE = {"function_call", "function_call_output", "custom_tool_call"}
 _ids = ids_under(b"call_id")
 _CALLING = re.compile(rb'"(?:function|custom_tool)_call"')
 # Codex flags no refusal: whatever else `update_plan` answers is one.
 _TERSE, _DONE = "update_plan", "Plan updated"
+# Nor does it flag a script that failed; one that went well says "Script completed".
 _FAILED_SCRIPT = ("Script failed", "Script error", "Script terminated")
 
 
@@ -97,10 +99,12 @@ def _seen(
         tool=name,
         arguments=arguments,
         line=record.line,
+        # No line says which message it was part of.
         turn=turn_of(record.line),
         call_id=call_id,
         at=parse_time(record.value.get("timestamp")),
     )
+    # The calls of one script share its id: the number keeps them apart.
     return Seen(call, call_id, call_id and f"{call_id}#{number}")
 
 

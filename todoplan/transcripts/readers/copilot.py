@@ -33,11 +33,15 @@ from todoplan.transcripts.readers.shared.values import (
 __all__ = ["READER"]
 
 _SQL, _WRITE = "sql", "todo_write"
+# An interrupted session leaves calls without an answer.
 _MOST_WAITING = 256
+# A recursive query may have no end: SQLite asks every 1,000 steps whether to go on.
 _MOST_STEPS = 1_000_000
+# zeroblob() and replace() make huge values in short queries.
 _MOST_BYTES = 1_000_000
 # To find where statements end takes time that grows with the square of a query full of semicolons.
 _LONGEST_QUERY = 20_000
+# Neither ATTACH nor PRAGMA, which reach files and the schema, nor CREATE and DROP.
 _ALLOWED = {
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
@@ -55,7 +59,9 @@ CREATE TABLE todo_deps (todo_id TEXT, depends_on TEXT, PRIMARY KEY (todo_id, dep
 
 
 def _database() -> sqlite3.Connection:
+    # Autocommit: Python would open transactions of its own around those of the model.
     database = sqlite3.connect(":memory:", isolation_level=None)
+    # Before the authorizer, under which nothing can be created.
     database.executescript(_TABLES)
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     database.set_authorizer(
@@ -79,6 +85,7 @@ class _Session:
         match fields.get("type"):
             case "user.message":
                 yield PersonSpoke(record.line, at=at)
+            # `hook.start` lines show the same calls once more.
             case "assistant.message":
                 for request in mappings(data.get("toolRequests")):
                     yield from self._asked(record, data, request, at)
@@ -91,6 +98,7 @@ class _Session:
         name, call_id = string(request.get("name")), id_of(request.get("toolCallId"))
         arguments = arguments_of(request.get("arguments"))
         query = arguments.get("query") if isinstance(arguments, Mapping) else None
+        # The tool serves any table: only what names this one is about the plan.
         if name != _SQL or not isinstance(query, str) or "todos" not in query:
             yield OtherCall(name, record.line)
         elif len(self.waiting) < _MOST_WAITING:
@@ -127,6 +135,7 @@ class _Session:
             return
 
     def _rows(self) -> list[dict[str, str]]:
+        # Our own query must not end for the steps that the recorded one took.
         self.database.set_progress_handler(None, 0)
         found = self.database.execute("SELECT id, title, status FROM todos ORDER BY rowid")
         return [

@@ -58,7 +58,7 @@ def _seen(record: Record, block: Mapping[str, Any]) -> Seen:
 
 def _result(value: Any) -> CallResult | None:
     if not isinstance(value, dict):
-        return None
+        return None  # some calls have none
     text = content_text(value.get("output"))
     return CallResult(text, value.get("status") == "error" or is_refusal(text))
 

@@ -37,6 +37,7 @@ from todoplan.transcripts.tools import is_planning_tool
 
 __all__ = ["READER"]
 
+# Ids are `<tool>-<epoch ms>-<hex>`: `/chat share` has no other time.
 _STAMP = re.compile(r"[-_](\d{13})[-_]")
 _REMEMBERED = 64
 
@@ -71,6 +72,7 @@ class _Pairs:
             yield OtherCall(name, line)
             return
         call_id = id_of(call.get("id"))
+        # Keys of ours begin with a blank: `answered` gives only these by name.
         key = call_id or f" {next(self._numbers)}"
         self._open.append((key, name))
         yield Seen(
@@ -234,6 +236,7 @@ def _of_messages(source: Source) -> Iterator[Signal]:
 
 
 def _of_message(record: Record, pairs: _Pairs) -> Iterator[Signal]:
+    # In the API the response of a tool has the role user too: a person writes text.
     if record.value.get("type") == "user" or (
         record.value.get("role") == "user"
         and any("text" in part for part in mappings(record.value.get("parts")))
@@ -259,6 +262,7 @@ def _of_session(record: Record, call: Mapping[str, Any]) -> Seen:
         at=at,
         result=result,
     )
+    # Call and result stand together: nothing is waited for.
     return Seen(planning, once=call_id)
 
 

@@ -27,6 +27,7 @@ from todoplan.transcripts.tools import may_plan
 
 __all__ = ["exchanges"]
 
+# A prompt that differs in every request must not make lanes without end.
 _MOST_LANES = 1000
 # Environment and date stand further down in a prompt; its beginning says whose it is.
 _TELLING = 500
@@ -71,6 +72,7 @@ def _exchange(record: Record, lanes: _Lanes) -> Iterator[Signal]:
     history = [message_of(one) for one in mappings(body.get("messages"))]
     answer, turn = _answer(response)
     met = [(use, f"#{record.line}.{at}") for at, one in enumerate(history) for use in one.uses]
+    # A call is met in the streamed answer first, and in every later request: `once` keeps it one.
     met += [(use, turn_of(record.line, turn)) for use in answer]
     planning = [(use, turn) for use, turn in met if use.call_id and _may_plan(use)]
     yield from (OtherCall(use.tool, record.line) for use, _ in met if not _may_plan(use))
@@ -125,6 +127,7 @@ def _streamed(raw: str) -> tuple[tuple[Use, ...], str]:
 
 
 def _use(block: Mapping[str, Any], parts: list[str]) -> Use:
+    # Streamed, `input` is empty and the arguments follow in pieces.
     arguments = "".join(parts) or block.get("input")
     return Use(string(block.get("name")), arguments_of(arguments), id_of(block.get("id")))
 

@@ -66,6 +66,7 @@ def _time(record: Record, part: Mapping[str, Any]) -> Any:
 
 
 def _result(state: Mapping[str, Any]) -> CallResult | None:
+    # Its `todos` is the list as it stood then, which a replay believes.
     data = data_of(state.get("metadata"))
     match state.get("status"):
         case "error":

@@ -46,6 +46,7 @@ def _markdown_signals(source: Source) -> Iterator[Signal]:
     """
     Give the log's calls; a result goes to the oldest planning call that has none.
     """
+    # Headings have no ids: the nth result of a planning tool is that of its nth call.
     sent = answered = 0
     for block in blocks(source, _label, _wanted):
         if isinstance(block, BadLine):
@@ -68,6 +69,7 @@ def _label(line: str) -> str | None:
 
 def _wanted(label: str) -> bool:
     heading = _HEADING.match(label)
+    # Calls of other tools are named where there is no plan; their results are never used.
     return heading is not None and (heading["what"] == "CALL" or is_planning_tool(heading["tool"]))
 
 
@@ -124,6 +126,7 @@ def _of_event(record: Record) -> Iterator[Signal]:
             refused = observation.get("is_error") is True
             text = content_text(observation.get("content"))
             yield Answered(key, CallResult(text, refused, data_of(observation)))
+        # A refused call is answered by an event of another kind, without an observation.
         case _ if "error" in fields:
             yield Answered(key, CallResult(content_text(fields["error"]), is_error=True))
 

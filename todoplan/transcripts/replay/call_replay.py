@@ -136,6 +136,7 @@ class CallReplay:
         if self.call.turn and self.lane.written_in == self.call.turn:
             self._follower.note("parallel_write")
         self.lane.written_in = self.call.turn
+        # What others did comes first: else it would seem to be done by this call.
         self._follower.before_write()
         if merges:
             command = merged(self.lane.plan, request, self.lane.shown)
@@ -144,12 +145,14 @@ class CallReplay:
             command = meant.command
             if meant.begins or is_new_list(self.call.result, self.lane.plan):
                 self._follower.begin()
+                # Ids would name tasks of the old plan, and none is used twice (law 6).
                 command = attrs.evolve(command, todos=unnumbered(command.todos))
         step = self._decided(command)
         # Ids of a list are its writer's own: a later merge names tasks by them.
         for todo, task in zip(request.todos, self.lane.plan, strict=False):
             if todo.id is not None and not merges:
                 self.lane.shown[todo.id] = task.id
+        # The answer has the last word on how the plan stands.
         if shown := shown_list(self.call.result):
             self._follower.whole(shown)
         return self._step(step.outcome)

@@ -50,6 +50,7 @@ def _parallel_completion(lane: Lane, turn: str, change: Change, note: Note) -> N
     )
     ids = (*ids, *done) if latest == turn else done
     lane.completed_in = (turn, ids)
+    # Once for a turn: when its second completion comes.
     if done and len(ids) == _SEVERAL:
         note("parallel_completion", *ids, tasks=ids_text(ids))
 

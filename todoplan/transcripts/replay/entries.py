@@ -21,6 +21,7 @@ def entry_step(
     entry, plan = item.entry, lane.plan
     findings = []
     after = replay(plan, entry.events)
+    # `apply` takes any events to any plan: only the revision tells that entries are missing.
     fits = after.revision == entry.revision
     if not fits:
         after = plan

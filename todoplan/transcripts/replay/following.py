@@ -85,6 +85,7 @@ class Follower:
         start, tasks = len(self.events), shown_tasks(result)
         for one in tasks:
             self._task(one)
+        # An answer in words may be cut short: only a structured one tells that a task is gone.
         if tasks and shows_all(result):
             known = {self.lane.shown.get(one.id, one.id) for one in tasks}
             for task in plan:
@@ -151,6 +152,7 @@ class Follower:
     def _task(self, shown: ShownTask) -> None:
         task = self.lane.plan.get(self.lane.shown.get(shown.id, shown.id))
         if task is None:
+            # An update shows no subject: its translation makes an entry for the task.
             if shown.subject:
                 Translation(self.lane, self.call, self.findings, self.events).claim_ids((shown.id,))
                 self.carry_out(CreateTask(shown.subject, status=shown.status))

@@ -42,6 +42,7 @@ def _whole(*extra: Field) -> Tool:
 
     def request(values: Mapping[str, Any]) -> Request:
         reads = any(values.get(one.target) == one.target.removeprefix("reads_") for one in extra)
+        # Kimi and Hermes read by leaving the list out.
         if reads or "todos" not in values:
             return Query()
         return base.request(values)
@@ -55,6 +56,7 @@ _READS = Tool("read_todos", (), lambda _: Query(), read_only=True)
 
 RECORDED: dict[str, Tool] = {
     **{tool.key: tool for tool in (*tasks().tools, *LEAN.tools)},
+    # Under this name also Cursor's `todo_write`, which may merge.
     "TodoWrite": _MERGES,
     "write_todos": _WRITES,
     "update_plan": _WRITES,
@@ -129,5 +131,6 @@ def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
     if answered is None:
         return ()
     first = int(answered[1])
+    # An answer is not trusted with a range: there are no more ids than tasks were sent.
     last = min(int(answered[2] or answered[1]), first + most - 1)
     return tuple(map(str, range(first, last + 1)))

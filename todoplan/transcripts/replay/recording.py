@@ -98,6 +98,7 @@ class Fold:
         self._marks.append(mark)
         if isinstance(mark, PersonSpoke):
             for lane in self.lanes.values():
+                # An agent that waits for a person is not silent.
                 lane.last_at = mark.at
 
     def _shown(self, item: ShownPlan) -> Iterator[Finding]:

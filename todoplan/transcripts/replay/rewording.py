@@ -25,6 +25,7 @@ __all__ = ["Meaning", "likeness", "meaning", "merged", "unnumbered"]
 # "Write the parser") become one task; between the same neighbours less is enough.
 _LIKELY = 0.5
 _LIKELY_IN_PLACE = 0.3
+# Each pair is compared: 200 lines against 200, beyond which only equal texts are matched.
 _MOST_PAIRS = 40_000
 _SMALL = frozenset(("a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "of", "on"))
 _SMALL |= {"or", "the", "to", "up", "with"}
@@ -46,6 +47,7 @@ def meaning(plan: Plan, command: WriteTodos) -> Meaning:
     """
     tasks, todos = list(plan), command.todos
     found: list[Task | None] = [None] * len(todos)
+    # Exact texts first, as a live plan does (law 8).
     for key in (str, normalised):
         same: defaultdict[str, deque[Task]] = defaultdict(deque)
         taken = {task.id for task in found if task}
@@ -54,6 +56,7 @@ def meaning(plan: Plan, command: WriteTodos) -> Meaning:
                 same[key(task.subject)].append(task)
         for index, todo in enumerate(todos):
             if found[index] is None and (alike := same.get(key(todo.content))):
+                # Lines of one text are told apart by their order.
                 found[index] = alike.popleft()
     same_texts = any(found)
     _reworded(tasks, todos, found)

@@ -85,6 +85,7 @@ def _structured(listed: list[Any]) -> Iterator[ShownTask]:
         fields: Mapping[str, Any] = one if isinstance(one, Mapping) else {}
         task_id, subject = fields.get("id"), fields.get("subject")
         status = _STATUSES.get(str(fields.get("status")))
+        # Not str.isdigit(), to which "²" is a digit; and int() refuses thousands of them.
         usable = isinstance(task_id, str) and re.fullmatch(r"[0-9]{1,15}", task_id)
         if usable and status and isinstance(subject, str):
             yield ShownTask(str(task_id), status, subject, exact=True)
@@ -134,6 +135,7 @@ def _in_words(text: str) -> Any:
             return None
     if text.startswith(_PYTHON_LIST):  # LangChain answers with a Python literal
         try:
+            # On 100,000 minus signs it raises MemoryError (measured).
             return ast.literal_eval(text.removeprefix(_PYTHON_LIST))
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return None

@@ -50,6 +50,7 @@ def replay_together(
         for item in _named(read(path, spoken), path.stem):
             latest = max(latest, getattr(item, "at", None) or latest)
             timed.append((latest, len(timed), item))
+    # Items have no order: of one time, the first one read comes first.
     ordered = (item for _, _, item in sorted(timed, key=lambda one: one[:2]))
     fold = Fold(policy)
     return Replay(label, ", ".join(dict.fromkeys(dialects)), fold, fold.steps(ordered))

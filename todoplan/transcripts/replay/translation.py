@@ -130,6 +130,7 @@ class Translation:
         """
         most, start = sum(map(_most_new, commands)), self.lane.plan.next_id
         guessed = tuple(map(str, range(start, start + most)))
+        # A call without an answer most likely got the numbers that ours would give.
         created = created_ids(self.call.result, most) or guessed
         # Tasks made elsewhere get entries, and so numbers, before any are claimed for the new ones.
         self._ids([one for each in commands for one in _named(each) if one not in created])
@@ -168,6 +169,8 @@ class Translation:
         if plan.next_id < int(recorded[0]) <= LARGEST_GIVEN:
             self.lane.plan = attrs.evolve(plan, next_id=int(recorded[0]))
             return
+        # AgentScope gives out the id of a deleted task again, as Claude Code did before 2.1.21:
+        # here no id is used twice (law 6).
         for number, task_id in enumerate(recorded, plan.next_id):
             if task_id in plan or task_id in self.lane.shown:
                 self._note("reused_id", task_id, task=task_id, shown=str(number))
@@ -191,5 +194,6 @@ def _most_new(command: Command) -> int:
 
 def _named(command: Command) -> Iterator[str]:
     if isinstance(command, UpdateTask):
+        # The only two places where the commands of `lean`, which alone makes batches, name a task.
         yield command.task_id
         yield from command.add_blocked_by

@@ -23,6 +23,7 @@ from todoplan.transcripts.tools import OWN_TOOL, canonical_tool, may_plan
 
 __all__ = ["DialectReader", "each", "filter_answered", "filter_calls", "ids_under", "records"]
 
+# Our refusals are known by how they begin: chat completions have no flag for an error.
 _REFUSED = say("problems", "error", problems="").rstrip()
 _SHOWN = re.compile(rf"#\d+ \[(?:{'|'.join(Status)})\] |{re.escape(say('replies', 'empty_list'))}")
 
@@ -50,6 +51,8 @@ def filter_answered(items: Iterable[Item]) -> Iterator[Item]:
 def _judged_by_answer(call: PlanningCall) -> PlanningCall | OtherCall:
     result = call.result
     text = result.text if result else ""
+    # Other products have a tool `plan` too: without arguments, only an answer that looks like our
+    # list says whose it was.
     if canonical_tool(call.tool) == OWN_TOOL and not call.arguments and not _SHOWN.match(text):
         return OtherCall(call.tool, call.line)
     if result is None or result.is_error or not text.startswith(_REFUSED):
@@ -74,6 +77,8 @@ class DialectReader:
         """
         Give the items of the recording, each call with its result.
         """
+        # Calls of other tools leave before the join: their answers are passed over, so that each
+        # would hold up the queue.
         joiner = Joiner()
         return filter_answered(joiner.join(filter_calls(self.signals(source, joiner))))
 
@@ -82,6 +87,7 @@ def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
     """
     Make a function that finds the texts under this key in unparsed JSON, quickly.
     """
+    # A search in bytes: `wanted` asks it of nearly every line, so that most need no parsing.
     pattern = re.compile(rb'"%b"\s*:\s*"((?:[^"\\]|\\.)*)"' % re.escape(field))
     return pattern.findall
 

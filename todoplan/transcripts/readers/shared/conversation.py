@@ -106,7 +106,10 @@ def message_of(fields: Mapping[str, Any]) -> Message:
 
 def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
     known: set[str] = set()
+    # Listed calls first: of the same call, the content of LangChain has only unparsed text. It sets
+    # calls apart whose arguments are no JSON.
     listed = mappings(fields.get("tool_calls")) + mappings(fields.get("invalid_tool_calls"))
+    # The oldest chat format has one call a message, without an id.
     legacy = mapping(fields.get("function_call"))
     for use in map(_listed, (*listed, *([legacy] if legacy else []))):
         if use.call_id not in known:
@@ -154,6 +157,7 @@ def _in_content(block: Mapping[str, Any]) -> Use:
     if goose := mapping(mapping(block.get("toolCall")).get("value")):
         block = {"id": block.get("id"), **goose}
     name = id_of(block.get("name"), block.get("toolName"), block.get("tool_name"))
+    # LangChain's constructors have an empty `input` and the arguments in `partial_json`.
     given = (block.get(key) for key in ("input", "arguments", "args", "partial_json"))
     arguments = next((one for one in given if one), None)
     ids = (block.get("id"), block.get("tool_call_id"), block.get("toolCallId"))
@@ -247,6 +251,7 @@ def _heard(asked: list[_Asked], reply: Reply) -> Iterator[Answered]:
         if one.reply is None and _belongs(one.use, reply):
             one.reply = reply
             return
+    # To a call of an earlier message.
     if reply.call_id:
         yield Answered(reply.call_id, reply.result)
 

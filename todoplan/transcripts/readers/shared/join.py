@@ -19,8 +19,11 @@ from todoplan.transcripts.calls import CallResult, Item, OtherCall, PlanningCall
 
 __all__ = ["Answered", "Joiner", "Seen", "Signal"]
 
+# The most calls met in one message are 23 (Claude Code).
 WINDOW = 256
+# Digests: about 9 MB when full.
 MEMORY = 65_536
+# They are only named, where no planning tool was called: a few will do.
 OTHER_TOOLS = 5
 
 
@@ -134,6 +137,7 @@ class Joiner:
     def _release(self) -> Item:
         slot = self._queue.popleft()
         if slot.key:
+            # Given up. One answer was for all calls of a script: none of them gets it any more.
             self._close(slot.key)
         return slot.item
 
@@ -142,6 +146,7 @@ class Joiner:
         digest = blake2b(once.encode(errors="surrogatepass"), digest_size=16).digest()
         known = digest in self._seen
         self._seen[digest] = None
+        # An HTTP log repeats its oldest calls in every request: these must not be forgotten first.
         self._seen.move_to_end(digest)
         if len(self._seen) > self._memory:
             self._seen.popitem(last=False)

@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 # Deeper values would exhaust the recursion of whoever handles them next: json.dumps, attrs, intake.
+# `json` stops at about 1,000 levels on Python 3.11 and parses 100,000 on 3.14: the bound is ours.
 _DEEPEST = 100
 _TOO_DEEP = f"(left out: nested more than {_DEEPEST} levels deep)"
 # Entire writes it in place of ids: as an id it would make all calls one.
@@ -99,6 +100,7 @@ def arguments_of(value: Any) -> Mapping[str, Any] | str:
     Give a call's arguments: an object, or the text that should have been one.
     """
     if isinstance(value, str):
+        # Chat completions and Codex send arguments as a text of JSON.
         return _parsed(value)
     if value is None:
         return {}  # some recorders leave out arguments that are empty
@@ -129,6 +131,7 @@ def _dumped(value: Any) -> str:
 
 
 def _too_deep(value: Any) -> bool:
+    # Without recursion: this is what others rely on before they recurse.
     level = [value]
     for _ in range(_DEEPEST):
         level = [inner for outer in level for inner in _children(outer)]
@@ -164,6 +167,7 @@ def parse_time(value: Any) -> datetime | None:
 
 
 def _from_text(text: str) -> datetime:
+    # OpenHands' logs in Markdown have a time with the letters UTC behind it.
     moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
     # OpenHands writes local time and does not say where.
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
