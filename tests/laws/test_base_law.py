@@ -176,3 +176,10 @@ def test_a_base_that_is_no_plan_is_refused():
     """A developer's mistake, said at once."""
     with pytest.raises(Exception, match="was given as the plan"):
         decide(BASE, commands.WriteTodos(()), base=Plan)
+
+
+def test_an_empty_list_by_mistake_wipes_nothing():
+    """Whether or not others have changed the plan: it has to be said that it is meant."""
+    plan = after(BASE, commands.CreateTask("Tell Ann"))
+    for base in (None, BASE):
+        assert decide(plan, commands.WriteTodos(()), base=base).problems[0].code == "empty_write"

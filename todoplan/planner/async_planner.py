@@ -129,7 +129,7 @@ class AsyncPlanner(Transactions):
         failure: Exception | None = None
         try:
             while True:
-                step = steps.throw(failure) if failure else steps.send(value)
+                step = steps.send(value) if failure is None else steps.throw(failure)
                 value, failure = None, None
                 try:
                     value = await self._perform(step)

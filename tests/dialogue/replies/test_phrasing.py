@@ -35,6 +35,7 @@ from todoplan.dialogue.replies.phrasing import (
     whole_list_text,
 )
 from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.tasks import TASKS
 from todoplan.dialogue.tools.todos import TODOS
 
 WORDS = {
@@ -137,3 +138,14 @@ def test_warnings_that_a_receipt_tells_are_not_told_twice():
     """Dropped items and writes without effect have words of their own."""
     codes = ("dropped_open_items", "no_op_write", "single_in_progress")
     assert [warning.code for warning in not_in_reply(map(Problem, codes))] == ["single_in_progress"]
+
+
+def test_a_task_freed_by_an_edge_that_goes_is_said_to_be_ready():
+    """As one whose blocker was resolved is; an edge to a resolved blocker frees nobody."""
+    box, plan = Toolbox(TASKS), Plan()
+    two = {"tasks": [{"subject": "a"}, {"subject": "b", "blockedBy": ["#0"]}]}
+    plan = box.call(plan, "TaskCreate", two).plan
+    removal = {"taskId": "2", "removeBlockedBy": ["1"]}
+    assert box.call(plan, "TaskUpdate", removal).text == "0/2: #2 updated; now ready: #2"
+    done = box.call(plan, "TaskUpdate", {"taskId": "1", "status": "completed"}).plan
+    assert box.call(done, "TaskUpdate", removal).text == "1/2: #2 updated"

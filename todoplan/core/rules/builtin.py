@@ -140,7 +140,8 @@ def _dropped_open_items(change: Change) -> Iterable[Problem]:
 
 
 # OpenHands' planner took a call without a list for an empty one, and wiped the plan.
-@_rule(PlanCleared, presets={"default": "error"})
+# A write with a base deletes what others have left alone, task by task.
+@_rule(PlanCleared, TaskDeleted, presets={"default": "error"})
 def _empty_write(change: Change) -> Iterable[Problem]:
     still_open = change.before.counts.open
     if not still_open or all(write.todos or write.clear for write in change.writes()):

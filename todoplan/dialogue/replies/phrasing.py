@@ -155,6 +155,8 @@ def _newly_ready(change: Change) -> list[str]:
             task = change.after.get(event.task_id) if event.new in RESOLVED else None
         elif type(event) is TaskDeleted:
             task = change.before.get(event.task_id)
+        elif type(event) is EdgeRemoved:
+            freed[event.blocked] = None
         if task is not None:
             freed.update(dict.fromkeys(task.blocks))
     # An event tells only that a blocker is gone; another one may have come in the same call.
