@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["PlanMachine", "ToolMachine", "strategies"]
 __dir__ = listing(__all__)
 
+# Looked for, not imported: Hypothesis may be in the middle of its own import, and load this
+# package by its entry point.
 if find_spec(_NEEDED := "hypothesis") is None:
     raise MissingExtraError.of(_NEEDED, "testing")
 

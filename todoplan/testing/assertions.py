@@ -12,6 +12,7 @@ import attrs
 
 __all__ = ["Difference", "difference", "must", "same", "same_parts"]
 
+# Stores are sent texts of 5,000 characters: a failure has to be read all the same.
 _LONGEST = 200
 
 

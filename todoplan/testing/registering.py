@@ -52,6 +52,8 @@ def register() -> None:
 
 
 def _later(name: str) -> Callable[[Any], "SearchStrategy[Any]"]:
+    # By name: importing the strategies here would build them in every run of Hypothesis, also in
+    # projects that only have todoplan installed.
     module, function = name.split(".")
 
     def drawn(_: Any) -> "SearchStrategy[Any]":

@@ -30,6 +30,7 @@ from todoplan.testing.assertions import must, same, same_parts
 
 __all__ = ["Offered", "SameRoad", "Turns"]
 
+# strands' default executor lost six of eight parallel creates.
 _MANY = 8
 
 
@@ -50,6 +51,7 @@ class Offered(Checks):
         """Each tool is offered once, under its shown name, and described in the set's words."""
         wanted = {tool.name: tool.description for tool in toolset.definitions()}
         for tools in self._offered(toolset):
+            # A list, for a name twice: OpenAI Agents only logs it, LangChain takes the last.
             same(sorted(tool.name for tool in tools), sorted(wanted), "the names of the tools")
             found = {tool.name: tool.description for tool in tools}
             same_parts(found, wanted, "what the tools are said to do")
@@ -62,12 +64,14 @@ class Offered(Checks):
         framework may say more of them, but add none.
         """
         for tools in self._offered(toolset):
+            # Strict ones too: OpenAI Agents' default requires every property and allows no others.
             plain, strict = (_faults(tools, toolset, strict=each) for each in (False, True))
             must(not plain or not strict, "\n".join(plain))
 
     @needs(Capability.MODEL)
     def test_every_request_has_the_prompt(self) -> None:
         """What the tools are for is said in each request, and once."""
+        # Until deer-flow#4714 an override of the model call dropped the base prompt silently.
         outcome, prompt = self.harness().run(turn(("TaskList", {})), says()), TASKS.system_prompt()
         for number, request in enumerate(outcome.requests):
             found = sum(seen.text.count(prompt) for seen in request)
@@ -140,6 +144,8 @@ class SameRoad(Checks):
     def test_drawn_conversations_are_the_same(self, toolset: ToolSet) -> None:
         """Whatever calls are drawn: plans, replies, marks and events are the same."""
 
+        # Within the test: `drawing` is the subclass's, and Hypothesis objects to one `@given`
+        # method that several classes inherit (differing_executors).
         @self.drawing
         @given(conversations(toolset))
         def check(runs: tuple[Run, ...]) -> None:

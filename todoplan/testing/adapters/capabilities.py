@@ -15,6 +15,7 @@ class Capability(StrEnum):
     Something that some frameworks cannot have. What is not declared is not checked.
     """
 
+    # MCP serves tools and sees no model: no turns, no reminders, no answers.
     MODEL = "it runs a model, and what the model is sent can be read"
     TOOLS = "the tools that a model is offered can be read, as it is offered them"
     TURNS = "it knows which calls belong to one model turn, and their order"
@@ -22,11 +23,16 @@ class Capability(StrEnum):
     FURTHER_TURNS = "it can send a final answer back to the model"
     FINISH = "why an answer ended reaches the adapter, such as that the provider refused it"
     THOUGHTS = "a model's thoughts reach the adapter apart from its text"
+    # Some frameworks validate first, and answer in words of their own.
     ARGUMENTS = "arguments that break the schema reach the adapter as they were sent"
+    # LangChain and the SDKs of Anthropic and Gemini hand on what they have parsed. AgentScope
+    # repairs a text by itself, so that it has this and not the next.
     TEXT_ARGUMENTS = "the model's arguments are a text, which may be no JSON"
     RAW_ARGUMENTS = "arguments that are no JSON object reach the adapter as the text they are"
     BROKEN_TEXTS = "texts that are no UTF-8, half a surrogate pair, do not stop a run"
+    # OpenAI Agents ends the run by ModelBehaviorError, unless it is told otherwise.
     UNKNOWN_TOOLS = "a call of a tool that is not there is answered, not raised"
+    # OpenAI's APIs have none: an error is a text.
     ERROR_FLAG = "an answer can be marked as an error"
     EVENTS = "the application is told of the events"
     EDITS = "a person can change the plan of a session between two runs"
@@ -58,6 +64,7 @@ def needs(*wanted: Capability) -> Callable[[Check], Check]:
     """
 
     def decorate(check: Any) -> Any:
+        # pytest finds by this what a check is parametrised with.
         @wraps(check)
         def checked(self: Capable, *args: Any, **kwargs: Any) -> None:
             leave_out_without(self, *wanted)

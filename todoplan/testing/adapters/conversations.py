@@ -77,6 +77,7 @@ def numbered(
         return alone or [one]
 
     def named(one: ModelTurn) -> ModelTurn:
+        # No id comes twice in a session: an answer is found by it in all that is kept.
         calls = (Call(c.name, _read(c.arguments), f"call_{next(numbers)}") for c in one.calls)
         return attrs.evolve(one, calls=tuple(calls))
 

@@ -191,6 +191,7 @@ class FurtherTurns(_Guided):
     @needs(Capability.FURTHER_TURNS)
     def test_further_turns_are_capped(self) -> None:
         """A model that goes on answering is let go after the further turns of the settings."""
+        # LangChain goes on to a recursion limit of 9,999: an adapter has to stop by itself.
         same(len(self._seeded()[0].run(says()).requests), 3, "the requests")
 
     @needs(Capability.FURTHER_TURNS)
@@ -256,6 +257,7 @@ class FurtherTurns(_Guided):
     def _sent_back_apart(self, side_by_side: SideBySide) -> None:
         harness = self.harness(guidance=_TWICE)
         plans = {name: harness.seed(f"{name} digs", session=name) for name in ("ann", "bo")}
+        # In DeerFlow one user's reminders use up the cap of another's fresh thread.
         runs = {name: (says("Early."), says("Still.")) for name in plans}
         for name, outcome in harness.together(side_by_side, runs).items():
             same(len(outcome.requests), 3, f"the requests of {name}")

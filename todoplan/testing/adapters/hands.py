@@ -88,6 +88,7 @@ class Hands(Checks):
     def test_a_run_returns_the_plan(self) -> None:
         """The plan in what a run returns is the one that is kept: ids, edges, owners, next id."""
         # A list of texts and states is read back as another plan: with new ids, without an owner.
+        # LangChain leaves private state out of what invoke() returns.
         harness = self.harness()
         for outcome in harness.runs(*conversation(harness.setup.toolbox.toolset)):
             outcome.returns_plan()

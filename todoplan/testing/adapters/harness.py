@@ -47,6 +47,7 @@ def in_threads(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
     """
     Run sessions side by side, a thread each; their models answer together.
     """
+    # Without it one session is over before the other has begun, and nothing could be mixed up.
     meet = Barrier(len(runs))
     scripts = {name: Script(*turns, meet=meet) for name, turns in runs.items()}
     with ThreadPoolExecutor(len(runs)) as pool:
@@ -76,6 +77,7 @@ class Checks:
     """
 
     capabilities: frozenset[Capability] = ALL
+    # Few, for each example is a conversation through the framework, at the framework's pace.
     drawing: settings = settings(max_examples=10, deadline=None)
 
     def host(self, setup: Setup) -> Host:  # noqa: ARG002 - for those who write one
@@ -161,6 +163,7 @@ class Harness:
         """
         Return the runs with an id for each call, that no call of this harness had before.
         """
+        # Nearly everywhere calls of a turn run side by side: who knows no turns cannot order them.
         singly = Capability.TURNS not in self.capabilities
         return numbered(runs, self._numbers, singly=singly)
 

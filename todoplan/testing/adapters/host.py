@@ -33,7 +33,9 @@ __all__ = ["QUIET", "Clock", "Host", "ModelTurn", "Ran", "Script", "Seen", "Setu
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 """No guidance."""
 
+# LangChain's own limit is 9,999: a model that is asked without end has to end here.
 _EXTRA_REQUESTS = 30
+# A framework that runs sessions one after the other never meets, and is not failed for it.
 _PARTNER_SECONDS = 1.0
 
 
@@ -134,7 +136,7 @@ class Clock:
     """
 
     def __init__(self) -> None:
-        self._now = datetime(2025, 1, 31, 12, tzinfo=UTC)
+        self._now = datetime(2025, 1, 31, 12, tzinfo=UTC)  # not now: the time of day would show
 
     def __call__(self) -> datetime:
         """

@@ -136,6 +136,7 @@ class Mistakes(Checks):
     @needs(Capability.UNKNOWN_TOOLS)
     def test_an_unknown_tool_is_answered(self) -> None:
         """A call of a tool that is not there is answered; calls beside it and behind it run."""
+        # OpenAI Agents ends the whole run there.
         missing = ("TaskErase", {"taskId": "1"})
         outcome = self.harness().run(
             turn(missing, ("TaskCreate", {"subject": "Dig"})), _MOW, says()

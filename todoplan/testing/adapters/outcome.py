@@ -28,6 +28,7 @@ __all__ = ["Expected", "Outcome", "expected"]
 _TIMES = [name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME]
 _OTHERS = [name for name in TASK_FIELDS if name not in _TIMES]
 _UNSEEN = re.compile(r" \(since you last looked: [^\n]*\)(?=\. It stands at )")
+# Adapters without Capability.CLOCK take the time of day: it is cut out before events are compared.
 _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
 
 
@@ -96,6 +97,7 @@ class Outcome:
         Return the answer to a call, as it is kept.
         """
         found = [seen for seen in self.ran.messages if seen.call_id == call_id]
+        # Exactly one: providers refuse a request whose calls are not all answered.
         must(len(found) == 1, f"the call {call_id} has {len(found)} answers in {self.ran.messages}")
         return found[0]
 
@@ -157,6 +159,7 @@ class Outcome:
         """
         # Whether this hand is told who did what depends on what it last saw (law 15).
         wanted, tail = reminder(kind, plan, TASKS), _UNSEEN.sub("", self.request(index)[-1].text)
+        # At the end, not alone: for Anthropic it stands behind the tool results, in their turn.
         must(tail.endswith(wanted), f"request {index} ends with {tail!r}, not with {wanted!r}")
         self.has_reminders(index, times=1)
 

@@ -16,6 +16,7 @@ from todoplan.testing.machine.model import TIMES, Model, as_dict, edges_of
 
 __all__ = ["call_text", "command_text", "differences", "model_text", "plan_text"]
 
+# The catalogue of breaks sends a megabyte: a failure has to be read all the same.
 _LONGEST_CALL = 400
 
 
@@ -66,6 +67,7 @@ def _mirrors(plan: Plan, task_id: str) -> Iterator[str]:
     """
     Yield where the edges of a task are not the same at both ends (law 4).
     """
+    # Both ways: AgentScope, after a task is reopened, has the edge at one end only.
     for name, mirror in (("blocks", "blocked_by"), ("blocked_by", "blocks")):
         ends: tuple[str, ...] = getattr(plan[task_id], name)
         if len(set(ends)) < len(ends):

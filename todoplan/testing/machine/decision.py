@@ -46,6 +46,7 @@ class NaiveDecision:
 
     def __init__(self, before: Model, command: Command, at: datetime | None = None) -> None:
         self.before, self.command, self.at = before, command, at
+        # A copy of all: a rejection changes nothing (law 3), and rules ask for both sides.
         self.after = copy.deepcopy(before)
         self.commands: list[Command] = []
         self.faults: Counter[str] = Counter()
@@ -97,6 +98,7 @@ class NaiveDecision:
             self.faults["empty_text"] += not item.subject.strip()
             fields = {name: getattr(item, name) for name in SETTABLE}
             ids.append(self._new(item.status, metadata=thaw(item.metadata), **fields))
+        # Edges after all items: the first may block one that comes behind it.
         local = {f"#{place}": task_id for place, task_id in enumerate(ids)}
         for mine, item in zip(ids, items, strict=True):
             for end in self._referred(item.blocked_by, local):
@@ -140,6 +142,7 @@ class NaiveDecision:
         restored.tasks = [as_dict(task) for task in tasks]
         restored.edges = [(end, task.id) for task in tasks for end in task.blocked_by]
         numbers = [int(task.id) + 1 for task in tasks if task.id.isdecimal()]
+        # Ids that were given since then stay used (law 6).
         restored.next_id = max([self.after.next_id, next_id, *numbers])
         if next_id > 10**15 or _no_plan(tasks, restored):
             self.faults["no_plan"] += 1
@@ -160,10 +163,12 @@ class NaiveDecision:
         for todo, old in zip(todos, meant, strict=True):
             if old is not None:
                 given = {name: getattr(todo, name) for name in ("active_form", "priority")}
+                # What a line does not say stays as it was (law 8).
                 said = {name: value for name, value in given.items() if value is not None}
                 self._edit(old, subject=todo.content, **said)
                 self._move(old, todo.status or self.after.status(old))
         order = [*meant]
+        # In the order of numbers, not of lines: the next id only grows (law 6).
         for number, place in sorted(self._numbers(todos, meant)):
             self.after.next_id, new = number, todos[place]
             fields = {"active_form": new.active_form, "priority": new.priority}
@@ -188,6 +193,8 @@ class NaiveDecision:
         """
         Yield new numbers with their places: a line's own id if unused and near, else the next.
         """
+        # A line that numbers itself keeps its number: the same list, written twice, then means the
+        # same tasks (law 8). Only a near one: a huge number would use up all ids below it.
         start = self.after.next_id
         near = {str(number): number for number in range(start, start + len(todos))}
         own = {p: near.get(todos[p].id or "") for p, old in enumerate(meant) if old is None}
@@ -195,6 +202,7 @@ class NaiveDecision:
         for place, given in own.items():
             if given is None:
                 number += 1
+                # What another line says would mean that other task the next time.
                 while str(number) in [todo.id for todo in todos]:
                     number += 1
             yield given or number, place
@@ -233,6 +241,7 @@ class NaiveDecision:
 
     def _move(self, task_id: str, status: str) -> None:
         task = self.after[task_id]
+        # No event for no change: the same list twice gives none (law 8).
         if task["status"] == status:
             return
         self.moves.append((task_id, task["status"], str(status)))
@@ -244,6 +253,7 @@ class NaiveDecision:
 
     def _link(self, blocker: str, blocked: str) -> None:
         edge = (blocker, blocked)
+        # Below `&`, not `and`: both ends are asked for, so that all faults are named at once.
         if blocker == blocked:
             self.faults["self_edge"] += 1
         elif self._demand(blocker) & self._demand(blocked) and edge not in self.after.edges:
@@ -261,6 +271,7 @@ class NaiveDecision:
             self._touch(*edge)
 
     def _delete(self, task_id: str) -> None:
+        # A deleted task blocks nobody: in langchain-agentkit its dependents wait ever after.
         for blocker, blocked in list(self.after.edges):
             if task_id in (blocker, blocked):
                 self.after.edges.remove((blocker, blocked))

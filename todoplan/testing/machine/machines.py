@@ -46,6 +46,7 @@ from todoplan.testing.strategies.values import times
 
 __all__ = ["PlanMachine", "ToolMachine"]
 
+# An invariant runs after every step: reading all versions each time would be quadratic.
 _OLD_VERSIONS = 6
 
 
@@ -57,6 +58,7 @@ class _Comparing(RuleBasedStateMachine):
     """
 
     policy: Policy = DEFAULT
+    # Most hosts set the time by themselves: only where `at` is passed on can times be compared.
     times: bool = False
 
     def __init__(self) -> None:
@@ -92,6 +94,7 @@ class _Comparing(RuleBasedStateMachine):
         self.versions.append(tuple(out.plan))
         self._kept.append((out.plan, out.plan.revision))
         if self.events is not None:
+            # One step that does not tell its events, and there is no history to replay (law 2).
             self.events = None if out.events is None else [*self.events, *out.events]
 
     def _fail(self, when: str, faults: list[str], model: Model | None = None) -> None:
@@ -123,6 +126,7 @@ class _Comparing(RuleBasedStateMachine):
         """
         Read earlier plans again.
         """
+        # Versions share chunks: a change in place would show in the plans before it.
         pairs = zip(self._kept[-_OLD_VERSIONS:], self.versions[-_OLD_VERSIONS:], strict=True)
         for (plan, revision), tasks in pairs:
             if (plan.revision, tuple(plan)) != (revision, tasks):
@@ -225,6 +229,7 @@ class ToolMachine(_Comparing):
         call = data.draw(arguments(self.toolset, self.plan))
         self.send(call, dict(call.arguments))
 
+    # The strategy raises where nothing fits: a cycle needs an edge, and that is nobody's fault.
     @precondition(lambda self: self.fitting())
     @rule(data=st.data())
     def broken(self, data: st.DataObject) -> None:

@@ -59,6 +59,7 @@ class Model:
         """
         Add a task at the end, under the next number; fields that are not given have defaults.
         """
+        # The number only grows (law 6); AgentScope gives a deleted highest id to the next task.
         task = {**_DEFAULTS, "metadata": {}, **fields, "id": str(self.next_id)}
         self.tasks.append(task)
         self.next_id += 1
@@ -80,6 +81,8 @@ class Model:
         """
         Return the unresolved blockers of a task.
         """
+        # Law 7: edges stay and are filtered here. AgentScope removes them on completion: reopened,
+        # the task blocks nobody, and who is linked to a completed one waits for ever.
         return [a for a, b in self.edges if b == task_id and self.status(a) not in RESOLVED]
 
     def ready(self) -> list[str]:
@@ -105,6 +108,8 @@ class Model:
         Say whether edges lead from one task to another.
         """
         found = {start}
+        # As many rounds as tasks, for no path is longer; without recursion (law 5), which kills
+        # pydantic-ai-harness at a chain of 3,000.
         for _ in self.tasks:
             found |= {b for a, b in self.edges if a in found}
         return goal in found
@@ -129,5 +134,7 @@ def normalised(text: str) -> str:
     """
     Return the text in lower case with runs of anything but letters and digits as one space.
     """
+    # Written again on purpose: `todoplan.core.plan.matching` has the one that is judged.
     folded = unicodedata.normalize("NFKC", text).casefold()
+    # Signs alone stay as they are: "..." and "!!!" would both be "", and mean each other.
     return " ".join("".join(c if c.isalnum() else " " for c in folded).split()) or text

@@ -27,6 +27,7 @@ def problems(decision: NaiveDecision, severities: Mapping[str, str], limits: Lim
     """
     faults = {code for code, times in decision.faults.items() if times}
     strict = {name for name, level in severities.items() if level == "error"}
+    # No rule is asked about what is no plan.
     return faults or {name for name in strict if NAIVE_RULES[name](decision, limits)}
 
 
@@ -87,6 +88,8 @@ def _linear(decision: NaiveDecision, _: Limits) -> bool:
 
 def _blocked(status: str) -> _Broken:
     def broken(decision: NaiveDecision, _: Limits) -> bool:
+        # Asked of the plan after it all: pydantic-ai-todo refuses the batch {complete a, start b},
+        # the hand-off that it advertises.
         moved = [i for i, _, new in decision.moves if new == status]
         created = [i for i in decision.written if i not in decision.before.ids()]
         here = [i for i in moved + created if i in decision.after.ids()]
@@ -101,6 +104,7 @@ def _dropped(decision: NaiveDecision, _: Limits) -> bool:
 
 
 def _empty(decision: NaiveDecision, _: Limits) -> bool:
+    # OpenHands takes a call without its list for an empty one, and wipes the plan.
     wiped = any(not write.todos and not write.clear for write in decision.writes())
     return wiped and bool(decision.before.open())
 
@@ -147,7 +151,7 @@ def _metadata(decision: NaiveDecision, limits: Limits) -> bool:
         if old is None or old["metadata"] != new["metadata"]:
             text = json.dumps(new["metadata"], ensure_ascii=False)
             keys, levels = _shape(new["metadata"])
-            size = len(text.encode("utf-8", "surrogatepass"))
+            size = len(text.encode("utf-8", "surrogatepass"))  # half a pair counts too
             most = (limits.metadata, limits.metadata_keys, limits.metadata_levels)
             if any(found > limit for found, limit in zip((size, keys, levels), most, strict=True)):
                 return True
@@ -180,6 +184,7 @@ def _no_op(decision: NaiveDecision, _: Limits) -> bool:
 
 
 def _owner(decision: NaiveDecision, _: Limits) -> bool:
+    # AgentScope overwrites an owner without a check.
     here = [i for i in decision.written if decision.before.get(i) and decision.after.get(i)]
     owners = [(decision.before[i]["owner"], decision.after[i]["owner"]) for i in here]
     return any(old and new and old != new for old, new in owners)

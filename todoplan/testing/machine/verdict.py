@@ -87,10 +87,12 @@ def expected_of_command(plan: Plan, policy: Policy, decision: NaiveDecision) -> 
     known = {
         rule.name: level
         for rule, level in policy.rules
+        # By identity: a rule of the user's own may have the name of one of ours.
         if RULES.get(rule.name) is rule and rule.name in NAIVE_RULES
     }
     codes = problems(decision, known, policy.limits)
     if not any(decision.faults.values()):
+        # Under no rules: a rule of the user's is asked of the change that would be made.
         answer = decide(plan, decision.command, Policy((), policy.limits))
         if isinstance(answer, Accepted):  # else there is no change that a rule could look at
             change = Change(plan, answer.plan, decision.command, answer.events, policy.limits)
@@ -138,6 +140,7 @@ def expected_of_call(  # noqa: PLR0913 - where it stands, and what was sent
 
 def _drops_unnamed(decision: NaiveDecision) -> bool:
     named = {part.task_id for part in decision.commands if isinstance(part, DeleteTask)}
+    # `clear` with an empty list means all of them: that is as good as naming each.
     emptied = any(part.clear and not part.todos for part in decision.writes())
     gone = set(decision.before.ids()) - set(decision.after.ids()) - named
     return bool(gone) and not emptied

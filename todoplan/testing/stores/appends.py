@@ -26,13 +26,14 @@ from todoplan.testing.strategies.values import metadata
 
 __all__ = ["Append", "adding", "appends"]
 
+# All digits of a microsecond: a time kept as milliseconds comes back as another.
 _NOON = datetime(2026, 1, 31, 12, 30, 15, 999_999, tzinfo=UTC)
 _TIMES = st.datetimes(
     datetime(2000, 1, 1),  # noqa: DTZ001 - Hypothesis adds the zone
     datetime(2100, 1, 1),  # noqa: DTZ001 - same
     timezones=st.just(UTC),
 )
-_BOX = Toolbox(tasks(), Policy())
+_BOX = Toolbox(tasks(), Policy())  # no rule: what is drawn is not refused
 
 
 @attrs.frozen
@@ -78,6 +79,7 @@ def appends(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
     """
     store = _Noting()
     planner = Planner(store, "a", toolbox=_BOX, clock=lambda: draw(_TIMES))
+    # Two entries in one append, in every example: a store may write them one by one.
     planner.turn([Call("TaskCreate", {"subject": subject}) for subject in ("Dig", "Lay")])
     for _ in range(draw(st.integers(1, max_size))):
         draw(_ACTIONS)(draw, planner)
@@ -89,6 +91,7 @@ def _command(draw: DrawFn, planner: Planner) -> None:
 
 
 def _attack(draw: DrawFn, planner: Planner) -> None:
+    # Keys attack as well: LangGraph's CVE-2025-8709, -64104 and -67644 came by keys, not values.
     text = draw(hostile_texts())
     planner.apply(CreateTask(text, text, owner=text, metadata={**draw(metadata()), text: text}))
 

@@ -26,6 +26,7 @@ from todoplan.testing.stores.harness import (
 __all__ = ["Concurrent"]
 
 _ROUNDS = 8
+# Beads#4657: of eight that claimed at once up to seven had won.
 _RIVALS = 6
 _APPENDS = 6
 _TASKS = 12

@@ -41,6 +41,7 @@ class Checks:
     removes it.
     """
 
+    # Drawing leads a planner through a plan's life, which Hypothesis finds slow; and stores wait.
     drawing: settings = settings(
         max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
@@ -87,6 +88,7 @@ class Checks:
         try:
             await law(Harness(self, handles, self.runner.as_async(first)))
         finally:
+            # By identity: a store that cannot be reopened is its own second handle, closed once.
             for handle in {id(handle): handle for handle in handles}.values():
                 await self.runner.value(self.close(handle))
 
@@ -146,6 +148,8 @@ def drawn(
 
     def decorate(check: Callable[[Any, Harness, T], Work[None]]) -> Callable[[Any], None]:
         def test(self: Checks) -> None:
+            # Within the test: the settings are the subclass's, and Hypothesis objects to one
+            # `@given` method that several classes inherit (differing_executors).
             @self.drawing
             @given(examples)
             def every(example: T) -> None:

@@ -91,7 +91,7 @@ class ThreadRunner:
         start = Barrier(len(works))
 
         def one(work: Work[T]) -> T:
-            usual = sys.getprofile()
+            usual = sys.getprofile()  # a debugger's, or a profiler's
             start.wait()
             sys.setprofile(_handing_over())
             try:

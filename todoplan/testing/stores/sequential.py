@@ -30,6 +30,7 @@ __all__ = ["ODD_IDS", "Sequential"]
 ODD_IDS = (
     "a",
     *("", "A", " a", "a ", "a\n", "aa"),  # case, space
+    # agentscope#1249, CVE-2026-3954, -4307: ids as paths.
     *("a/b", "a\\b", "../a", "a:b", "a.b", "a?b#c", "a_b", "a%b", "a*"),  # paths, keys, patterns
     *("a'b", 'a"b', "'; drop table plans; --", "{a}", "$a"),  # quoting
     *("1", "01", "1.0", "null", "plan"),  # what looks like something else
@@ -39,7 +40,7 @@ ODD_IDS = (
 """Ids that stores mix up or choke on, each for its own reason."""
 
 _ONE_OR_TWO = ((("Late",),), (("Late",), ("Later",)))
-_UNKEPT = FrozenDict({"holes": frozenset({1})})
+_UNKEPT = FrozenDict({"holes": frozenset({1})})  # a set is no JSON
 
 
 class Sequential(Checks):
@@ -69,6 +70,7 @@ class Sequential(Checks):
     async def test_every_text_is_kept(self, harness: Harness) -> None:
         """Any text comes back as it was: control characters, quotes, long ones, no UTF-8."""
         for kind, texts in HOSTILE.items():
+            # As values and as keys; NUL and half pairs too, which no plan's id is tried with.
             meta = FrozenDict({text: [text] for text in texts})
             append = adding(Plan(), texts, metadata=meta)
             await accepted(harness.store, kind, append)
@@ -150,6 +152,7 @@ class Sequential(Checks):
     @law
     async def test_plans_are_apart(self, harness: Harness) -> None:
         """What is appended to one plan, or refused, is nowhere in another."""
+        # Both plans have a task "1": pydantic-ai-todo keys its table by that id alone.
         first, other = adding(Plan(), ("Dig",)), adding(Plan(), ("Cook", "Eat"))
         await accepted(harness.store, "garden", first)
         await keeps(harness.store, "kitchen", [], "after an append to another plan")

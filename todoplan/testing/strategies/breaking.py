@@ -55,6 +55,7 @@ class Spot:
         """
         Return a copy of the arguments with a value at the spot.
         """
+        # A copy: the drawn arguments are also what the broken ones mean.
         changed = copy.deepcopy(given)
         _set(self.holder(changed), self.field.name, value)
         return changed
@@ -129,6 +130,7 @@ def of_whole(
     """
 
     def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+        # One at least: of `{}` there is nothing to repeat, wrap or cut off.
         must = draw(st.sampled_from([*spots(tool)])).outer.name if fits is None else ""
         given = draw(arguments_of(tool, plan, must))
         return spoil(draw, given), given

@@ -28,6 +28,7 @@ from todoplan.testing.strategies.breaking import Break, Expected
 
 __all__ = ["BREAKS", "Break", "BrokenCall", "Expected", "broken_arguments"]
 
+# In each of them, the issues named beside a break say where it was seen.
 _MODULES = (breaks_text, breaks_lists, breaks_keys, breaks_values, breaks_ids)
 _ALL = (each for module in _MODULES for each in module.BREAKS)
 BREAKS: dict[str, Break] = {each.name: each for each in _ALL}

@@ -15,6 +15,7 @@ __all__ = ["BREAKS"]
 _ID = (Kind.ID,)
 _LISTS = (Kind.IDS, Kind.REFS)
 _WAITS = frozenset({"add_blocked_by", "after"})
+# Further than any id that the call itself may create.
 _FAR = 100
 
 
@@ -26,6 +27,7 @@ def _shown(field: Field, number: int) -> Any:
     return number if field.numeric else str(number)
 
 
+# sagents#116: ids that stay texts are sorted as texts, 10 before 2.
 def _spelled(*formats: str) -> Any:
     def pairs(field: Field, _: Plan) -> SearchStrategy[Pair]:
         return st.sampled_from(formats).map(lambda form: (form.format(3), _shown(field, 3)))
@@ -100,6 +102,7 @@ BREAKS: tuple[Break, ...] = (
         "refused",
         "what is no id",
         _ID,
+        # True is an int for Python, and "\uff13" and "\u00b2" are digits for str.isdigit.
         st.sampled_from([True, 3.5, "\uff13", "\u00b2", "x", 0, -3, {}]).map(lambda v: (v, None)),
     ),
     of_values(
@@ -124,10 +127,12 @@ BREAKS: tuple[Break, ...] = (
         st.sampled_from([[[1, 2]], [{"x": 1}], "1;x", [None], [True]]).map(lambda v: (v, None)),
     ),
     of_values("id_twice", "repaired", "an id twice", _LISTS, _listed(([1, 1], (1,)))),
+    # AgentScope drops it silently; Gemini's tracker keeps it, and the task can never be closed.
     of_values(
         "unknown_id", "refused", "an id that no task has", (*_ID, *_LISTS), _unknown, sparse=True
     ),
     Break(
+        # AgentScope and pydantic-ai-todo take both this and the next.
         "self_edge",
         "refused",
         "a task that is to wait for itself",
@@ -135,6 +140,7 @@ BREAKS: tuple[Break, ...] = (
         lambda tool, _: bool(_owned(tool)),
     ),
     Break(
+        # Eino checks each edge of a call against the plan before it: two of them make a cycle.
         "cycle",
         "refused",
         "a blocker that is to wait for what it blocks",

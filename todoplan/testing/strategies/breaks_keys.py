@@ -21,6 +21,7 @@ from todoplan.testing.strategies.breaking import (
 
 __all__ = ["BREAKS"]
 
+# The call's own envelope: openclaw#142304, apex#666, ollama#11805, hermes#100979.
 _WRAPPERS = ("arguments", "input", "parameters")
 
 
@@ -32,14 +33,17 @@ def _wrapped(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
 
 
 def _deep(_: DrawFn, __: Spot, given: Given, ___: Plan) -> Pair:
+    # Five, where intake unwraps three.
     return {"input": {"input": {"input": {"input": {"input": given}}}}}, None
 
 
 def _siblings(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
+    # Whichever half was taken, the other would be lost without a word.
     return {draw(st.sampled_from(_WRAPPERS)): given, "because": "I think so"}, None
 
 
 def _extra(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    # Seen in hermes#100979; ignored, for what the tool needs is there.
     extra = draw(st.sampled_from(["I think so", 1, True, ["x"]]))
     more = json.loads(json.dumps(given))
     spot.holder(more)["because"] = extra
@@ -47,6 +51,7 @@ def _extra(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
 
 
 def _styles(field: Field) -> list[str]:
+    # Claude Code says addBlockedBy, AgentScope add_blocked_by; models mix what they have seen.
     words = re.sub("(?<=[a-z])(?=[A-Z])", "_", field.name).split("_")
     styles = ["_".join(words), "-".join(words), " ".join(words), "_".join(words).upper()]
     return [style for style in dict.fromkeys(styles) if style != field.name]
@@ -54,6 +59,7 @@ def _styles(field: Field) -> list[str]:
 
 def _aliases(spot: Spot, tool_fields: tuple[Field, ...]) -> list[str]:
     beside = spot.outer.items if spot.inner else tool_fields
+    # An alias of one field may be another one's name in this tool.
     return [word for word in spot.field.aliases if meant_by(word, beside)[0] is spot.field]
 
 
@@ -70,6 +76,7 @@ def _styled(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
 
 def _both(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     changed: Given = json.loads(json.dumps(given))
+    # Which of the two is meant nobody can tell; taking the last one is json.loads' way.
     spot.holder(changed)[draw(st.sampled_from(_styles(spot.field)))] = "something else"
     return changed, None
 

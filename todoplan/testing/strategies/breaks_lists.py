@@ -26,7 +26,9 @@ from todoplan.testing.strategies.text import titles
 __all__ = ["BREAKS"]
 
 _LISTS = (Kind.ITEMS, Kind.IDS, Kind.REFS)
+# One more than `InputLimits.items`.
 _MANY = 1_001
+# Read as a list of one, or of none, each of these emptied a plan, and the answer was ok (law 17).
 _NO_LISTS = (
     *("null", "undefined", "None", "true", "x", "same as before", "[object Object]"),
     *("{content: 'Write', status: 'pending'}", "[a, b, c]", "[1, 2", "<todos>", "- a", "1. a"),
@@ -34,6 +36,7 @@ _NO_LISTS = (
 
 
 def _encoded(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    # Seen in opencode#10813, kilocode#10168, hermes#14185, oh-my-openagent#625, jcode#357.
     text = spot.holder(given)[spot.field.name]
     for __ in range(draw(st.integers(1, 3))):
         text = json.dumps(text)
@@ -69,10 +72,12 @@ def _with_entry(
 
 
 def _entry_text(entry: dict[str, Any], rest: list[Any]) -> Pair:
+    # kimi-cli#2513, livekit#5411: encoded once more, and only within.
     return [json.dumps(entry), *rest], [entry, *rest]
 
 
 def _one_entry(entry: dict[str, Any], _: list[Any]) -> Pair:
+    # SonettoHere#319. A guess: was it the one entry of the list, or the one that has changed?
     return entry, [entry]
 
 
@@ -112,6 +117,7 @@ def _only_title_needed(field: Field) -> bool:
 
 
 def _in_itself(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    # openclaw#142304: models imitate what stands in their history, about 127 times in that report.
     wrapped = given[spot.outer.name]
     for __ in range(draw(st.integers(1, 2))):
         wrapped = {spot.outer.name: wrapped}

@@ -13,9 +13,11 @@ from todoplan.testing.strategies.calls import makes_sense
 
 __all__ = ["BREAKS"]
 
+# json.loads takes all of these, and makes an infinity of 1e999.
 _ENDLESS = ("NaN", "Infinity", "-Infinity", "1e999", "-1e999")
+# Seen in claude-code#83088, #48679, #44826, #61375.
 _CLOSERS = ("</invoke>", "</parameter>\n</invoke>", "</invoke></function_calls>\n")
-_LARGEST = 1_048_576
+_LARGEST = 1_048_576  # `InputLimits.chars`
 
 
 def _dumped(value: Any, times: int) -> str:
@@ -36,12 +38,14 @@ def _with(given: Given, value: str) -> str:
 
 
 def _nested(draw: DrawFn, given: Given) -> str:
+    # Over our own limit (32), and over Python 3.11's, where json.loads raises RecursionError.
     depth = draw(st.sampled_from([40, 2_000]))
     return _with(given, "[" * depth + "]" * depth)
 
 
 def _noisy(draw: DrawFn, given: Given) -> str:
     text = json.dumps(given)
+    # What a comment said is dropped: it may have been that the rest stays (law 17).
     return draw(st.sampled_from([f"{text} // all of it", f"/* the call */ {text}"]))
 
 
@@ -56,6 +60,7 @@ def _fenced(draw: DrawFn, given: Given) -> str:
 
 def _twice(given: Given, draw: DrawFn, *, same: bool) -> str:
     key = draw(st.sampled_from(sorted(given)))
+    # json.loads keeps the last, silently.
     again = given[key] if same else "something else"
     return f"{json.dumps(given)[:-1]}, {json.dumps(key)}: {json.dumps(again)}}}"
 
@@ -66,6 +71,7 @@ def _raw_newline(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
 
 
 BREAKS = (
+    # Seen in kimi-cli#2513, #2572, livekit#5411, quarkus-lc4j#2569, OpenManus#989.
     of_whole("encoded", "repaired", "the JSON text of a JSON text, up to three times", _encoded),
     of_whole(
         "encoded_too_often",
@@ -73,6 +79,7 @@ BREAKS = (
         "the JSON text of a JSON text, over and over",
         lambda _, given: _dumped(given, 9),
     ),
+    # learn-claude-code#342, mlx-lm#1004, vllm#43238; atropos#478 replaces the quotes.
     of_whole("python_repr", "repaired", "a Python literal", lambda _, given: repr(given)),
     of_whole(
         "trailing_comma",
@@ -96,8 +103,10 @@ BREAKS = (
         _raw_newline,
         raw=True,
     ),
+    # lobehub#13817, jac#6766, ruby_llm#829. json_repair closes it: `"status":"pen` is "pen" then.
     of_whole("truncated", "refused", "cut off, as by the output limit", _cut),
     of_whole(
+        # agno#4604, hermes#112120; humux#77: arguments that were cut off arrive as `{}`.
         "nothing",
         "refused",
         "no arguments, where some are needed",
@@ -131,6 +140,7 @@ BREAKS = (
     of_whole(
         "giant_number",
         "refused",
+        # Past 64 bits, and past the 4,300 digits at which int() raises ValueError.
         "a number of more digits than a computer counts with",
         lambda draw, given: _with(given, draw(st.sampled_from(["1" * 19, "9" * 4_301]))),
     ),

@@ -21,6 +21,7 @@ __all__ = ["BREAKS"]
 
 _TEXTS = (Kind.LINE, Kind.TEXT)
 _STATUSES = (Kind.STATUS, Kind.STATUS_OR_DELETED)
+# Seen in comfyui-mcp#1018, #1022, kimi-code#1016, agentuity#1215, reflectt#750.
 _WORDS = {
     "pending": "todo open not_started Pending",
     "in_progress": "in-progress IN_PROGRESS doing active started InProgress",
@@ -29,6 +30,7 @@ _WORDS = {
 }
 _SPELLINGS = [(word, status) for status, words in _WORDS.items() for word in words.split()]
 _RANKS = [("urgent", "high"), ("P1", "high"), ("normal", "medium"), ("Low", "low")]
+# By cattrs' defaults None is "None", "false" is True, 2.9 is 2: here nothing is coerced (law 10).
 _WRONG: dict[Kind, tuple[Any, ...]] = {
     Kind.LINE: (True, ["a"], {}),
     Kind.TEXT: (True, ["a"], {}),
@@ -81,9 +83,11 @@ BREAKS: tuple[Break, ...] = (
         "refused",
         "a status that there is not",
         _STATUSES,
+        # opencode#1354, orch#3210, #3255; eliza#28209: pending is no fallback.
         _refused("failed", "changes_made", "blocked", "\u2717"),
     ),
     of_values(
+        # Seen in pydantic-ai-todo#29, #34: what has no status is new, hence pending.
         "missing_status",
         "taken",
         "an entry without its status",
@@ -101,6 +105,7 @@ BREAKS: tuple[Break, ...] = (
         (Kind.PRIORITY,),
         _refused("whatever"),
     ),
+    # smolagents#1538, inspect_ai#1477, inspector#328; OpenAI's strict mode asks for it.
     of_values("null", "taken", "null for what may be left out", _CLEARABLE, _all((None, OMITTED))),
     of_values(
         "null_needed", "refused", "null for what is needed", (), _refused(None), here=_needed
@@ -112,6 +117,7 @@ BREAKS: tuple[Break, ...] = (
         (*_STATUSES, Kind.PRIORITY),
         _all(*((word, OMITTED) for word in ("None", "null", "none"))),
     ),
+    # A title may be that word, as a status or a priority cannot.
     of_values("title_none", "taken", 'the word "None" as a text', _TEXTS, _as_is("None", "null")),
     of_values(
         "empty_title",
@@ -132,17 +138,21 @@ BREAKS: tuple[Break, ...] = (
         _all(("true", True), ("no", False), (1, True)),
     ),
     of_values(
+        # agent-zero#1773, hermes#44376: json.dumps writes it, UTF-8 cannot.
         "lone_surrogate",
         "repaired",
         "half a character",
         _TEXTS,
         _all(("a\ud800", "a\ufffd"), ("a\ud83d\ude00", "a\U0001f600")),
     ),
+    # langgraph#1878; PostgreSQL takes no NUL in a text.
     of_values("nul", "repaired", "a NUL in a text", _TEXTS, _all(("a\x00b", "ab"))),
+    # Of the controls only NUL is dropped; the others are kept, and renderers escape them (law 14).
     of_values(
         "control", "taken", "another control character in a text", _TEXTS, _as_is("a\x1b[31mb\x85")
     ),
     of_values(
+        # mcp-execution#430, Decepticon#480, bat#3862: a person does not see what the model reads.
         "hidden_characters",
         "repaired",
         "bidi overrides and tag characters",
@@ -164,6 +174,7 @@ BREAKS: tuple[Break, ...] = (
         _all(("a</parameter>\n</invoke> ", "a"), ("a</payload>", "a")),
     ),
     of_values(
+        # claude-code#83088: a field was swallowed, and stripping the tag would lose it.
         "swallowed_field",
         "refused",
         "an argument that stands inside another one's text",
@@ -171,6 +182,7 @@ BREAKS: tuple[Break, ...] = (
         _refused('a<parameter name="status">done'),
     ),
     of_spot(
+        # llxprt#1341. A rule's matter: demoting one silently would say what nobody meant.
         "two_started",
         "ruled",
         "two entries in progress",
@@ -178,5 +190,6 @@ BREAKS: tuple[Break, ...] = (
         _two_started,
         here=lambda field: field.lenient,
     ),
+    # OpenHands wipes the plan; here the rule `empty_write` asks for `clear`.
     of_spot("empty_list", "ruled", "a list of nothing", (Kind.ITEMS,), _emptied, here=_needed),
 )

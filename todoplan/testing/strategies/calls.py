@@ -108,6 +108,7 @@ def _tried(
     """
     kept: dict[str, Any] = {}
     for names in choices:
+        # Sorted: a set's order differs between processes, and a failure could not be replayed.
         kept |= {name: draw(values[name]) for name in sorted(names - kept.keys())}
         yield {name: kept[name] for name in sorted(names)}
 
@@ -139,6 +140,7 @@ def _value(field: Field, ids: list[str], within: str | None = None) -> SearchStr
 def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
     shown = {inner.name: inner for inner in field.items if not inner.hidden}
     values = {name: _value(inner, ids) for name, inner in shown.items()}
+    # Such an entry is published as the value alone: the set `lean` writes titles.
     if len(shown) == 1 and not within:
         return next(iter(values.values()))
     needed = {name for name, inner in shown.items() if inner.required or name == within}
@@ -148,7 +150,9 @@ def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
     )
 
 
+# Other tools: a call of theirs must not count as a look at the plan.
 _OTHERS = ("search", "read_file")
+# As OpenAI, Anthropic and Gemini put it.
 _FINISHES = ("", "stop", "end_turn", "tool_calls", "tool_use", "length", "MALFORMED_FUNCTION_CALL")
 _ANSWERS = st.sampled_from(["", "a", "On it.", "Done."])
 

@@ -95,6 +95,7 @@ def lists(
     """
     Draw several creations as one, with references among them that may be wrong.
     """
+    # Also what only looks like a reference, and references past the end of the list.
     local = st.integers(0, 3).map("#{}".format) | ids() | st.sampled_from(["#", "#01", "#-1"])
     edges = few(local) if ends is None else ends
     return st.builds(CreateTasks, few(creations(text, edges), 4))
@@ -113,6 +114,7 @@ def updates() -> SearchStrategy[UpdateTask]:
 
 
 def _update(name: str) -> SearchStrategy[Any]:
+    # Metadata is merged key by key, so that none given is the empty dict.
     unset: Any = {} if TASK_FIELDS[name].kind is FieldKind.METADATA else UNSET
     return st.just(unset) | _GIVEN[name]
 

@@ -13,6 +13,8 @@ from todoplan.testing.strategies.values import STATUSES
 __all__ = ["Rewrite", "rewrites"]
 
 
+# Drawn before the plan is known: several hands take turns, and what each will have seen depends on
+# what the others did.
 @attrs.frozen
 class Rewrite:
     """

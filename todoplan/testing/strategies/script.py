@@ -130,6 +130,7 @@ def _edit(draw: DrawFn, here: list[Task]) -> UpdateTask:
 
 
 def _link(draw: DrawFn, here: list[Task]) -> UpdateTask:
+    # From earlier to later only: such an edge closes no cycle.
     order = topological_order(here)
     place = draw(st.integers(0, len(order) - 1))
     blockers = {order[draw(st.integers(0, place - 1))] for _ in range(min(place, 2))}
@@ -147,8 +148,11 @@ def _batch(draw: DrawFn, here: list[Task]) -> Batch:
 
 
 _Make = Callable[[DrawFn, list[Task]], Command]
+# All parts are drawn for the plan before the batch: none may take away what a later one names.
 _HARMLESS: SearchStrategy[_Make] = st.sampled_from([_creation, _move, _edit])
+# What needs no task to be there.
 _FIRST: SearchStrategy[_Make] = st.sampled_from([_creation, _list, _write])
+# Hypothesis shrinks to what stands first: a plain creation, and to what removes only at last.
 _KINDS: SearchStrategy[_Make] = st.sampled_from(
     [
         _creation,
