@@ -112,12 +112,6 @@ class Strands:
         ADAPTER.seed_plan(agent, plan)
         agent._session_manager.sync_agent(agent)
 
-    def edit(self, session, command, actor):
-        agent = self.agent(session)
-        decision = ADAPTER.edit_plan(agent, command, self.setup.toolbox.policy, actor)
-        agent._session_manager.sync_agent(agent)
-        return decision
-
     def plan(self, session):
         return ADAPTER.plan_of_state(self.agent(session))
 

@@ -22,6 +22,7 @@ class TestStrands(AdapterSuite):
         Capability.TEXT_ARGUMENTS,
         Capability.BROKEN_TEXTS,
         Capability.EVENTS,
+        Capability.EDITS,
         Capability.RETURNS,
     }
 
