@@ -150,9 +150,8 @@ async def _body(headers: Headers, receive: Receive, limits: Limits) -> bytes | R
     Return the whole body; or the answer to one that is too large, or does not come.
     """
     limit, seconds = limits.body_bytes, limits.body_seconds
-    declared = headers.get("content-length", "")
-    body, more = bytearray(), not (declared.isdecimal() and int(declared) > limit)
-    too_large = not more
+    body, too_large = bytearray(), _is_over(headers.get("content-length", ""), limit)
+    more = not too_large
     # mcp reads a body as well, but only when it holds a place for the request, and without an end.
     with anyio.move_on_after(seconds):
         while more:
@@ -164,6 +163,12 @@ async def _body(headers: Headers, receive: Receive, limits: Limits) -> bytes | R
     if too_large:
         return _refused(413, f"the body has over {limit} bytes")
     return _refused(408, f"the body did not come in {seconds:g} seconds") if more else bytes(body)
+
+
+def _is_over(declared: str, limit: int) -> bool:
+    # By their length first: `int` raises over more than 4,300 digits.
+    digits, most = declared.lstrip("0"), str(limit)
+    return declared.isdecimal() and (len(digits), digits) > (len(most), most)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
