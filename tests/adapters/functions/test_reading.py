@@ -93,6 +93,15 @@ READ = [
     (
         openai_responses,
         {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "refusal", "refusal": "No."}],
+        },
+        Message("assistant", finish="refusal"),
+    ),
+    (
+        openai_responses,
+        {
             "output": [{"type": "message", "content": [{"type": "output_text", "text": "Hi."}]}],
             "incomplete_details": {"reason": "content_filter"},
         },

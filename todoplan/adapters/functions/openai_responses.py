@@ -52,14 +52,22 @@ def _read(entry: object) -> Message:
         text = text_in(look(entry, "output"))
         ok, call_id = not is_error_text(text), str(look(entry, "call_id"))
         return said("tool", results=[ToolResult("", ok, call_id)])
-    if look(entry, "role"):
-        return said(look(entry, "role"), text_in(look(entry, "content")))
-    # A whole response, or an item of the model's without a role: a call, a thought.
+    role = look(entry, "role")
+    # One message; a whole response; or an item without a role, which is the model's: a call, a
+    # thought.
     messages = [item for item in entries(entry, "output") if look(item, "type") == "message"]
-    parts = [part for item in messages for part in entries(item, "content")]
-    refused = any(look(part, "type") == "refusal" for part in parts)
-    finish = "refusal" if refused else look(look(entry, "incomplete_details"), "reason")
-    return said("assistant", text_in(parts), finish=finish)
+    contents = [look(item, "content") for item in ([entry] if role else messages)]
+    finish = look(look(entry, "incomplete_details"), "reason")
+    return said(
+        role or "assistant",
+        "".join(map(text_in, contents)),
+        finish="refusal" if any(map(_refuses, contents)) else finish,
+    )
+
+
+def _refuses(content: object) -> bool:
+    parts = content if isinstance(content, list | tuple) else ()
+    return any(look(part, "type") == "refusal" for part in parts)
 
 
 _WIRE = Wire(_define, _calls, _results, _read)
