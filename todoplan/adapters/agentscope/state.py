@@ -237,7 +237,7 @@ def _plain(task: TheirTask) -> dict[str, Any]:
 
 def save(state: AgentState, held: Held, plan: Plan, ids: Sequence[str] | None) -> None:
     """
-    Make the state's tasks those of a plan that differs in the tasks `touched`; `None`: in any.
+    Make the state's tasks those of a plan that differs in the tasks of these `ids`; `None`: in any.
 
     Raises:
         CodecError: a task holds what JSON cannot.

@@ -13,9 +13,8 @@ from todoplan.planner import AsyncPlanner
 
 __all__ = ["Clients"]
 
-_MOST = (
-    1_000  # mcp 1.x does not say that a client is gone; one that is forgotten goes on by its name
-)
+# mcp 1.x does not say that a client is gone; one that is forgotten goes on by its name.
+_MOST = 1_000
 _LONGEST_NAME = 40
 _NO_SESSIONS = "2026-07-28"
 

@@ -133,8 +133,8 @@ def http_server(
         make_app(server, access, limits),
         # uvicorn makes one for each connection and hands it nothing of ours, so a class carries it.
         http=type("_Protocol", (_Deadline,), {"head_seconds": limits.head_seconds}),
-        limit_concurrency=limits.connections,
         # A connection beyond these is answered with 503: each costs a socket and a task.
+        limit_concurrency=limits.connections,
         log_level="warning",
         access_log=False,
         server_header=False,
