@@ -147,17 +147,16 @@ def test_who_sends_no_body_in_time_is_refused(url):
 
 def test_a_session_with_an_open_stream_is_in_use(url):
     """A client that listens hears what others do, however long nothing happens."""
+    plan = "todoplan://plan/followed"
 
     async def play():
-        async with (
-            over_http(f"{url}/followed") as client,
-            client.subscribed("todoplan://plan/followed"),
-        ):
+        async with over_http(f"{url}/followed") as client, client.subscribed(plan):
             await anyio.sleep(2.5)
             await client.call(*CREATE)
+            return await client.update()
 
     until(lambda: status_of(url, INITIALIZE) != 503)
-    asyncio.run(play())
+    assert asyncio.run(play()) == plan
 
 
 def test_limits_have_defaults_that_people_do_not_meet():
