@@ -167,6 +167,25 @@ def test_a_document_may_nest_only_so_deep():
     assert "deeper than 64 levels" in str(error)
 
 
+def problem_of(text):
+    """
+    Return what a reader of JSON says is wrong with a text, `None` if nothing is.
+    """
+    try:
+        parse(text)
+    except CodecError as error:
+        return error.data["problem"]
+    return None
+
+
+@pytest.mark.parametrize("inner", ["1", '"\ufdd0"', '"\\ufdd0"'])
+def test_at_whatever_depth_reading_stops_it_is_a_codec_error(inner):
+    """Also where the value can be read, but not written and read again for its U+FDD0."""
+    problems = {problem_of("[" * depth + inner + "]" * depth) for depth in range(800, 1_100)}
+    assert problems <= {None, "too_deep"}
+    assert None in problems
+
+
 @given(st.text(max_size=40) | st.binary(max_size=40))
 def test_whatever_text_is_given_a_codec_error_comes_back(text):
     """No text makes loading fail in any other way."""

@@ -1,5 +1,7 @@
 """The store in a file: what is written is read again, by anybody, or refused loudly."""
 
+import errno
+import fcntl
 import json
 import os
 import signal
@@ -360,6 +362,61 @@ def test_what_is_no_plain_file_is_refused(path, make, reason):
     make(path)
     with pytest.raises(StoreError, match=f"cannot be read: {reason}"):
         FileStore(path).load("a")
+
+
+def descriptors():
+    """Return how many descriptors this process has open."""
+    return len([*Path("/dev/fd").iterdir()])
+
+
+def test_a_directory_leaves_no_descriptor_open(path):
+    """Reading it again and again does not use up what the process may open."""
+    path.mkdir()
+    before = descriptors()
+    for _ in range(3):
+        with pytest.raises(StoreError, match="Is a directory"):
+            FileStore(path).load("a")
+    assert descriptors() == before
+
+
+@pytest.mark.parametrize("raised", [OSError(errno.ENOLCK, "No locks available"), SystemExit()])
+@pytest.mark.parametrize(
+    ("where", "name"), [(fcntl, "flock"), (locked_file, "_is_at"), (locked_file.os, "fchmod")]
+)
+def test_a_lock_that_cannot_be_taken_leaves_no_descriptor_open(
+    path, monkeypatch, where, name, raised
+):
+    """Whatever comes between opening a file and holding its lock, an interrupt as well."""
+
+    def refused(*_):
+        raise raised
+
+    path.write_text(document())
+    before = descriptors()
+    monkeypatch.setattr(where, name, refused)
+    with pytest.raises(StoreError if isinstance(raised, OSError) else SystemExit) as caught:
+        create(path, "Dig")
+    assert descriptors() == before
+    if isinstance(raised, OSError):
+        assert "cannot be written: No locks available" in str(caught.value)
+
+
+def test_a_lock_that_cannot_be_let_go_of_leaves_no_descriptor_open(path, monkeypatch):
+    """Closing it lets go of it too, and the error is told."""
+    real = fcntl.flock
+
+    def refused(descriptor, what):
+        if what == fcntl.LOCK_UN:
+            raise OSError(errno.ENOLCK, "No locks available")
+        real(descriptor, what)
+
+    before = descriptors()
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", refused)
+        with pytest.raises(StoreError, match="No locks available"):
+            create(path, "Dig")
+    assert descriptors() == before
+    assert len(create(path, "Plant").plan) == 2
 
 
 def test_a_folder_that_is_not_there_is_an_error(path):

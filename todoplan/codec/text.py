@@ -136,6 +136,8 @@ def parse(text: str, line: int | None = None) -> Any:
         value = _decode(text)
         if has_lost_keys(text, value):
             raise _doubled_keys(_decode_all(text), line)
+        # In here: it writes the value and reads it again, which a deep one may not survive either.
+        return _apart(value) if _has_joint(text) else value
     except json.JSONDecodeError as error:
         raise _not_json(error, line) from None
     # Python 3.11 stops at some 1,000 levels, 3.14 reads 100,000; `values` counts levels of its own.
@@ -144,7 +146,6 @@ def parse(text: str, line: int | None = None) -> Any:
     except ValueError as error:
         msg = f"the document is not JSON that can be held: {error}{_of(line)}"
         raise CodecError(msg, problem="not_json", line=line) from None
-    return _apart(value) if _has_joint(text) else value
 
 
 def _doubled_keys(value: Any, line: int | None) -> CodecError:

@@ -158,15 +158,16 @@ class FileStore:
         # Taken before the file is opened: what is read then is no older, whatever others do.
         before = self._read
         try:
-            descriptor = open_plain(self.path)
+            # By `opener`: `os.fdopen` leaves the descriptor open if it is that of a directory.
+            file = open(self.path, "rb", opener=lambda *_: open_plain(self.path))  # noqa: SIM115
         except FileNotFoundError:
             # A folder that is missing is a misspelled path: told on reading, before work is lost.
             self.path.parent.stat()
             if before[0] is not None:
                 raise self._gone_back(problem="deleted", what="it is not there any more") from None
             return _NOTHING
-        with os.fdopen(descriptor, "rb") as file:
-            stamp = _stamp(os.fstat(descriptor))
+        with file:
+            stamp = _stamp(os.fstat(file.fileno()))
             if stamp == before[0]:
                 return before[1]
             plans = _decoded(file.read(LIMIT + 1), self.path)

@@ -71,11 +71,13 @@ def held(path: Path, patience: float) -> Iterator[None]:
 
 def _lock_file(path: Path, lock: Path) -> int:
     flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW
-    with suppress(FileExistsError):
+    with suppress(FileExistsError), ExitStack() as unless_kept:
         descriptor = os.open(lock, flags | os.O_EXCL, PRIVATE)
+        unless_kept.callback(os.close, descriptor)
         with suppress(FileNotFoundError):
             # Whoever may write the file has to be able to lock it.
             os.fchmod(descriptor, PRIVATE | stat.S_IMODE(os.lstat(path).st_mode))
+        unless_kept.pop_all()
         return descriptor
     # O_CREAT once more: the file that stood in our way may be deleted by now.
     return os.open(lock, flags, PRIVATE)
@@ -90,25 +92,26 @@ def _locked(path: Path, opened: Callable[[], int], end: float, patience: float) 
         raise StoreError(msg, file=str(path), problem="no_locks") from None
     began = time.monotonic()
     while True:
-        descriptor = opened()
-        try:
-            flock(descriptor, LOCK_EX | LOCK_NB)
-            if _is_at(path, descriptor):
-                break
-            os.close(descriptor)
-        except BlockingIOError:
-            os.close(descriptor)
-            now = time.monotonic()
-            if now >= end:
-                raise _busy(path, patience) from None
-            # Shorter, not longer: with SQLite's growing pauses one of 32 writers waited 3.6 s.
-            pause = max(_QUICKEST, _SLOWEST - (now - began) / 100)
-            time.sleep(min(uniform(0.5, 1.5) * pause, end - now))  # noqa: S311 - no secret
-    try:
-        yield
-    finally:
-        flock(descriptor, LOCK_UN)
-        os.close(descriptor)
+        # Closed at the end, whatever comes: a file system out of locks raises what no retry mends.
+        with ExitStack() as letting_go:
+            descriptor = opened()
+            letting_go.callback(os.close, descriptor)
+            try:
+                flock(descriptor, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                pass
+            else:
+                letting_go.callback(flock, descriptor, LOCK_UN)
+                if not _is_at(path, descriptor):
+                    continue
+                yield
+                return
+        now = time.monotonic()
+        if now >= end:
+            raise _busy(path, patience)
+        # Shorter, not longer: with SQLite's growing pauses one of 32 writers waited 3.6 s.
+        pause = max(_QUICKEST, _SLOWEST - (now - began) / 100)
+        time.sleep(min(uniform(0.5, 1.5) * pause, end - now))  # noqa: S311 - no secret
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
