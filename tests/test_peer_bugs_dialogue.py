@@ -70,7 +70,8 @@ def test_the_parallel_guard_names_every_call():
     """LangChain: two branches writing in one step end in InvalidUpdateError."""
     calls = [Call("write_todos", {"todos": [text]}, text) for text in "ab"]
     turn = toolbox().turn(Plan(), calls)
-    assert all("Send one with the list as it should be" in reply.text for reply in turn.replies)
+    told = ["Send one with the list as it should be" in reply.text for reply in turn.replies]
+    assert told == [True, True]
 
 
 def test_a_missing_edge_target_is_named():

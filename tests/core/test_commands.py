@@ -104,6 +104,11 @@ def test_ends_of_edges_are_ids_and_not_letters(kind, name):
         lambda: UpdateTask("1", metadata=[]),
         lambda: UpdateTask(3),
         lambda: DeleteTask(3),
+        lambda: RestorePlan((), "3"),
+        lambda: RestorePlan((), 1.5),
+        lambda: RestorePlan((), True),  # noqa: FBT003 - the mistake
+        lambda: RestorePlan((), None),
+        lambda: RestorePlan((), -5),
         lambda: Todo(None),
         lambda: Todo("a", id=1),
     ],
@@ -112,6 +117,14 @@ def test_a_value_of_another_type_is_refused_where_it_is_given(make):
     """The developer's line is in the traceback, and the message says what to give."""
     with pytest.raises(PlanError, match="was given; give a"):
         make()
+
+
+@pytest.mark.parametrize("wrong", ["no", "false", 1, 0, None])
+def test_only_true_empties_a_list_on_purpose(wrong):
+    """The word "no" is true in Python: it would get past the rule that keeps an open plan."""
+    assert WriteTodos((), clear=True).clear is True
+    with pytest.raises(PlanError, match="was given; give True or False"):
+        WriteTodos((), clear=wrong)
 
 
 @pytest.mark.parametrize("kind", [CreateTask, UpdateTask])

@@ -5,7 +5,14 @@ from datetime import UTC, datetime
 import attrs
 import pytest
 
-from todoplan.core.commands import Batch, CreateTask, DeleteTask, UpdateTask, WriteTodos
+from todoplan.core.commands import (
+    Batch,
+    CreateTask,
+    DeleteTask,
+    RestorePlan,
+    UpdateTask,
+    WriteTodos,
+)
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import decide
 from todoplan.core.events.apply import apply, replay
@@ -128,6 +135,16 @@ MISTAKES = [
         lambda: plan_of([], revision=-1),
         "-1 (int) was given; give a whole number from 0 on",
         {"seen": -1},
+    ),
+    (
+        lambda: RestorePlan((), "3"),
+        "'3' (str) was given; give a whole number from 0 on",
+        {"seen": "3"},
+    ),
+    (
+        lambda: WriteTodos((), clear="no"),
+        "'no' (str) was given; give True or False",
+        {"seen": "no"},
     ),
     (
         lambda: batches(65),

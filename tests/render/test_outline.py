@@ -9,19 +9,18 @@ from todoplan.core.events.apply import apply
 from todoplan.core.events.types import PlanRestored
 from todoplan.core.plan.model import TASK_FIELDS, Status, Task
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.questions import blocked, ready
+from todoplan.core.plan.questions import blocked
 from todoplan.render.outline import LEFT_OUT, arrows, aside, lines, summary
 
 
 @given(plans())
 def test_the_outline_agrees_with_the_plan(plan):
     """
-    One line a task, in order; readiness, blockers and edges are those that the core knows.
+    One line a task, in order; status, blockers and edges are those that the core knows.
     """
     rows = lines(plan)
     assert [row.id for row in rows] == [task.id for task in plan]
     assert [row.status for row in rows] == [task.status for task in plan]
-    assert [row.id for row in rows if row.ready] == [task.id for task in ready(plan)]
     assert {row.id: row.waits_for for row in rows if row.waits_for} == blocked(plan)
     assert [row.blocked_by for row in rows] == [task.blocked_by for task in plan]
 

@@ -33,6 +33,8 @@ from todoplan.core.plan.validation import (
     as_number_or_none,
     as_text,
     as_text_or_none,
+    as_whole_number,
+    instance_of,
     tuple_of,
 )
 from todoplan.errors import PlanError
@@ -95,6 +97,16 @@ def _tasks(value: Iterable[Task]) -> tuple[Task, ...]:
     return tuple_of(value, Task, "a tuple of tasks, such as tuple(plan)")
 
 
+# "no" and "false" are true in Python, and the list would be emptied on purpose.
+def _truth(value: bool) -> bool:  # noqa: FBT001 - a converter's one argument
+    return instance_of(value, bool, "True or False")
+
+
+# From 0 on, as an entry of a journal holds it: another could be decided, and then not be saved.
+def _next_id(value: int) -> int:
+    return as_whole_number(value, 0)
+
+
 @attrs.frozen(weakref_slot=False)
 class WriteTodos:
     """
@@ -102,7 +114,7 @@ class WriteTodos:
     """
 
     todos: tuple[Todo, ...] = attrs.field(converter=_todos)
-    clear: bool = False
+    clear: bool = attrs.field(default=False, converter=_truth)
     """Said to empty the list on purpose; see the rule `empty_write`."""
 
 
@@ -191,7 +203,7 @@ class RestorePlan:
 
     tasks: tuple[Task, ...] = attrs.field(converter=_tasks)
     # Law 6: an id that the earlier plan gave out stays used, also where its task is gone.
-    next_id: int = 1
+    next_id: int = attrs.field(default=1, converter=_next_id)
 
 
 def _commands(value: Iterable[Command]) -> tuple[Command, ...]:

@@ -4,9 +4,9 @@ Text in so many columns of a terminal. What is safe to show at all is decided in
 
 import unicodedata
 
-from todoplan.texts.cleaning import one_line, printable
+from todoplan.texts.cleaning import one_line
 
-__all__ = ["clip", "one_line", "printable"]
+__all__ = ["clip", "one_line"]
 
 _MOST_PER_COLUMN = 4  # marks upon a letter take no column; a title of nothing else is cut as well
 

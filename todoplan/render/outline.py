@@ -56,7 +56,6 @@ class Line:
     owner: str | None
     waits_for: tuple[str, ...]
     blocked_by: tuple[str, ...]
-    ready: bool
 
     @property
     def node(self) -> str:
@@ -99,16 +98,14 @@ def _line(plan: Plan, task: Task) -> Line:
     # Law 7: resolved blockers are left out of the view alone. Eino's lists go on showing them.
     blockers = [blocker for blocker in map(plan.get, task.blocked_by) if blocker]
     unresolved = () if task.status.resolved else (b for b in blockers if not b.status.resolved)
-    waits_for = tuple(one_line(blocker.id) for blocker in unresolved)
     return Line(
         id=one_line(task.id),
         mark=_MARKS[task.status],
         text=one_line(task.subject) or _NO_TEXT,
         status=task.status,
         owner=one_line(task.owner or "") or None,
-        waits_for=waits_for,
+        waits_for=tuple(one_line(blocker.id) for blocker in unresolved),
         blocked_by=tuple(one_line(blocker.id) for blocker in blockers),
-        ready=task.status is Status.PENDING and not waits_for,
     )
 
 

@@ -1,7 +1,12 @@
+from todoplan.core.commands import UpdateTask
 from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import decide
+from todoplan.core.events.apply import apply
+from todoplan.core.events.types import PlanRestored
 from todoplan.core.plan import questions
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.presets import STRICT
 
 PLAN = plan_of(
     [
@@ -40,6 +45,15 @@ def test_blocked_tells_the_unresolved_blockers():
     assert questions.blocked(PLAN) == {"3": ("2",), "4": ("2", "6"), "5": ("2",)}
     assert questions.unresolved_blockers(PLAN, PLAN["3"]) == ("2",)
     assert questions.unresolved_blockers(PLAN, PLAN["2"]) == ()
+
+
+def test_an_edge_to_no_task_holds_nothing_up():
+    """A journal replays unchecked: the questions are answered, and the rules ask them."""
+    tasks = Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("9", "1"))
+    loose = apply(Plan(), PlanRestored(tasks))
+    assert questions.blocked(loose) == {"2": ("1",)}
+    (problem,) = decide(loose, UpdateTask("2", status="in_progress"), STRICT).problems
+    assert (problem.code, problem.seen) == ("blocked_start", "1")
 
 
 def test_progress_is_the_resolved_share():

@@ -259,11 +259,14 @@ def test_old_faults_are_told_on_inspection_and_lock_nothing_up(name, plan):
 
 
 def test_rules_about_plans_are_the_inspected_ones():
-    """Rules about moves have nothing to say about a plan that stands still."""
+    """Rules about moves say nothing of a plan that stands still, not even of a blocked start."""
     asked = {rule.name for rule in RULES.values() if rule.about_plan}
     everything = Policy(limits=LIMITS).but(**dict.fromkeys(RULES, "error"))
-    plan = plan_of([Task(str(n + 1), "longer", "longest") for n in range(5)])
-    assert {problem.code for problem in inspect(plan, everything)} <= asked
+    heavy = {"key": "x" * 20}
+    tasks = [Task(i, "longer", status=ON, blocks=("5",), metadata=heavy) for i in "1234"]
+    blocked = Task("5", "longer", status=ON, blocked_by=tuple("1234"))
+    plan = plan_of([*tasks, blocked], revision=12)
+    assert {problem.code for problem in inspect(plan, everything)} == asked
 
 
 def test_problems_name_few_of_many():

@@ -73,12 +73,7 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
         if todo.status is not None and todo.status is not task.status:
             move(transaction, task, todo.status)
     order = [task.id if task else "" for task in meant]
-    if "" in order:
-        numbers = _new_ids(transaction.draft.next_id, todos, order)
-        for index, number in numbers.items():
-            order[index] = str(number)
-        ascending = sorted(numbers, key=numbers.__getitem__)
-        transaction.create(new_tasks(((order[index], todos[index]) for index in ascending), at))
+    _create(transaction, todos, order)
     if order != [task.id for task in transaction.draft]:
         transaction.emit(TasksReordered(tuple(order), at))
 
@@ -103,6 +98,20 @@ def _changes(todo: Todo, task: Task) -> dict[str, Any]:
         if given is not None and given != getattr(task, name):  # not given: it stays as it is
             changes[name] = given
     return changes
+
+
+def _create(transaction: Transaction, todos: Sequence[Todo], order: list[str]) -> None:
+    """
+    Create the tasks of the new lines, and put their ids into the order, where they stand as "".
+    """
+    if "" not in order:
+        return
+    numbers = _new_ids(transaction.draft.next_id, todos, order)
+    for index, number in numbers.items():
+        order[index] = str(number)
+    ascending = sorted(numbers, key=numbers.__getitem__)
+    lines = ((order[index], todos[index]) for index in ascending)
+    transaction.create(new_tasks(lines, transaction.at))
 
 
 def _new_ids(start: int, todos: Sequence[Todo], order: Sequence[str]) -> dict[int, int]:
@@ -141,11 +150,7 @@ def _write_from(base: Plan, transaction: Transaction, todos: Sequence[Todo]) -> 
             if todo.status is not None and todo.status is not was.status:
                 move(transaction, now, todo.status)
     order = [was.id if was is not None else "" for _, was in lines]
-    numbers = _new_ids(draft.next_id, [todo for todo, _ in lines], order)
-    for index, number in numbers.items():
-        order[index] = str(number)
-    ascending = sorted(numbers, key=numbers.__getitem__)
-    transaction.create(new_tasks(((order[index], lines[index][0]) for index in ascending), at))
+    _create(transaction, [todo for todo, _ in lines], order)
     kept = [task_id for task_id in before if draft.get(task_id) is not None]
     old = [was.id for _, was in lines if was is not None]
     if old == [task.id for task in base if task.id in named]:

@@ -48,7 +48,9 @@ def unresolved_blockers(plan: Plan, task: Task) -> tuple[str, ...]:
     # when the blocker completes, and a blocker that is reopened then blocks nobody.
     if not plan.waits_for(task.id):
         return ()
-    return tuple(task_id for task_id in task.blocked_by if not plan[task_id].status.resolved)
+    # A journal replays unchecked: an edge may lead to no task, and then holds nothing up.
+    blockers = filter(None, map(plan.get, task.blocked_by))
+    return tuple(blocker.id for blocker in blockers if not blocker.status.resolved)
 
 
 def blocked(plan: Plan) -> dict[str, tuple[str, ...]]:

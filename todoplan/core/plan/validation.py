@@ -32,7 +32,6 @@ __all__ = [
     "as_whole_number",
     "in_utc",
     "instance_of",
-    "require_zone",
     "short_repr",
     "tuple_of",
 ]
@@ -131,7 +130,7 @@ def as_time_or_none(value: datetime | None) -> datetime | None:
     if value is not None:
         if not isinstance(value, datetime):
             raise _unfit(value, "an aware time such as datetime.now(UTC), or None")
-        require_zone(value)
+        _require_zone(value)
     return value
 
 
@@ -197,14 +196,14 @@ def in_utc(at: datetime) -> datetime:
     Raises:
         PlanError: it has no time zone.
     """
-    require_zone(at)
+    _require_zone(at)
     try:
         return at.astimezone(UTC)
     except OverflowError:
         return at
 
 
-def require_zone(at: datetime) -> None:
+def _require_zone(at: datetime) -> None:
     """
     Refuse a time without a zone, which means another moment on each machine, with a PlanError.
     """

@@ -19,6 +19,7 @@ from todoplan.core.events.types import (
 )
 from todoplan.core.plan.lifecycle import ACTION_TO, TABLE, Kind
 from todoplan.core.plan.model import Status
+from todoplan.core.plan.questions import unresolved_blockers
 from todoplan.core.problems import MOST_NAMED, Problem
 from todoplan.core.rules.builtin_tasks import TASK_RULES
 from todoplan.core.rules.change import Change
@@ -114,8 +115,8 @@ def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
     found: list[Problem] = []
     for task in map(after.__getitem__, dict.fromkeys(late)):
         if task.status is to:
-            waiting = [b for b in task.blocked_by if not after[b].status.resolved]
-            found.append(Problem(code, (task.id,), seen=", ".join(waiting[:MOST_NAMED])))
+            waiting = unresolved_blockers(after, task)[:MOST_NAMED]
+            found.append(Problem(code, (task.id,), seen=", ".join(waiting)))
     return tuple(found)
 
 
