@@ -53,6 +53,7 @@ def test_what_is_wrong_is_refused_with_its_path(kind, value):
     ("value", "code", "seen", "legal"),
     [
         ("x", "wrong_type", "x", "a number of minutes"),
+        ("1_0", "wrong_type", "1_0", "a number of minutes"),
         (True, "wrong_type", "true", "a number of minutes"),
         ([1], "wrong_type", "a list", "a number of minutes"),
         (-1, "bad_number", "-1", "minutes from 0 up"),

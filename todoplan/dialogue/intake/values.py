@@ -145,10 +145,10 @@ def _refs(value: Any, path: str, findings: Findings) -> Any:
 
 def _minutes(value: Any, path: str, findings: Findings) -> Any:
     given = value
-    # float() reads the digits of every script; ids and minutes are ASCII here.
+    # float() reads the digits of every script, and "1_0" as 10; ids and minutes are plain ASCII.
     if isinstance(value, str) and value.isascii() and len(value) <= _MOST_DIGITS:
         try:
-            value = float(value)
+            value = None if "_" in value else float(value)
         except ValueError:
             value = None
     if isinstance(value, bool) or not isinstance(value, int | float):
