@@ -169,3 +169,13 @@ def test_one_task_is_told_in_full():
         "Description: first",
         " second",
     ]
+
+
+@pytest.mark.parametrize(
+    ("estimate", "shown"),
+    [(1_234_567, "1234567"), (90.0, "90"), (0.5, "0.5"), (1e8 + 0.25, "100000000.25")],
+)
+def test_an_estimate_is_shown_as_it_was_given(estimate, shown):
+    """All its digits, and none beyond them."""
+    plan = plan_of([Task("1", "a", estimate=estimate)])
+    assert f"Estimate: {shown} minutes" in task_text(plan, plan["1"]).splitlines()

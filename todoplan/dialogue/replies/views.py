@@ -28,7 +28,6 @@ from todoplan.texts.wording import say
 __all__ = [
     "LONGEST_LIST",
     "LONGEST_TASK",
-    "MOST_READ",
     "ids_text",
     "list_text",
     "one_line",
@@ -37,8 +36,8 @@ __all__ = [
 
 LONGEST_LIST = 250_000
 LONGEST_TASK = 40_000
-MOST_READ = 65_536
-"""No line that is shown needs more of a text; a megabyte of escape sequences takes a second."""
+# No line that is shown needs more of a text; a megabyte of escape sequences takes a second.
+_MOST_READ = 65_536
 
 _LONGEST_LINE = 500
 _LONGEST_DETAIL = 4_000
@@ -53,7 +52,7 @@ def one_line(text: str, most: int = _LONGEST_LINE) -> str:
     """
     if text.isprintable() and len(text) <= most and "  " not in text and text == text.strip():
         return text
-    line = cleaning.one_line(text[:MOST_READ])
+    line = cleaning.one_line(text[:_MOST_READ])
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
@@ -161,7 +160,7 @@ def _detail(text: str) -> str:
 def _metadata(metadata: FrozenDict) -> str:
     # JSON, where AgentScope shows a Python repr.
     text = json.dumps(thaw(metadata), ensure_ascii=False)
-    start = text[:MOST_READ]
+    start = text[:_MOST_READ]
     if cleaning.printable(start) != start:
         text = json.dumps(thaw(metadata))  # what hides is shown as \\uXXXX, and nothing is lost
     return text if len(text) <= _LONGEST_METADATA else f"{text[: _LONGEST_METADATA - 3]}..."
@@ -174,7 +173,7 @@ _SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
     FieldKind.STATUS: str,
     FieldKind.PRIORITY: str,
     FieldKind.IDS: ids_text,
-    FieldKind.NUMBER: "{:g}".format,
+    FieldKind.NUMBER: "{:.15g}".format,  # as it was given: "{:g}" keeps six digits
     FieldKind.METADATA: _metadata,
     FieldKind.TIME: None,  # helps no decision of a model's and costs tokens; the journal has it
 }
