@@ -27,7 +27,8 @@ ReminderKind = Literal[
 """Each has a text of its name, and a row in the table of `guidance` that says when it is due."""
 
 TAG = "todoplan-reminder"
-# A reminder is sent again with every request that it is due in, so it stays under 5,000 characters.
+# A reminder is sent again with every request that it is due in. So its titles have 4,000 characters
+# at most, before brackets and ampersands in them are escaped.
 _LONGEST_SUBJECT = 200
 _MOST_TASKS = 20
 

@@ -44,7 +44,7 @@ _PRIORITIES = {
     Priority.LOW: "low minor p3 p4",
 }
 _PRIORITY_BY_WORD = {word: rank for rank, words in _PRIORITIES.items() for word in words.split()}
-# [0-9] and not \d, here as everywhere: "\uff11\uff12".isdigit() is true as well.
+# [0-9] and not \d wherever a number is read: "\uff11\uff12".isdigit() is true as well.
 _ID = re.compile(r"(?:(?:task|todo|item|step)[\s#_-]*|#\s*)?([0-9]{1,18})(?:\.0)?", re.IGNORECASE)
 _REFERENCE = re.compile(r"#[0-9]{1,18}")
 _MARKS = {
