@@ -3,10 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["SERIES", "document", "line", "path", "rect", "text"]
-
-SERIES = ("ours", "floor", "agentscope", "toolkit", "pydantic", "langchain")
-"""Classes with a colour each."""
+__all__ = ["document", "line", "path", "rect", "text"]
 
 _STYLE = """
 text { font: 12px -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; fill: #57606a }

@@ -57,13 +57,13 @@ def creations(size: int, **more: str) -> list[str]:
     return [json.dumps({"subject": title(n), **more}) for n in range(1, size + 1)]
 
 
-def moves(size: int, key: str = "task_id") -> Iterator[str]:
+def moves(size: int) -> Iterator[str]:
     """
     Yield the arguments that start and complete each task.
     """
     for number in range(1, size + 1):
         for status in ("in_progress", "completed"):
-            yield json.dumps({key: str(number), "status": status})
+            yield json.dumps({"task_id": str(number), "status": status})
 
 
 def _floor(size: int) -> Call:

@@ -24,11 +24,11 @@ DIALECTS = {
 """The dialect that a conversation of that shape is read in."""
 
 
-def own_recording(folder, wire, toolbox, *turns, plan=None):
+def own_recording(folder, wire, toolbox, *turns):
     """
     Answer the turns of a scripted model, (name, arguments) each call; return the file and the plan.
     """
-    plan = Plan() if plan is None else plan
+    plan = Plan()
     kept = [] if wire is RESPONSES else [{"role": "user", "content": "Ship it"}]
     for number, calls in enumerate(turns):
         sent = [one._replace(call_id=f"{one.call_id}_{number}") for one in numbered(calls)]

@@ -284,9 +284,6 @@ def anthropic_http():
         yield {"request": request, "response": {"status_code": 200, "body_raw": raw}}
 
 
-FILL = "INSERT INTO todos (id, title, status) VALUES"
-
-
 def copilot():
     """Copilot CLI: the plan is a table, and each call a few statements."""
     yield {"type": "session.start", "data": {"sessionId": "s"}}

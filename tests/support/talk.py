@@ -30,11 +30,11 @@ def toolbox(name="todos", policy="default", **options):
     return Toolbox(named[name], PRESETS[policy], **options)
 
 
-def planned(*titles, policy="default"):
+def planned(*titles):
     """
     Return a plan of pending tasks.
     """
-    box = toolbox("tasks", policy)
+    box = toolbox("tasks")
     return reduce(
         lambda plan, title: box.call(plan, "TaskCreate", {"subject": title}).plan, titles, Plan()
     )

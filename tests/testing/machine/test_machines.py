@@ -11,7 +11,6 @@ from support.policies import strict_for
 
 from todoplan.core.commands import CreateTask, DeleteTask, WriteTodos
 from todoplan.core.decide.decide import decide
-from todoplan.core.events.apply import replay
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.builtin import Rule
@@ -204,4 +203,3 @@ def test_machines_on_plans_alone_have_no_events():
     inside(lambda: box.do(WriteTodos(())))
     assert box.events is None
     _ask(box)
-    assert replay(box.plan, ()) == box.plan

@@ -145,6 +145,8 @@ NO_PLANS = {
     ),
     "an id twice": (Task("1", "a"), Task("1", "b")),
     "no id": (Task("x", "a"),),
+    "an id too high": (Task(str(10**15 + 1), "a"),),
+    "an id of 5,000 digits": (Task("9" * 5_000, "a"),),
     "no text": (Task("1", " "),),
     "itself": (Task("1", "a", blocks=("1",), blocked_by=("1",)),),
     "a cycle": (
@@ -202,6 +204,10 @@ LEGAL = {
         ONE,
         RestorePlan((Task("4", "a", blocks=("5",)), Task("5", "b", blocked_by=("4",))), 3),
         Batch((Batch((ONE,)), DeleteTask("4"))),
+    ),
+    "the highest id is brought back, and counted on from": (
+        RestorePlan((Task(str(10**15), "a"),), 10**15),
+        ONE,
     ),
 }
 

@@ -1,5 +1,6 @@
 """What the strategies draw is valid, varied and meant, and what they shrink to is small."""
 
+import json
 import re
 from typing import get_args
 
@@ -339,12 +340,12 @@ def test_conversations_could_have_been(ended, open_, message):
 @given(text.titles(), some.texts(), values.times(), values.metadata(), values.json_values())
 @SOME
 def test_texts_and_values(title, text, time, metadata, value):
-    """Titles are never blank nor hold controls; times are aware."""
+    """Titles are never blank nor hold controls; times are aware; values and metadata are JSON."""
     assert title.strip()
     assert not re.search(r"[\x00-\x1f\ud800-\udfff]", title)
     assert isinstance(text, str)
     assert time is None or time.tzinfo
-    assert metadata is not value
+    assert json.loads(json.dumps([metadata, value])) == [metadata, value]
 
 
 @pytest.mark.parametrize("type_", [Plan, Task, Todo, Policy, Limits, *KINDS, *EVENTS])

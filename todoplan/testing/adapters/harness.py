@@ -173,11 +173,11 @@ class Harness:
         """
         return self.runs(turns, session=session)[0]
 
-    def at_once(self, *turns: ModelTurn, session: str = "one") -> Outcome:
+    def at_once(self, *turns: ModelTurn) -> Outcome:
         """
         Run a session once; the calls of a turn stay together, whether or not the adapter knows.
         """
-        return self.go(*numbered([turns], self._numbers)[0], session=session)
+        return self.go(*numbered([turns], self._numbers)[0])
 
     def restart(self) -> None:
         """

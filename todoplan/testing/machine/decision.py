@@ -38,6 +38,8 @@ _SAME: tuple[Callable[[Todo, dict[str, Any]], bool], ...] = (
 )
 """Law 8: a line means the task of its id, else of its exact text, else of its normalised text."""
 
+_LARGEST = 10**15  # the highest id or next id that may come from outside
+
 
 class NaiveDecision:
     """
@@ -141,12 +143,12 @@ class NaiveDecision:
         restored = Model()
         restored.tasks = [as_dict(task) for task in tasks]
         restored.edges = [(end, task.id) for task in tasks for end in task.blocked_by]
-        numbers = [int(task.id) + 1 for task in tasks if task.id.isdecimal()]
-        # Ids that were given since then stay used (law 6).
-        restored.next_id = max([self.after.next_id, next_id, *numbers])
-        if next_id > 10**15 or _no_plan(tasks, restored):
+        if next_id > _LARGEST or _no_plan(tasks, restored):
             self.faults["no_plan"] += 1
         else:
+            # Ids that were given since then stay used (law 6).
+            numbers = [int(task_id) + 1 for task_id in restored.ids()]
+            restored.next_id = max([self.after.next_id, next_id, *numbers])
             self.after, self.changed = restored, True
 
     def _write(self, todos: tuple[Todo, ...]) -> None:
@@ -292,7 +294,7 @@ def _no_plan(tasks: tuple[Task, ...], restored: Model) -> bool:
         or len(set(edges)) < len(edges)
         or len(set(ids)) < len(ids)
         or any(a == b or a not in ids or b not in ids for a, b in edges)
-        or not all(re.fullmatch("[1-9][0-9]{0,17}", task_id) for task_id in ids)
+        or not all(re.fullmatch("[1-9][0-9]{0,15}", i) and int(i) <= _LARGEST for i in ids)
         or not all(task.subject.strip() for task in tasks)
         or any(restored.reaches(b, a) for a, b in edges)
     )
