@@ -256,6 +256,16 @@ def test_a_task_that_the_other_side_has_deleted_stays_deleted():
     assert subjects(joined(made(BASE, create("new"), 5), other)) == ["a", "new"]
 
 
+def test_of_ids_that_both_gave_out_a_task_that_other_deleted_takes_mine_along():
+    """
+    Two plans do not tell whose task it was: `joined` says so. The events do, and lose nothing.
+    """
+    mine = decided(BASE, create("mine"))
+    other = made(made(BASE, create("gone"), 1), DeleteTask("3"), 2)
+    assert subjects(joined(mine.plan, other)) == ["a", "b"]
+    assert subjects(rebased(other, mine.events)[0]) == ["a", "b", "mine"]
+
+
 def test_edges_between_tasks_that_both_know_are_those_of_the_other_side():
     """
     Only edges of new tasks are brought along, in both directions.
@@ -310,7 +320,7 @@ def histories(draw, seconds):
 @given(histories(0), histories(30))
 def test_what_comes_out_is_a_plan(mine, other):
     """
-    Edges mirror each other and close no circle, no id is given out twice, no new task is lost.
+    Edges mirror each other and close no circle, no id is given out twice, `other` loses no task.
     """
     plan = joined(mine, other)
     assert len(topological_order(plan)) == len(plan)

@@ -7,9 +7,10 @@ the plan of the other (a rebase), translated: a created task whose id is taken b
 free one, and every later event of that branch that names it follows. Where the events are not known
 but only two plans are, `joined` reads from the plans what must have happened, and rebases that.
 
-Law: no task that either side made is lost, no id is used twice, and what comes out is a plan: an
-edge that would close a cycle is left out. Of two changes to the same task the later one stands.
-What a branch did to the whole list concerns the tasks that it knew, no others.
+Law: no task that either side made is lost (where events are known), no id is used twice, and what
+comes out is a plan: an edge that would close a cycle is left out. Of two changes to the same task
+the later one stands. What a branch did to the whole list concerns the tasks that it knew, no
+others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -92,8 +93,12 @@ def joined(mine: Plan, other: Plan) -> Plan:
     Return two versions of a plan as one, where what lies between them is not known.
 
     If `other` followed from `mine`, that is `other`. If not, its order stands, and the tasks that
-    only `mine` made follow under new ids. A task that one side deleted and the other still has may
-    come back: nothing is lost in silence.
+    only `mine` made follow under new ids. A task that `mine` deleted and `other` still has comes
+    back.
+
+    One loss cannot be seen in two plans: where `other` gave out an id and has no such task now, it
+    has deleted it, and a task of that id that `mine` made meanwhile passes for the deleted one. So
+    rebase events wherever there are any.
     """
     plan, _ = rebased(other, _only_in(mine, other))
     if plan is other or plan == other:

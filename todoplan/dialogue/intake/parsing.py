@@ -27,6 +27,8 @@ from todoplan.dialogue.intake.repairs import Repair
 __all__ = ["InputLimits", "Parsed", "parse", "unwrapped_text"]
 
 _LONGEST_LITERAL = 65_536  # its tokens are read one by one in Python
+# Encoded twice and more: kimi-cli#2513, livekit#5411, OpenManus#989; beyond three it is a loop.
+_MOST_ENCODINGS = 3
 # lobehub#13817: five blind retries of a cut-off call, 487,000 tokens. So the error says why.
 _TRUNCATED = Problem("truncated")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n")
@@ -233,16 +235,15 @@ def _not_of_json(seen: str, legal: str) -> Problem:
     return Problem("wrong_type", seen=seen, legal=legal, path="arguments")
 
 
-def unwrapped_text(value: object, limits: InputLimits, levels: int = 3) -> Parsed | Problem:
+def unwrapped_text(value: object, limits: InputLimits) -> Parsed | Problem:
     """
     Return the list or object that a text spells, unwrapped at most three times; else the value.
 
     A text that begins as lists and objects do, and is broken, is a problem: never a title.
     """
-    # Encoded twice and more: kimi-cli#2513, livekit#5411, OpenManus#989; beyond three it is a loop.
     inner: object = value
     repairs: tuple[Repair, ...] = (Repair("json_text"),)
-    for _ in range(levels):
+    for _ in range(_MOST_ENCODINGS):
         if not isinstance(inner, str) or not _ENCODED.match(inner):
             break
         found = parse(inner, limits)
@@ -252,4 +253,4 @@ def unwrapped_text(value: object, limits: InputLimits, levels: int = 3) -> Parse
     if inner is not value and isinstance(inner, dict | list):
         return Parsed(inner, repairs)
     broken = isinstance(value, str) and _STRUCTURED.match(value)
-    return _too_deep(levels) if broken else Parsed(value)
+    return _too_deep(_MOST_ENCODINGS) if broken else Parsed(value)
