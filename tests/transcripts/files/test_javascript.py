@@ -90,7 +90,7 @@ def test_a_bracket_in_a_comment_closes_nothing(source):
     ],
 )
 def test_what_is_never_closed_takes_no_time(opening, again):
-    """It is searched for its end once, not from each place in it: that took minutes."""
+    """It is searched for its end once, not from each place in it."""
     start = time.process_time()
     calls = list(tool_calls(opening + again * 20_000))
     assert [name for name, _ in calls] == ["f"]
