@@ -1,6 +1,7 @@
 """Tool calls in scripts."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -67,6 +68,33 @@ def test_what_is_more_than_values_stays_text(source):
 def test_a_cut_script_gives_what_is_there(source):
     """A script that ends too early gives the text up to its end."""
     assert list(tool_calls(f"tools.update_plan({source}")) == [("update_plan", source)]
+
+
+@pytest.mark.parametrize(
+    "source", ["/* ) */ plan", "{/* ) */ a: b}", "f( // )\n)", "x.replace(/\\//g, 1)", 'x(/\\"/)']
+)
+def test_a_bracket_in_a_comment_closes_nothing(source):
+    """And a regular expression begins neither a comment nor a string."""
+    script = f"tools.f({source}); tools.g({{}})"
+    assert list(tool_calls(script)) == [("f", source), ("g", {})]
+
+
+@pytest.mark.parametrize(
+    ("opening", "again"),
+    [
+        ("", "tools.f(/* )"),
+        ("", "tools.f({/* }) "),
+        ("", "tools.f(// )"),
+        ("tools.f(", '\\"'),
+        ("tools.f(", "\\`"),
+    ],
+)
+def test_what_is_never_closed_takes_no_time(opening, again):
+    """It is searched for its end once, not from each place in it."""
+    start = time.process_time()
+    calls = list(tool_calls(opening + again * 20_000))
+    assert [name for name, _ in calls] == ["f"]
+    assert time.process_time() - start < 5
 
 
 JSON_OBJECTS = st.dictionaries(

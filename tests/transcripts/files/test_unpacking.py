@@ -15,8 +15,8 @@ TEXT = '{"a": "x\u2028y"}\n{"b": 2}\n'
 VALUES = [{"a": "x\u2028y"}, {"b": 2}]
 
 
-def zipped(path, **members):
-    with zipfile.ZipFile(path, "w") as archive:
+def zipped(path, compression=zipfile.ZIP_STORED, **members):
+    with zipfile.ZipFile(path, "w", compression) as archive:
         for name, text in members.items():
             archive.writestr(name.replace("_", "."), text)
     return path
@@ -69,7 +69,27 @@ def test_a_package_that_is_cut_or_broken_is_a_read_error(tmp_path):
     path = tmp_path / "x"
     whole = gzip.compress(TEXT.encode() * 9)
     archive = zipped(tmp_path / "y", a_jsonl=TEXT).read_bytes()
-    for raw in (whole[:-9], whole[:30] + b"\0" * 9, b"\x1f\x8b\0\0", b"\x1f\x8b", archive[:50]):
+    # A wrong checksum, a broken packing, and a name that says it is UTF-8.
+    sums, packed, name = (
+        zipped(tmp_path / "y", compression, **{member: TEXT}).read_bytes().replace(old, new)
+        for compression, member, old, new in (
+            (zipfile.ZIP_STORED, "a_jsonl", b'"b"', b'"c"'),
+            (zipfile.ZIP_LZMA, "a_jsonl", b"\x5d\0\0", b"\xff\0\0"),
+            (zipfile.ZIP_STORED, "\xe9_jsonl", b"\xc3\xa9", b"\xff\xff"),
+        )
+    )
+    broken = (whole[:-9], whole[:30] + b"\0" * 9, b"\x1f\x8b\0\0", b"\x1f\x8b", archive[:50])
+    for raw in (*broken, sums, packed, name):
         path.write_bytes(raw)
         with pytest.raises(ReadError, match=f"cannot read {path}"):
             values(path)
+
+
+def test_a_package_in_too_many_others_is_a_read_error(tmp_path):
+    """A package may even hold itself: there is no end to unpacking it."""
+    raw = TEXT.encode()
+    for _ in range(600):
+        raw = gzip.compress(raw)
+    (tmp_path / "x").write_bytes(raw)
+    with pytest.raises(ReadError, match="packed 8 times or more"):
+        values(tmp_path / "x")

@@ -13,6 +13,10 @@ ENDLESS = (
     "INSERT INTO todos WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
     " SELECT x, x, x, x, x, x FROM n"
 )
+TEN = f"(VALUES {', '.join(['(1)'] * 10)})"
+LONG = f"UPDATE todos SET title = (SELECT count(*) FROM {', '.join([TEN] * 7)})"  # noqa: S608 - text of a recording
+BLOBS = ", ".join(["(random(), zeroblob(900000))"] * 20)
+LARGE = f"INSERT INTO todos (id, title) VALUES {BLOBS}"  # noqa: S608 - text of a recording
 
 
 def session(folder, *queries, tool="sql", answered=True):
@@ -59,17 +63,25 @@ def test_what_stands_in_the_table_is_the_list(tmp_path):
         "PRAGMA writable_schema = 1; -- todos",
         "DROP TABLE todos",
         ENDLESS,
+        LONG,
+        LARGE,
         "not SQL about todos",
         "SELECT * FROM todos; -- ".ljust(30_000, "x"),
     ],
 )
 def test_a_recording_cannot_do_harm(tmp_path, monkeypatch, query):
-    """No file is written, nothing runs for ever, the table stays; what follows is read."""
+    """No file is written, nothing is endless or huge, the table stays; what follows is read."""
     monkeypatch.chdir(tmp_path)
     found = calls(session(tmp_path, INSERT, query, "UPDATE todos SET status = 'done'"))
     assert found[1] == ("todo_read", [])
     assert found[2] == ("todo_write", [("Sow", "done")])
     assert not (tmp_path / "evil.db").exists()
+
+
+def test_text_that_is_no_utf8_is_read_with_the_bad_bytes_replaced(tmp_path):
+    """SQL can make such text of any bytes."""
+    path = session(tmp_path, INSERT, "UPDATE todos SET title = CAST(x'61ff' AS TEXT)")
+    assert calls(path)[1] == ("todo_write", [("a\ufffd", "pending")])
 
 
 def test_other_calls_and_calls_without_an_answer_are_no_planning(tmp_path):

@@ -1,6 +1,7 @@
 """Gemini CLI sessions and shared chats."""
 
 import json
+import time
 
 import pytest
 from support.recorded import bad_lines, calls, document_file, lines_file, text_file
@@ -100,6 +101,15 @@ def test_unitys_assistant_is_read(tmp_path):
     assert [call.tool for call in found] == ["Unity.WriteTodos"] * 3
     assert found[0].arguments == arguments
     assert [call.result and call.result.is_error for call in found] == [False, True, None]
+
+
+@pytest.mark.parametrize("again", ["a", "<summary>a("])
+def test_a_long_summary_takes_no_time(tmp_path, again):
+    """The time to read a line of a log grows with its length, not with the square of it."""
+    path = text_file(tmp_path, f"<summary>{again * 60_000}\n" + _details("WriteTodos", "{}"))
+    start = time.process_time()
+    assert [call.tool for call in calls(path, "gemini")] == ["WriteTodos"]
+    assert time.process_time() - start < 5
 
 
 def _session_call(call_id="w1", **fields):

@@ -425,3 +425,11 @@ def test_the_audit_warns_of_what_was_accepted_then():
         _, said = played(*calls, policy=policy)
         assert said[1].outcome == "impossible"
         assert {one.severity for one in said[1].findings} == {severity}
+
+
+@pytest.mark.parametrize("digits", [19, 5000])
+def test_an_id_too_long_to_be_named_is_not_taken_over(digits):
+    """Python makes no number of thousands of digits; the task gets the next id of our plan."""
+    told = CallResult("created", data={"task": {"id": "9" * digits}})
+    fold, _ = played(call("TaskCreate", {"subject": "a"}, told))
+    assert listed(fold) == [("1", "a", "pending")]

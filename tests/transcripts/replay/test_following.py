@@ -67,6 +67,7 @@ def test_the_list_of_an_answer_is_believed_over_the_list_that_was_sent(name):
         "[1]",
         "Updated todo list to [{'content'",
         "Updated todo list to 7",
+        "Updated todo list to {[]: 1}",
         "The current list is now:\n1. [pending] Sow\nand more",
         "The current list is now:\n",
         "Updated todo list to [{'content': None}]",

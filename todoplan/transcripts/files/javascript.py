@@ -12,10 +12,15 @@ from typing import Any
 __all__ = ["tool_calls"]
 
 _CALL = re.compile(r"\btools\s*(?:\.\s*(\w+)|\[\s*[\"']([\w.:/-]+)[\"']\s*\])\s*\(")
-_SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+# A comment that is never closed goes on to the end: else it would be searched for its end by each
+# call in it.
+_COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+_SPACE = re.compile(rf"(?:\s|{_COMMENT})*", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`", re.DOTALL)
+# What holds no bracket that counts. A backslash outside strings stands in a regular expression.
+_CLOSED = re.compile(rf"{_STRING.pattern}|{_COMMENT}|\\.", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r\n|.)", re.DOTALL)
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "undefined": None}
@@ -153,7 +158,7 @@ def _balanced(text: str, at: int) -> int:
     awaited = [")"]
     while at < len(text):
         # A bracket in a task's text closes nothing.
-        if found := _STRING.match(text, at):
+        if found := _CLOSED.match(text, at):
             at = found.end()
             continue
         if text[at] == awaited[-1]:

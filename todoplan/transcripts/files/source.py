@@ -1,11 +1,9 @@
 """Opening a recording: its bytes, counted as they are read, with every failure as a `ReadError`."""
 
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal
-from zipfile import BadZipFile
 
 import attrs
 
@@ -57,8 +55,9 @@ class ByteStream:
     def _attempt(self, take: Callable[[int], bytes], size: int) -> bytes:
         try:
             return take(size)
-        # A gzip cut short is an EOFError, a damaged one a zlib.error, a damaged zip a BadZipFile.
-        except (OSError, EOFError, ValueError, zlib.error, BadZipFile) as error:
+        # Each way to pack has errors of its own, with no base in common: EOFError, zlib.error,
+        # BadZipFile, LZMAError (which not every Python has).
+        except Exception as error:
             raise unreadable(self._path, error) from error
 
     def _report(self, data: bytes) -> bytes:
@@ -107,7 +106,10 @@ class Source:
 def _unpacked(file: BinaryIO, path: Path) -> Bytes:
     try:
         return unpacked(file, path)
-    except (OSError, EOFError, zlib.error) as error:
+    except ReadError:
+        raise
+    # As in `_attempt`: to see what was packed is to unpack its first bytes.
+    except Exception as error:
         raise unreadable(path, error) from error
 
 

@@ -15,6 +15,8 @@ SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".md", ".log"})
 
 # The second start of a zip is that of an archive with nothing in it.
 _GZIP, _ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
+# A package may hold itself (a gzip quine has no innermost layer), and each layer takes a buffer.
+_MOST_LAYERS = 8
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -67,18 +69,21 @@ def unpacked(file: Any, path: Path) -> Bytes:
     Give the bytes of the recording in this buffered file, by how it begins and not by its name.
 
     Raises:
-        ReadError: an archive that holds no recording, or several.
+        ReadError: an archive that holds no recording, or several; a package in too many others.
 
     """
-    # Peeked at, not read: whoever reads next needs these bytes as well.
-    start = file.peek(4)[:4]
-    if start.startswith(_GZIP):
-        inner = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file, mode="rb")))
-        # Once more: what was packed may be UTF-16.
-        return unpacked(inner, path)
-    if start in _ZIP:
-        return unpacked(_only_member(file, path), path)
-    return _Recoded(file) if start.startswith(_UTF16) else file
+    for _ in range(_MOST_LAYERS):
+        # Peeked at, not read: whoever reads next needs these bytes as well.
+        start = file.peek(4)[:4]
+        if start.startswith(_GZIP):
+            file = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file, mode="rb")))
+        elif start in _ZIP:
+            file = _only_member(file, path)
+        else:
+            # Last: what was packed may be UTF-16.
+            return _Recoded(file) if start.startswith(_UTF16) else file
+    msg = f"cannot read {path}: packed {_MOST_LAYERS} times or more"
+    raise ReadError(msg, file=str(path))
 
 
 def _only_member(file: IO[bytes], path: Path) -> Any:

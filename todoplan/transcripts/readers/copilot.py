@@ -35,13 +35,15 @@ __all__ = ["READER"]
 _SQL, _WRITE = "sql", "todo_write"
 # An interrupted session leaves calls without an answer.
 _MOST_WAITING = 256
-# A recursive query may have no end: SQLite asks every 1,000 steps whether to go on.
+# Tables joined with themselves have nearly no end: SQLite asks every 1,000 steps whether to go on.
 _MOST_STEPS = 1_000_000
 # zeroblob() and replace() make huge values in short queries.
 _MOST_BYTES = 1_000_000
+# Of many such values a query of 20,000 characters made 600 MB: this is 16 MB in pages of 4 kB.
+_MOST_PAGES = 4096
 # To find where statements end takes time that grows with the square of a query full of semicolons.
 _LONGEST_QUERY = 20_000
-# Neither ATTACH nor PRAGMA, which reach files and the schema, nor CREATE and DROP.
+# Neither ATTACH nor PRAGMA, which reach files and the schema, nor CREATE and DROP, nor recursion.
 _ALLOWED = {
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
@@ -63,6 +65,9 @@ def _database() -> sqlite3.Connection:
     database = sqlite3.connect(":memory:", isolation_level=None)
     # Before the authorizer, under which nothing can be created.
     database.executescript(_TABLES)
+    database.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
+    # SQL can make text that is no UTF-8: CAST(x'ff' AS TEXT).
+    database.text_factory = lambda raw: raw.decode(errors="replace")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     database.set_authorizer(
         lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY

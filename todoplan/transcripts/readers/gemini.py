@@ -118,7 +118,8 @@ def _stamp(call_id: str) -> Any:
 
 
 _COMMAND, _RESPONSE, _OTHER = "**Tool Command**", "**Tool Response**", ""
-_SUMMARY = re.compile(r"<summary>.*?(?P<tool>[\w.]+)\s*\([^)]*\)\s*</summary>")
+# A whole word, possessive, no parenthesis within: else time grew with the square of a long line.
+_SUMMARY = re.compile(r"<summary>.*?(?<![\w.])(?P<tool>[\w.]++)\s*+\([^()]*+\)\s*</summary>")
 _TURN = re.compile(r"^\W{0,8}## \W{0,8}(?:USER|MODEL|User|Assistant)\b")
 _BOLD = re.compile(r"^\*\*[^*]+\*\*\s*$")
 _OURS = re.compile(

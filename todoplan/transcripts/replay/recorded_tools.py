@@ -117,7 +117,8 @@ def created_id(result: CallResult | None) -> str | None:
         return None
     task = (result.data or {}).get("task")
     recorded = task.get("id") if isinstance(task, Mapping) else None
-    if isinstance(recorded, str) and recorded.isdecimal():
+    # As long as a call can name; int() refuses thousands of digits.
+    if isinstance(recorded, str) and re.fullmatch(r"\d{1,18}", recorded):
         return recorded
     spelled = _CREATED.search(result.text)
     return spelled[1] if spelled else None

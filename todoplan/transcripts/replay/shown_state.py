@@ -137,7 +137,8 @@ def _in_words(text: str) -> Any:
         try:
             # On 100,000 minus signs it raises MemoryError (measured).
             return ast.literal_eval(text.removeprefix(_PYTHON_LIST))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        # A TypeError is a list as the key of a dict.
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
     for head in _HEADS:
         # A line that is none of a list may be the rest of a text with a line break, or a hint.
