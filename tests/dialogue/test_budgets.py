@@ -2,13 +2,14 @@
 
 import gc
 import json
-import time
 import tracemalloc
 import warnings
+from functools import partial
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.pace import is_linear, seconds
 from support.talk import BOXES, planned
 
 PLAN = planned("a", "b", "c")
@@ -38,23 +39,6 @@ def arguments_of(tool, text, *, whole):
     return [text] if whole else [{field.name: text} for field in tool.fields] or [{"x": text}]
 
 
-def seconds(box, tool, arguments):
-    """
-    Return the processor time that the dearest of these calls takes, the better of two.
-    """
-
-    def once(given):
-        start = time.process_time()
-        box.call(PLAN, tool.key, given)
-        return time.process_time() - start
-
-    gc.disable()  # a collection looks at all that the test run has made by now
-    try:
-        return max(min(once(given), once(given)) for given in arguments)
-    finally:
-        gc.enable()
-
-
 @given(
     tool=tools,
     frame=frames,
@@ -72,10 +56,10 @@ def test_time_grows_no_faster_than_the_text(tool, frame, piece, whole):
 
     def taking(length):
         text = before + piece * (length // len(piece)) + after
-        return seconds(box, chosen, arguments_of(chosen, text, whole=whole))
+        sent = arguments_of(chosen, text, whole=whole)
+        return max(seconds(partial(box.call, PLAN, chosen.key, each)) for each in sent)
 
-    large = taking(32_768)
-    assert large < 0.2 or large < 8 * taking(8_192)
+    assert is_linear(taking, 32_768)
 
 
 MANY = {
