@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.pace import is_linear, seconds
 from support.recorded import TODOS, bad_lines, calls, document_file, lines_file
 
 from todoplan.transcripts.calls import CallResult
@@ -255,3 +256,23 @@ def test_calls_of_other_tools_are_no_planning_calls(tmp_path):
     plan = {"type": "tool_use", "id": "c2", "name": "TodoWrite", "input": TODOS}
     path = document_file(tmp_path, [USER, {"role": "assistant", "content": [search, plan]}])
     assert [call.call_id for call in calls(path)] == ["c2"]
+
+
+def test_a_tag_in_prose_does_not_hide_the_list(tmp_path):
+    """It is never closed; the list begins at the tag that is."""
+    text = "In <update_todo_list> I say:\n<update_todo_list>- [ ] Dig</update_todo_list>"
+    path = document_file(tmp_path, [USER, {"role": "assistant", "content": text}])
+    (call,) = calls(path)
+    assert call.arguments == {"todos": "- [ ] Dig"}
+
+
+def test_tags_that_are_never_closed_take_linear_time(tmp_path):
+    """Each is read up to the next, not to the end of the text."""
+
+    def taking(times):
+        said = {"role": "assistant", "content": f"{'<task_progress>' * times} and more"}
+        path = document_file(tmp_path, [USER, _asks("c1"), said])
+        assert [call.tool for call in calls(path)] == ["TodoWrite"]
+        return seconds(lambda: calls(path))
+
+    assert is_linear(taking, 8_000)

@@ -124,7 +124,9 @@ def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
             known |= {use.call_id} - {""}
 
 
-_XML = re.compile(r"<(update_todo_list|task_progress)>(.*?)</\1>", re.DOTALL)
+# Up to the next tag alike and no further: the one in prose is never closed, and a text full of them
+# would be read to its end by each.
+_XML = re.compile(r"<(update_todo_list|task_progress)>((?:(?!<\1>).)*?)</\1>", re.DOTALL)
 _XML_LIST = re.compile(r"</?todos>")
 
 
