@@ -49,7 +49,8 @@ def test_what_langchain_takes_for_success_is_told_or_refused():
     [
         {"content": "a", "status": "Completed"},
         {"content": "a", "status": "cancelled"},
-        {"content": "a", "status": "blocked", "ok": False},
+        {"content": "a", "status": "blocked"},
+        {"content": "a", "status": "changes_made", "ok": False},
         {"content": "a"},
     ],
 )
@@ -186,9 +187,28 @@ def test_a_payload_is_not_echoed_for_imitation():
 
 def test_a_status_of_another_tool_is_no_pending():
     """Eliza falls back to pending for `failed`; OpenCode keeps any text."""
+    assert write([{"content": "a", "status": "failed"}]).plan["1"].status == "failed"
     assert "unknown_status" in {
-        p.code for p in write([{"content": "a", "status": "failed"}]).problems
+        p.code for p in write([{"content": "a", "status": "changes_made"}]).problems
     }
+
+
+def test_what_is_blocked_is_not_blocked_for_ever():
+    """pydantic-ai-todo stores the word: with every blocker done, nothing takes it back."""
+    box, plan = toolbox("tasks"), planned("a", "b")
+    blocked = {"taskId": 2, "status": "blocked", "addBlockedBy": ["1"]}
+    plan = box.call(plan, "TaskUpdate", blocked).plan
+    done = box.call(plan, "TaskUpdate", {"taskId": 1, "status": "completed"})
+    assert done.text == "1/2: #1 completed; now ready: #2"
+
+
+def test_a_dependency_that_failed_is_not_satisfied():
+    """CrewAI and swarms go on with what depends on it, as if its result were there."""
+    box, plan = toolbox("lean"), Plan()
+    plan = box.call(plan, "plan", {"write": ["a", "b"], "edit": [{"id": 2, "after": [1]}]}).plan
+    reply = box.call(plan, "plan", {"fail": [1]})
+    assert reply.text == "0/2, 1 failed: #1 failed"
+    assert "cannot start: #1 failed" in box.call(reply.plan, "plan").text
 
 
 def test_a_task_cannot_forge_a_line_of_the_list():

@@ -22,9 +22,11 @@ PUBLIC = {
         "EdgeAdded EdgeRemoved Event PlanCleared PlanRestored StatusChanged TaskCreated "
         "TaskDeleted TaskEdited TasksReordered"
     ),
+    "todoplan.core.events.drift": "Drift drift",
     "todoplan.core.plan.questions": (
-        "blocked critical_path next_task open_tasks progress ready topological_order "
-        "unblocked_by unresolved_blockers"
+        "ancestors blocked children critical_path depth descendants is_ready leaves next_task "
+        "open_tasks progress ready stuck topological_order unblocked_by unresolved_blockers "
+        "within_reach"
     ),
     "todoplan.errors": "CodecError MissingExtraError PlanError ReadError StoreError TodoplanError",
     "todoplan.dialogue": (
@@ -33,13 +35,16 @@ PUBLIC = {
         "text_of unfinished_error utc_now"
     ),
     "todoplan.planner": "AnyStore AsyncPlanner Planner Subscriber",
-    "todoplan.stores": "AnyStore AsyncStore Entry FileStore MemoryStore Store",
+    "todoplan.stores": (
+        "AnyStore AsyncPostgresStore AsyncStore Entry FileStore MemoryStore PostgresStore "
+        "SqliteStore Store open_store"
+    ),
     "todoplan.codec": (
         "VERSION dump_journal dump_plan entry_from_data entry_to_data from_agentscope "
         "from_langchain json_schema load_journal load_plan plan_from_data plan_to_data "
         "to_agentscope to_langchain"
     ),
-    "todoplan.render": "to_dot to_html to_markdown to_mermaid to_text",
+    "todoplan.render": "drift_to_text to_dot to_html to_markdown to_mermaid to_text",
     "todoplan.testing": "PlanMachine ToolMachine strategies",
     "todoplan.testing.strategies": (
         "BREAKS arguments broken_arguments commands conversations events histories "
@@ -53,38 +58,39 @@ PUBLIC = {
 PROVISIONAL = {
     "todoplan.adapters.agentscope": (
         "PlanMiddleware PlanTool TaskCreate TaskGet TaskList TaskUpdate attach edit_plan "
-        "history_of make_tools plan_of_state repair seed_plan"
+        "history_of make_tools plan_of_state repair seed_plan undo_plan"
     ),
-    "todoplan.adapters.functions": "Answered",
+    "todoplan.adapters.functions": "Answered Run",
     "todoplan.adapters.functions.anthropic_messages": (
-        "answer calls_in make_tools read_messages results_of with_reminder"
+        "answer calls_in make_tools read_messages results_of start_run with_reminder"
     ),
     "todoplan.adapters.functions.gemini": (
-        "answer calls_in make_tools read_messages results_of with_reminder"
+        "answer calls_in make_tools read_messages results_of start_run with_reminder"
     ),
     "todoplan.adapters.functions.openai_chat": (
-        "answer calls_in make_tools read_messages results_of with_reminder"
+        "answer calls_in make_tools read_messages results_of start_run with_reminder"
     ),
     "todoplan.adapters.functions.openai_responses": (
-        "answer calls_in make_tools read_messages results_of with_reminder"
+        "answer calls_in make_tools read_messages results_of start_run with_reminder"
     ),
     "todoplan.adapters.langgraph": (
-        "PlanMiddleware PlanState aedit_plan aseed_plan claude_like command_update "
+        "PlanMiddleware PlanState aedit_plan aseed_plan aundo_plan claude_like command_update "
         "deep_planning deerflow_like edit_plan history_of langchain_like make_tools merge_plans "
-        "plan_of_state plan_update seed_plan todos_of"
+        "plan_of_state plan_update seed_plan todos_of undo_plan"
     ),
     "todoplan.adapters.mcp": (
         "Access Limits http_server listen_at make_app make_server make_tools plan_uri result_of "
         "serve_stdio"
     ),
     "todoplan.adapters.openai_agents": (
-        "Planning attach edit_plan guided_model history_of make_tools plan_of_state seed_plan"
+        "Planning attach edit_plan guided_model history_of make_tools plan_of_state seed_plan "
+        "undo_plan"
     ),
     "todoplan.adapters.pydantic_ai": (
-        "PlanToolset Planning edit_plan history_of make_tools plan_of_state seed_plan"
+        "PlanToolset Planning edit_plan history_of make_tools plan_of_state seed_plan undo_plan"
     ),
 }
-MOST_NAMES = 150
+MOST_NAMES = 155
 LONGEST_SIGNATURE, LONGEST_PARAMETER = 250, 45
 
 

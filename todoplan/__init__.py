@@ -5,10 +5,10 @@ The names here are what users need first; commands and events are namespaces. Ea
 is first asked for, so that importing the package costs nothing and brings nothing along.
 
 Public, and kept stable, are the names that `dir()` shows of `todoplan`, `todoplan.commands`,
-`todoplan.events`, `todoplan.errors`, `todoplan.core.plan.questions`, `todoplan.dialogue`,
-`todoplan.planner`, `todoplan.stores`, `todoplan.codec`, `todoplan.render` and `todoplan.testing`
-(`.strategies`, `.adapters`, `.stores`); those of `todoplan.adapters.*` are public and provisional.
-All else is internal, whatever its name, and may change in any version.
+`todoplan.events`, `todoplan.errors`, `todoplan.core.plan.questions`, `todoplan.core.events.drift`,
+`todoplan.dialogue`, `todoplan.planner`, `todoplan.stores`, `todoplan.codec`, `todoplan.render` and
+`todoplan.testing` (`.strategies`, `.adapters`, `.stores`); those of `todoplan.adapters.*` are
+public and provisional. All else is internal, whatever its name, and may change in any version.
 """
 
 from typing import TYPE_CHECKING

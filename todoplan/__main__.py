@@ -22,7 +22,8 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     try:
-        importlib.import_module("todoplan.cli.app").app()
+        # By name: `python -m todoplan` would call itself so, and no shell completes that.
+        importlib.import_module("todoplan.cli.app").app(prog_name="todoplan")
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise

@@ -16,9 +16,8 @@ FRAMEWORKS = {
     "openai_agents": ("agents", ["Planning"]),
     "pydantic_ai": ("pydantic_ai", ["Planning"]),
 }
-NAMES = ["edit_plan", "history_of", "make_tools", "plan_of_state", "seed_plan"]
+NAMES = ["edit_plan", "history_of", "make_tools", "plan_of_state", "seed_plan", "undo_plan"]
 SETTINGS = ["toolbox", "settings", "store", "clock", "system_prompt"]
-KEEPS_NO_PLAN_IN_A_STORE = {"langgraph", "agentscope"}
 
 
 def adapter(name):
@@ -81,17 +80,22 @@ def test_the_same_names_mean_the_same(name):
         assert by_place[-1] == given
         named = {p.name: p.default for p in found.values() if p.kind is p.KEYWORD_ONLY}
         assert [*named.items()][: len(keywords)] == [*keywords.items()]
+    edited, undone = (
+        [p.name for p in parameters(each).values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        for each in (module.edit_plan, module.undo_plan)
+    )
+    assert [*undone, "command"] == edited
+    assert parameters(module.undo_plan)["actor"].default is None
     assert [*parameters(module.history_of)] == [*parameters(module.plan_of_state)]
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_the_same_settings_in_the_same_order(name):
     """
-    Toolbox, settings, store and clock, and then what the framework has of its own; two frameworks
-    keep the plan in their own state only, so far.
+    Toolbox, settings, store and clock, and then what the framework has of its own.
     """
     module = adapter(name)
-    wanted = [s for s in SETTINGS if s != "store" or name not in KEEPS_NO_PLAN_IN_A_STORE]
+    wanted = SETTINGS
     for kind in FRAMEWORKS[name][1]:
         found = [p for p in parameters(getattr(module, kind)) if p != "self"]
         if name == "openai_agents":  # the prompt is an agent's, and a plan may be that of several

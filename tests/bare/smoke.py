@@ -10,12 +10,14 @@ from todoplan.adapters.functions import openai_chat
 from todoplan.codec import dump_plan, load_plan
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
+from todoplan.render.markup import style
 
 assert Path(sys.prefix) in Path(todoplan.__file__).parents, "this is not the installed wheel"
 assert (Path(todoplan.__file__).parent / "py.typed").is_file(), "the wheel is not typed"
 guides = Path(todoplan.__file__).parent / "guides"
 assert len(list(guides.glob("*.md"))) > 15, "the wheel has no guides"
 assert (guides / "replay.svg").is_file(), "the wheel has no picture"
+assert "color-scheme" in style(), "the wheel has no style sheet"
 assert not {"typer", "rich", "ijson"} & {name.partition(".")[0] for name in sys.modules}
 assert [need for need in requires("todoplan") or [] if "extra" not in need]
 

@@ -6,8 +6,9 @@ import pytest
 import typer
 
 from todoplan.cli.app import app
+from todoplan.cli.plan_commands import PLAN_COMMANDS
 
-COMMANDS = ("replay", "stats", "show", "schema", "guide", "mcp")
+COMMANDS = ("replay", "stats", "show", "schema", "guide", "mcp", *PLAN_COMMANDS, "store")
 
 
 def test_every_command_and_option_is_documented():
@@ -42,7 +43,8 @@ def test_version_is_the_package_s(invoke):
     [
         (["replay"], "--sample"),
         (["replay", "x.jsonl", "--sample"], "--sample"),
-        (["replay", "--sample", "--json", "--markdown"], "not both"),
+        (["replay", "--sample", "--json", "--markdown"], "give one of --json"),
+        (["replay", "--sample", "--json", "--html", "x.html"], "give one of --json"),
         (["replay", "--sample", "--policy", "lax"], "'lax' is none of audit, default"),
         (["replay", "--sample", "--dialect", "klingon"], "'klingon' is none of todoplan"),
         (["stats"], "Missing argument"),

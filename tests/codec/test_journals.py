@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.documents import entries
 
-from todoplan.codec import dump_journal, entry_from_data, entry_to_data, load_journal
+from todoplan.codec import VERSION, dump_journal, entry_from_data, entry_to_data, load_journal
 from todoplan.core.commands import ClearPlan, CreateTask, RestorePlan, UpdateTask, WriteTodos
 from todoplan.core.decide.decide import Accepted, decide
 from todoplan.core.events.apply import replay
@@ -18,7 +18,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError
 
 ENTRY = Entry(2, (StatusChanged("1", Status.PENDING, Status.COMPLETED),), actor="ann", cause="x")
-HEAD = '{"format":"todoplan/journal","version":1}\n'
+HEAD = dump_journal(())
 
 
 def refused(text, **options):
@@ -98,6 +98,7 @@ def test_a_line_that_was_cut_is_named():
     assert "in line 3" in str(error)
 
 
+@pytest.mark.parametrize("version", range(1, VERSION + 1))
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
@@ -106,12 +107,13 @@ def test_a_line_that_was_cut_is_named():
         ("[" * 100_000, "too_deep"),
         ("9" * 5000, "not_json"),
         ("5", "wrong_shape"),
+        ('[["revision", 1], ["events", []]]', "wrong_shape"),
     ],
-    ids=["quotes", "twice", "deep", "digits", "number"],
+    ids=["quotes", "twice", "deep", "digits", "number", "pairs"],
 )
-def test_a_line_that_is_wrong_is_named(line, problem):
-    """Whatever is wrong with a line, the error has its number."""
-    error = refused(HEAD + line)
+def test_a_line_that_is_wrong_is_named(line, problem, version):
+    """Whatever is wrong with a line, of any version, the error has its number."""
+    error = refused(f'{{"format":"todoplan/journal","version":{version}}}\n{line}')
     assert (error.data["problem"], error.data["line"]) == (problem, 2)
     assert "line 2" in str(error)
 

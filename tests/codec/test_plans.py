@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support.documents import plans
 
 from todoplan.codec import (
+    VERSION,
     dump_plan,
     entry_to_data,
     load_plan,
@@ -95,7 +96,7 @@ def test_only_what_differs_from_its_default_is_written():
     data = plan_to_data(plan_of((Task("1", "a", priority=Priority.LOW),)))
     assert data == {
         "format": "todoplan/plan",
-        "version": 1,
+        "version": VERSION,
         "revision": 0,
         "next_id": 2,
         "tasks": [{"id": "1", "subject": "a", "status": "pending", "priority": "low"}],
@@ -115,7 +116,7 @@ def test_all_faults_are_named_at_once():
     task = {"id": 3, "subject": None, "status": "done", "blocks": "12", "prio": 1, "metadata": []}
     error = refused(document(revision=-1, next_id=True, tasks=[*document()["tasks"], task, 5]))
     assert error.data["problem"] == "wrong_shape"
-    assert error.data["version"] == 1
+    assert error.data["version"] == VERSION
     named = {problem.path: problem.note for problem in error.data["problems"]}
     assert named.pop("tasks[2].prio").startswith("no such field; there are id, subject, ")
     assert named == {
@@ -123,7 +124,7 @@ def test_all_faults_are_named_at_once():
         "next_id": "true is no whole number from 1 on",
         "tasks[2].id": "3 is no text",
         "tasks[2].subject": "null is no text",
-        "tasks[2].status": '"done" is none of pending, in_progress, completed, cancelled',
+        "tasks[2].status": '"done" is none of pending, in_progress, completed, cancelled, failed',
         "tasks[2].blocks": '"12" is no array of ids',
         "tasks[2].metadata": "an array is no object",
         "tasks[3]": "5 is no object",

@@ -15,7 +15,7 @@ from todoplan.codec import (
     plan_from_data,
     plan_to_data,
 )
-from todoplan.codec.versions import UPCASTERS
+from todoplan.codec.versions import UPCASTERS, VERSION
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import TaskDeleted
@@ -56,24 +56,27 @@ def entry_from_0(data):
     return {**data, "revision": data["revision"] + 1}
 
 
+PLANS, ENTRIES = {**UPCASTERS, 0: plan_from_0}, {**UPCASTERS, 0: entry_from_0}
+
+
 def test_an_older_plan_is_brought_up_to_this_version():
     """A document of version 0 goes through the upcaster from 0."""
     old = old_plan(plan_to_data(PLAN))
-    assert plan_from_data(old, upcasters={0: plan_from_0}) == PLAN
-    assert load_plan(json.dumps(old), upcasters={0: plan_from_0}) == PLAN
+    assert plan_from_data(old, upcasters=PLANS) == PLAN
+    assert load_plan(json.dumps(old), upcasters=PLANS) == PLAN
 
 
 def test_a_plan_of_this_version_passes_no_upcaster():
     """An upcaster from the current version is never asked."""
-    assert load_plan(dump_plan(PLAN), upcasters={1: plan_from_0}) == PLAN
+    assert load_plan(dump_plan(PLAN), upcasters={VERSION: plan_from_0}) == PLAN
 
 
 def test_an_older_entry_is_brought_up_to_this_version():
     """In a journal, each entry goes through the upcaster."""
     data = {**entry_to_data(ENTRY), "revision": 0}
-    text = dump_journal(()).replace('"version":1', '"version":0') + json.dumps(data)
-    assert load_journal(text, upcasters={0: entry_from_0}) == (ENTRY,)
-    assert entry_from_data(data, version=0, upcasters={0: entry_from_0}) == ENTRY
+    text = dump_journal(()).replace(f'"version":{VERSION}', '"version":0') + json.dumps(data)
+    assert load_journal(text, upcasters=ENTRIES) == (ENTRY,)
+    assert entry_from_data(data, version=0, upcasters=ENTRIES) == ENTRY
 
 
 def test_without_an_upcaster_an_older_plan_is_refused():
@@ -84,7 +87,7 @@ def test_without_an_upcaster_an_older_plan_is_refused():
 
 def test_an_upcaster_that_fails_on_a_document_is_a_codec_error():
     """A corrupt old document is an error like any other."""
-    error = refused({"format": "todoplan/plan", "version": 0}, upcasters={0: plan_from_0})
+    error = refused({"format": "todoplan/plan", "version": 0}, upcasters=PLANS)
     assert (error.data["problem"], error.data["version"]) == ("upcast_failed", 0)
     assert isinstance(error.__cause__, KeyError)
 
@@ -92,14 +95,14 @@ def test_an_upcaster_that_fails_on_a_document_is_a_codec_error():
 def test_a_newer_document_asks_for_an_upgrade():
     """The message says which version wrote it and which this one reads."""
     error = refused({**plan_to_data(PLAN), "version": 3})
-    assert str(error) == ("written by a newer todoplan: version 3, this one reads up to 1; upgrade")
+    assert str(error) == ("written by a newer todoplan: version 3, this one reads up to 2; upgrade")
     assert (error.data["problem"], error.data["version"]) == ("newer_version", 3)
 
 
 def test_a_newer_entry_is_refused():
     """A store that kept the version beside the entry hands it over."""
-    with pytest.raises(CodecError, match="version 2"):
-        entry_from_data(entry_to_data(ENTRY), version=2)
+    with pytest.raises(CodecError, match="version 3"):
+        entry_from_data(entry_to_data(ENTRY), version=3)
 
 
 @pytest.mark.parametrize("version", [None, "1", 1.0, True, -1])
@@ -136,3 +139,4 @@ def test_a_document_names_its_format(form, said):
 def test_the_upcasters_cannot_be_changed():
     """There is nothing to register in: no state leaks from one program part to another."""
     assert isinstance(UPCASTERS, MappingProxyType)
+    assert repr(UPCASTERS) == "mappingproxy(UPCASTERS)"

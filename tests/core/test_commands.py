@@ -1,5 +1,6 @@
 import copy
 import pickle
+from typing import get_args
 
 import attrs
 import pytest
@@ -9,17 +10,31 @@ from support import strategies as some
 from todoplan.core import commands
 from todoplan.core.commands import (
     UNSET,
+    AnswerTask,
+    ApprovePlan,
     Batch,
     CreateTask,
     CreateTasks,
     DeleteTask,
+    MoveTask,
+    RecordEvidence,
     RestorePlan,
     StartNext,
     UpdateTask,
     WriteTodos,
 )
 from todoplan.core.plan.frozen import LEVELS, FrozenDict
-from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Priority, Status, Task, Todo
+from todoplan.core.plan.model import (
+    EDITABLE,
+    TASK_FIELDS,
+    Approval,
+    Evidence,
+    Priority,
+    Status,
+    Task,
+    Todo,
+    Waiting,
+)
 from todoplan.errors import PlanError
 
 
@@ -111,12 +126,51 @@ def test_ends_of_edges_are_ids_and_not_letters(kind, name):
         lambda: RestorePlan((), -5),
         lambda: Todo(None),
         lambda: Todo("a", id=1),
+        lambda: Todo("a", waiting="ann"),
+        lambda: Todo("a", level=-1),
+        lambda: CreateTask("a", parent=1),
+        lambda: CreateTask("a", waiting="ann"),
+        lambda: UpdateTask("1", waiting="ann"),
+        lambda: UpdateTask("1", parent=1),
+        lambda: UpdateTask("1", check=1),
+        lambda: MoveTask("1", before=2),
+        lambda: AnswerTask("1", None),
+        lambda: RecordEvidence("1", "yes"),
+        lambda: RecordEvidence("1", passed=True, summary=None),
+        lambda: ApprovePlan(1),
+        lambda: RestorePlan((), approved="ann"),
+        lambda: Waiting(None),
+        lambda: Waiting("ann", "tomorrow"),
+        lambda: Evidence(1),
+        lambda: Approval(-1),
     ],
 )
 def test_a_value_of_another_type_is_refused_where_it_is_given(make):
     """The developer's line is in the traceback, and the message says what to give."""
-    with pytest.raises(PlanError, match="was given; give a"):
+    with pytest.raises(PlanError, match=r"was given; give (a|None|True)"):
         make()
+
+
+@pytest.mark.parametrize("given", [{}, {"before": "2", "after": "3"}])
+def test_a_move_goes_to_one_place(given):
+    """Before a task or behind one: neither and both are refused, with what to write."""
+    assert MoveTask("1", after="2").after == "2"
+    with pytest.raises(PlanError, match=r"say where to: MoveTask\('1', before=\"3\"\), or after"):
+        MoveTask("1", **given)
+
+
+@pytest.mark.parametrize("empty", ["", "  \n"])
+def test_an_answer_says_something(empty):
+    """Or the wait is ended without one."""
+    with pytest.raises(PlanError, match=r"the answer is empty; .* UpdateTask\(id, waiting=None"):
+        AnswerTask("1", empty)
+
+
+def test_what_becomes_of_subtasks_is_one_of_three_words():
+    """Another is refused with these."""
+    assert DeleteTask("1", children="lift").children == "lift"
+    with pytest.raises(PlanError, match=r"'keep' says nothing .* one of refuse, lift, remove"):
+        DeleteTask("1", children="keep")
 
 
 @pytest.mark.parametrize("wrong", ["no", "false", 1, 0, None])
@@ -162,7 +216,7 @@ def test_batches_lie_in_each_other_so_deep_and_no_deeper():
     [
         (
             lambda: UpdateTask("1", status="done"),
-            r"'done' .* is no status; write one of pending, in_progress, completed, cancelled$",
+            r"'done' .* is no status; write one of pending, in_progress, .*cancelled, failed$",
         ),
         (
             lambda: CreateTask("a", status="compleated"),
@@ -197,14 +251,18 @@ def test_estimates_and_members_stay_as_they_are():
 
 @pytest.mark.parametrize("kind", [CreateTask, UpdateTask])
 def test_every_editable_field_can_be_given(kind):
-    """A field that is added to `Task` as editable is offered by both commands, or this names it."""
+    """
+    A field that is added to `Task` as editable is offered by both commands, or this names it. What
+    was answered and what was found have commands of their own.
+    """
     offered = set(attrs.fields_dict(kind))
-    assert offered >= EDITABLE | {"status"}
+    assert offered >= EDITABLE - {"answer", "evidence"} | {"status", "parent"}
     assert offered - {"task_id"} <= set(TASK_FIELDS) | {
         "add_blocks",
         "add_blocked_by",
         "remove_blocks",
         "remove_blocked_by",
+        "fence",
     }
 
 
@@ -216,8 +274,9 @@ def test_a_creation_gives_the_fields_that_a_task_begins_with():
 
 
 def test_the_namespace_shows_its_public_names_only():
-    """`dir(todoplan.commands)` is the nine commands and what belongs to them."""
+    """`dir(todoplan.commands)` is the sixteen commands and what belongs to them."""
     assert dir(commands) == sorted(commands.__all__)
-    assert len(dir(commands)) == 12
+    assert len(get_args(commands.Command)) == 16
+    assert len(dir(commands)) == 19
     for name in dir(commands):
         assert getattr(commands, name) is not None

@@ -9,12 +9,18 @@ from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
 
 TITLES = "content subject title text task name step todo item"
+WAITS = "waitingFor waitsFor waitFor waitingOn blockedReason"
+INNER = "children subitems subtodos"
+PARENT = "parent parentTask"
 ALIASES = {
     "write_todos": {
         "todos": "plan items tasks todo_list list",
         "todos.content": TITLES,
         "todos.status": "state",
         "todos.id": "taskId todo_id",
+        "todos.waiting": WAITS,
+        "todos.parent": "parentId parentTask",
+        "todos.subtasks": INNER,
     },
     "TaskCreate": {
         "subject": TITLES,
@@ -23,8 +29,10 @@ ALIASES = {
         "owner": "assignee",
         "estimate": "minutes estimate_minutes",
         "metadata": "meta",
-        "blockedBy": "dependsOn dependencies addBlockedBy",
+        "blockedBy": "dependsOn dependencies addBlockedBy needs",
         "blocks": "addBlocks",
+        "parentId": PARENT,
+        "waitingFor": WAITS,
         "tasks": "items todos",
         "tasks.subject": TITLES,
         "tasks.description": "details notes",
@@ -32,8 +40,23 @@ ALIASES = {
         "tasks.owner": "assignee",
         "tasks.estimate": "minutes estimate_minutes",
         "tasks.metadata": "meta",
-        "tasks.blockedBy": "dependsOn dependencies addBlockedBy",
+        "tasks.blockedBy": "dependsOn dependencies addBlockedBy needs",
         "tasks.blocks": "addBlocks",
+        "tasks.parentId": PARENT,
+        "tasks.waitingFor": WAITS,
+        "tasks.subtasks": INNER,
+        "subtasks": INNER,
+        "subtasks.subject": TITLES,
+        "subtasks.description": "details notes",
+        "subtasks.status": "state",
+        "subtasks.owner": "assignee",
+        "subtasks.estimate": "minutes estimate_minutes",
+        "subtasks.metadata": "meta",
+        "subtasks.blockedBy": "dependsOn dependencies addBlockedBy needs",
+        "subtasks.blocks": "addBlocks",
+        "subtasks.parentId": PARENT,
+        "subtasks.waitingFor": WAITS,
+        "subtasks.subtasks": INNER,
     },
     "TaskGet": {"taskId": "id todo_id task"},
     "TaskUpdate": {
@@ -45,23 +68,31 @@ ALIASES = {
         "estimate": "minutes estimate_minutes",
         "metadata": "meta",
         "addBlocks": "blocks",
-        "addBlockedBy": "blockedBy dependsOn",
+        "addBlockedBy": "blockedBy dependsOn needs",
         "removeBlockedBy": "removeDependsOn",
+        "parentId": PARENT,
+        "waitingFor": WAITS,
     },
     "plan": {
         "write": "plan tasks todos",
         "write.text": TITLES,
+        "write.subtasks": INNER,
         "done": "complete completed",
         "add": "create",
         "add.text": TITLES,
+        "add.subtasks": INNER,
+        "add.parent": "parentId under",
         "edit": "update",
         "edit.id": "taskId",
         "edit.text": TITLES,
-        "edit.after": "blockedBy dependsOn",
+        "edit.after": "blockedBy dependsOn needs",
+        "edit.parent": "parentId under",
         "drop": "cancel remove delete",
+        "wait": f"waiting {WAITS}",
+        "fail": "failed",
     },
 }
-WEAK = {"write_todos": ["todos.content"], "plan": ["write.text", "add.text"]}
+WEAK = {"write_todos": ["todos.content", "todos.waiting"], "plan": ["write.text", "add.text"]}
 SETS = (TODOS, tasks(), LEAN)
 TOOLS = {tool.key: tool for toolset in SETS for tool in toolset.tools}
 

@@ -57,6 +57,20 @@ def test_an_edit_is_decided_and_leaves_its_entry():
     assert edited(TWO, same, Policy(), at=AT, actor=None)[1] is None
 
 
+def test_an_edit_is_that_of_its_actor():
+    """Rules that ask who acts are told, and what is approved is approved by who did it."""
+    approved = edited(TWO, commands.ApprovePlan(), DEFAULT, at=AT, actor="ann")[0].unwrap()
+    assert approved.approved.by == "ann"
+    policy = DEFAULT.but(approved_changed="error")
+    for actor, kind in (("ann", Accepted), ("bob", Rejected)):
+        made, _ = edited(approved, commands.CreateTask("c"), policy, at=AT, actor=actor)
+        assert type(made) is kind
+    seed, _ = seeded(Plan(), approved, at=AT, actor="cron")
+    assert seed.approved == approved.approved
+    entry = whole_entry(approved, "seed_plan", at=AT)
+    assert replay(Plan(), entry.events).approved == approved.approved
+
+
 def test_a_seed_replaces_the_tasks_and_ids_go_on():
     """No rule is asked, and what is no plan is refused."""
     plan, entry = seeded(TWO, plan_of([Task("1", "z")]), at=AT, actor="cron")

@@ -255,6 +255,7 @@ SPELLINGS = {
     "in_progress": "in-progress IN_PROGRESS doing active started InProgress",
     "completed": "Done completed finished COMPLETE ✓ [x]",
     "cancelled": "canceled skipped",
+    "failed": "failed Failure error",
 }
 
 
@@ -269,7 +270,7 @@ def test_status_spellings(word, status):
     assert ("note" in reply.text) == (word != status)
 
 
-@pytest.mark.parametrize("word", ["failed", "changes_made", "blocked", "✗", "deleted", 1, True, []])
+@pytest.mark.parametrize("word", ["gone", "changes_made", "blockage", "✗", "deleted", 1, True, []])
 def test_unknown_status(word):
     """Another word, or none, is refused with the list: never a silent pending."""
     reply = write([{"content": "a", "status": word}])
@@ -531,7 +532,7 @@ def test_a_list_in_a_text_keeps_statuses():
     ]
 
 
-@pytest.mark.parametrize("text", ["1. a", "- a", "1. a\n3. b", "- a\n  - b", "Do:\n1. a\n2. b"])
+@pytest.mark.parametrize("text", ["1. a", "* a", "1. a\n3. b", "  - a\n- b", "Do:\n1. a\n2. b"])
 def test_a_text_that_is_not_plainly_a_list_is_none(text):
     """Instead of a list it is refused, with a correct example; within a list it is a title."""
     reply = write(text)
@@ -927,7 +928,7 @@ def test_deleting_in_other_words():
     assert len(reply.plan) == 0
     assert 'note: read status "Delete" as deleted' in reply.text
     wrong = send({"taskId": 1, "status": "gone"}, tool="TaskUpdate", box="tasks", plan=planned("a"))
-    assert "completed, cancelled, deleted" in wrong.text
+    assert "completed, cancelled, failed, deleted" in wrong.text
 
 
 def test_a_payload_is_never_echoed():

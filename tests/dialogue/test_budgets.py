@@ -23,6 +23,7 @@ PIECES = [
     *("#", "```", "```\n", "<", "</", "</a>", "</invoke>", "<parameter ", "[ ", "[ ]", "[x", "x"),
     *("\xe9", "\ud800", "\x00", "\u202e", "0", '"a":', '"a",', "null,", "nan", "1e9,", "None,"),
     *("'a',", "'a' ", "u'a'", "[],", "{},", '"",', '{"a":1},', "task", "task#", "#1,", "1 and "),
+    *("  - a\n", "\t- [!] a\n", "1.1 a\n", "1.1.", '{"subtasks":', '["a",[', "3 a", "  "),
     *(";", "_", "\\u0041", "\\x41", '"\\', "\xa0", "1if ", "\\400"),
 ]
 pieces = st.sampled_from(PIECES)
@@ -75,17 +76,26 @@ MANY = {
     "tags": "</invoke>" * 100_000,
     "hidden": "\x00" * 150_000,
     "literal": "[" + "'a', " * 13_000 + "]",
+    "subtasks": [{"content": "a", "subtasks": [{"content": "b"}] * 300}] * 9,
+    "parents": [{"id": n, "content": f"a{n}", "parent": n + 1} for n in range(1_000)],
+    "unknown parents": [{"content": f"a{n}", "parent": "x" * 900} for n in range(1_000)],
+    "dotted ids": [{"id": "1" + ".1" * n, "content": "a"} for n in range(900)],
+    "indented": [f"{'  ' * n}a" for n in range(900)],
+    "an indented text": "".join(f"{'  ' * n}- a\n" for n in range(900)),
+    "waits": {f"{number}": "a" * 200 for number in range(4_000)},
 }
 
 
 @pytest.mark.parametrize("name", MANY)
 def test_a_megabyte_is_answered_and_leaves_nothing_behind(name):
     """As text and as value: the reply is short, and no cache keeps what was sent."""
-    (todos, write), (tasks, update) = TOOLS[0], TOOLS[5]
+    (todos, write), (tasks, update), (lean, plan) = TOOLS[0], TOOLS[5], TOOLS[-1]
     calls = [
         (todos, write.key, json.dumps({"todos": MANY[name], "x": MANY[name]})),
         (tasks, update.key, {"taskId": MANY[name], "x": MANY[name]}),
     ]
+    if name in {"waits", "indented", "an indented text"}:
+        calls.append((lean, plan.key, {"wait": MANY[name], "add": MANY[name]}))
     todos.call(PLAN, write.key, calls[0][2][: MEGABYTE // 2])
     tracemalloc.start()
     for box, key, arguments in calls:

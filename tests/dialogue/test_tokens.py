@@ -58,26 +58,31 @@ def test_titles_have_the_length_of_the_baseline():
     assert 6.5 <= sum(map(tokens, TITLES)) / ITEMS <= 7.5
 
 
-@pytest.mark.parametrize(("length", "most"), [("compact", 200), ("guided", 350)])
+@pytest.mark.parametrize(("length", "most"), [("compact", 215), ("guided", 350)])
 def test_fixed_cost_of_lean(length, most):
-    """The lean tool set adds at most this to every request (the target is 240 and 450)."""
+    """
+    The lean tool set adds at most this to every request (the target was 240 and 450). Waiting,
+    failed and subtasks are 30 tokens of it.
+    """
     assert fixed_cost(TOOLSETS[3], length) <= most
 
 
 @pytest.mark.parametrize(
-    ("toolset", "most"), [(TOOLSETS[0], 230), (TOOLSETS[1], 600), (TOOLSETS[2], 600)]
+    ("toolset", "compact_most", "guided_most"),
+    [(TOOLSETS[0], 217, 373), (TOOLSETS[1], 620, 790), (TOOLSETS[2], 620, 790)],
 )
-def test_fixed_cost_of_the_others(toolset, most):
-    """LangChain's one tool costs 1,233, AgentScope's four 1,905."""
-    assert fixed_cost(toolset) <= most
+def test_fixed_cost_of_the_others(toolset, compact_most, guided_most):
+    """LangChain's one tool costs 1,233, AgentScope's four 1,905. `todos` has not grown."""
+    assert fixed_cost(toolset) <= compact_most
+    assert fixed_cost(toolset, "guided") <= guided_most
 
 
 def test_life_of_a_lean_plan():
-    """Twenty items: W at most 1.1 x 386, R at most 1.5 x 163, all requests together at most 76k."""
+    """Twenty items: W at most 1.1 x 386, R at most 1.5 x 163, all requests together at most 58k."""
     written, read, again = life(toolbox("lean"), "plan", LEAN)
     assert written <= 1.1 * 386
     assert read <= 1.5 * 163
-    assert again <= 76_000
+    assert again <= 58_000
 
 
 def test_life_of_a_whole_list():

@@ -8,7 +8,9 @@ from enum import StrEnum
 import pytest
 from support.talk import check_reply, planned, texts_of, toolbox, write
 
-from todoplan import DEFAULT, STRICT, Plan, dialogue
+from todoplan import DEFAULT, STRICT, Plan, decide, dialogue
+from todoplan.core.commands import ApprovePlan
+from todoplan.core.events.base import Base
 from todoplan.core.rules.presets import CLAUDE_STRICT
 from todoplan.dialogue import LEAN, TASKS
 from todoplan.dialogue.toolbox import Call, Toolbox
@@ -231,3 +233,32 @@ def test_help_reads(name, value):
     defaults = sum(len(repr(policy)) for policy in (DEFAULT,)) - len("DEFAULT")
     longest = 250 + (defaults if name == "Toolbox" else 0)
     assert len(str(inspect.signature(value))) <= longest
+
+
+def test_rules_are_told_whose_call_it_is():
+    """By `actor`, of a call and of all calls of a turn: a rule may ask who changes the plan."""
+    approved = decide(planned("a"), ApprovePlan("ann")).unwrap()
+    box = Toolbox(TASKS, DEFAULT.but(approved_changed="error"))
+    call = Call("TaskCreate", {"subject": "b"})
+    for actor, refused in (("ann", False), ("agent", True), (None, True)):
+        reply = box.call(approved, call.name, call.arguments, actor=actor)
+        assert reply.is_error is refused
+        assert box.turn(approved, [call], actor=actor).replies[0].is_error is refused
+        seen = box.call(approved, call.name, call.arguments, base=Base(approved), actor=actor)
+        assert seen.is_error is refused
+    assert "The plan was approved by ann" in reply.text
+
+
+def test_nothing_is_said_of_an_approval_unless_a_rule_speaks():
+    """The answers are those of a plan that nobody has approved."""
+    plan = planned("a")
+    approved = decide(plan, ApprovePlan("ann")).unwrap()
+    for name, given_arguments in (
+        ("TaskList", {}),
+        ("TaskGet", {"taskId": 1}),
+        ("TaskUpdate", {"taskId": 1, "status": "completed"}),
+    ):
+        one, other = (
+            toolbox("tasks").call(each, name, given_arguments) for each in (plan, approved)
+        )
+        assert one.text == other.text

@@ -16,6 +16,10 @@ MODEL = """
 from langchain_core.language_models import BaseChatModel
 model: BaseChatModel = cast(Any, None)
 """
+FOLDER = """
+from pathlib import Path
+folder: Path = Path()
+"""
 MY_TOOLS = """
 MY_TOOLS: list[Any] = []
 def run_my_tool(call: Any) -> Any: ...
@@ -23,7 +27,8 @@ def run_my_tool(call: Any) -> Any: ...
 LEFT_TO_THE_READER = {
     "README": MY_TOOLS,
     "own-loop": MY_TOOLS,
-    "langchain": MODEL,
+    "langchain": MODEL + FOLDER,
+    "agentscope": FOLDER + "model: Any = None\n",
     "deepagents": MODEL,
     "write-a-store": "from todoplan import Planner\n",
     "write-an-adapter": """

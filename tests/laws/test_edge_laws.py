@@ -16,7 +16,7 @@ from todoplan.core.commands import (
 )
 from todoplan.core.decide.cycles import closing_edges
 from todoplan.core.decide.decide import Accepted, Rejected, decide
-from todoplan.core.plan.graph import critical_path, path_between, topological_order
+from todoplan.core.plan.graph import ancestors, critical_path, path_between, topological_order
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import unresolved_blockers
@@ -40,6 +40,19 @@ class Counting:
         self.asked += 1
         return self.plan.get(task_id)
 
+    @property
+    def nested(self):
+        """
+        Say whether there may be subtasks.
+        """
+        return self.plan.nested
+
+    def children(self, task_id):
+        """
+        Return what is asked for with the task itself.
+        """
+        return self.plan.children(task_id)
+
 
 def ends(plan):
     """
@@ -48,6 +61,13 @@ def ends(plan):
     ahead = sorted((task.id, end) for task in plan for end in task.blocks)
     behind = sorted((end, task.id) for task in plan for end in task.blocked_by)
     return ahead, behind
+
+
+def containment(plan):
+    """
+    Return each task that lies in another one, behind that one.
+    """
+    return [(task.parent, task.id) for task in plan if task.parent is not None]
 
 
 @given(some.scripts)
@@ -66,6 +86,7 @@ def test_an_edge_is_taken_or_is_a_named_problem(plan, blocker, blocked):
     answer = decide(plan, UpdateTask(blocked, add_blocked_by=(blocker,)), Policy())
     missing = tuple(end for end in (blocked, blocker) if end not in plan)
     way = path_between(plan, blocked, blocker)
+    within = blocker in plan and blocked in plan and blocker in ancestors(plan, blocked)
     if missing:
         assert {p.code for p in answer.problems} == {"unknown_task"}
         assert answer.problems[0].task_ids[0] in missing
@@ -74,6 +95,9 @@ def test_an_edge_is_taken_or_is_a_named_problem(plan, blocker, blocked):
     elif way:
         assert [(p.code, p.task_ids) for p in answer.problems] == [("cycle", (*way, blocked))]
         assert answer.problems[0].seen == " -> ".join((*way, blocked))
+    elif within:
+        named = [(p.code, p.task_ids) for p in answer.problems]
+        assert named == [("edge_within", (blocked, blocker))]
     else:
         assert blocked in answer.plan[blocker].blocks
         assert blocker in answer.plan[blocked].blocked_by
@@ -81,19 +105,22 @@ def test_an_edge_is_taken_or_is_a_named_problem(plan, blocker, blocked):
 
 @given(some.scripts)
 def test_no_plan_has_a_cycle(script):
-    """Law 5: every plan can be sorted so that blockers come first."""
+    """Laws 5 and 18: every plan can be sorted so that blockers come first, and what contains."""
     for plan in some.run(script):
         order = topological_order(plan)
         place = {task_id: n for n, task_id in enumerate(order)}
         assert sorted(order) == sorted(task.id for task in plan)
-        assert all(place[a] < place[b] for a, b in ends(plan)[0])
+        assert all(place[a] < place[b] for a, b in [*ends(plan)[0], *containment(plan)])
 
 
 @given(some.full_plans, some.ids, some.ids)
 def test_path_is_a_way_along_the_edges(plan, start, goal):
-    """A path begins and ends where asked, each step is an edge, and it is found if there is one."""
+    """
+    A path begins and ends where asked, each step is an edge or leads to a subtask, and it is found
+    if there is one.
+    """
     way = path_between(plan, start, goal)
-    edges = set(ends(plan)[0])
+    edges = {*ends(plan)[0], *containment(plan)}
     reached = {start}
     for _ in plan:
         reached |= {b for a, b in edges if a in reached}
@@ -154,7 +181,7 @@ def counted_decision(monkeypatch, plan, command):
     class Looking(Counting):
         def get(self, task_id):
             task = super().get(task_id)
-            looks[-1] += 1 + len(task.blocks) + len(task.blocked_by)
+            looks[-1] += 1 + len(task.blocks) + len(task.blocked_by) + len(self.children(task_id))
             return task
 
     def counted(tasks, added):
@@ -311,7 +338,10 @@ def test_building_a_chain_asks_for_each_task_a_fixed_number_of_times(monkeypatch
 
 @given(some.full_plans, st.sampled_from(sorted(Status)))
 def test_resolved_blocker_stays_an_edge_and_blocks_again_when_reopened(plan, status):
-    """Law 7: whatever a blocker's status, its edges stand; only unresolved ones are waited for."""
+    """
+    Law 7: whatever a blocker's status, its edges stand; only unresolved ones are waited for. A
+    failed one is unresolved.
+    """
     for task in plan:
         moved = decide(plan, UpdateTask(task.id, status=status), Policy()).plan
         assert ends(moved) == ends(plan)

@@ -10,8 +10,8 @@ from todoplan.core.commands import UpdateTask
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import decide
 from todoplan.core.events.types import StatusChanged
-from todoplan.core.plan.lifecycle import ACTION_TO, TABLE, Action, Kind
 from todoplan.core.plan.model import Status, Task
+from todoplan.core.rules.lifecycle import ACTION_TO, TABLE, Action, Kind
 from todoplan.core.rules.policy import Policy
 
 PAIRS = list(product(Status, Action))
@@ -28,7 +28,7 @@ def test_action_leads_to_the_same_status_from_everywhere(status, action):
     cell = TABLE[status, action]
     assert ACTION_TO[cell.target] is action
     assert (cell.kind is Kind.STAY) == (cell.target is status)
-    assert (cell.kind is Kind.REOPEN) == (status.resolved and cell.target is not status)
+    assert (cell.kind is Kind.REOPEN) == (status.closed and cell.target is not status)
 
 
 @pytest.mark.parametrize(("old", "new"), list(product(Status, Status)))

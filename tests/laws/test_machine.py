@@ -15,10 +15,12 @@ from todoplan.testing import PlanMachine
 
 class LawMachine(PlanMachine):
     """
-    The shipped machine on `decide` itself, under any policy, with times and at more sizes.
+    The shipped machine on `decide` itself, under any policy, with times, by several hands and at
+    more sizes.
     """
 
     times = True
+    actors = (None, "ann", "bob")
 
     @initialize(policy=some.policies())
     def choose(self, policy):
@@ -70,7 +72,9 @@ class LawMachine(PlanMachine):
         for task in self.plan:
             assert self.plan[task.id] is task
         for task_id in self.used | set(some.NO_IDS):
-            assert self.plan.waits_for(task_id) == len(self.model.waiting(task_id))
+            assert self.plan.waits_for(task_id) == len(
+                self.model.blockers(task_id) if task_id in self.model.ids() else ()
+            )
             assert (task_id in self.plan) == (task_id in self.model.ids())
 
     def teardown(self):

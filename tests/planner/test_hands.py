@@ -274,7 +274,7 @@ def test_the_later_of_two_looks_counts():
     hands = Hands(TODOS)
     for plan in (later, old):
         hands.saw("bot", plan)
-    assert not hands.may_be_behind("bot", later)
+    assert hands.since("bot", later) is None
 
 
 MOVES = st.tuples(st.sampled_from(["ann", "bo"]), rewrites(), st.booleans())

@@ -3,11 +3,13 @@ import string
 import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
-from support.hostile import CORPUS, LONG, plan_with, plans, texts
+from support.hostile import CORPUS, LONG, everywhere, plan_with, plans, texts
 
 from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Approval, Evidence, Task, Waiting
 from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake.read import read
+from todoplan.dialogue.tools.todos import write_tool
 from todoplan.render.cleaning import one_line
 from todoplan.render.markdown import escaped, to_markdown
 from todoplan.render.outline import lines
@@ -24,22 +26,27 @@ BLOCKS = {
 
 def read_back(markdown, reader):
     """
-    Return the texts of the items; nothing but a summary and one flat list may be there.
+    Return the items, each with its level; nothing but a summary and one list may be there.
     """
     tokens = READERS[reader].parse(markdown)
     assert {token.type for token in tokens} <= BLOCKS
-    assert sum(token.type == "bullet_list_open" for token in tokens) <= 1
+    assert sum(t.type == "bullet_list_open" and t.level == 0 for t in tokens) <= 1
     inlines = [token for token in tokens if token.type == "inline"]
     assert all(child.type == "text" for inline in inlines for child in inline.children)
-    return ["".join(child.content for child in inline.children) for inline in inlines[1:]]
+    # Each level is a list, an item, a paragraph.
+    return [
+        ((inline.level - 3) // 2, "".join(child.content for child in inline.children))
+        for inline in inlines[1:]
+    ]
 
 
 def expected(plan):
     for line in lines(plan):
         box = "[x]" if line.status == "completed" else "[ ]"
-        apart = line.status in {"in_progress", "cancelled"}
+        apart = line.status in {"in_progress", "cancelled", "failed"}
         notes = (line.words, *line.notes) if apart else line.notes
-        yield f"{box} {line.id} {line.text}" + (f" ({'; '.join(notes)})" if notes else "")
+        told = f"{box} {line.id} {line.text}" + (f" ({'; '.join(notes)})" if notes else "")
+        yield line.level, told
 
 
 def test_a_plan_as_markdown():
@@ -64,11 +71,51 @@ def test_a_plan_as_markdown():
     ]
 
 
+def test_a_tree_as_markdown():
+    """
+    Subtasks are indented, and what a box cannot say is said in words.
+    """
+    found = Evidence(passed=False, summary="2 failed", by="ci")
+    plan = plan_of(
+        (
+            Task("1", "Release", blocks=("4",)),
+            Task("2", "Write", parent="1", status="completed", check="pytest", evidence=found),
+            Task("3", "Draw", parent="2", status="failed"),
+            Task("4", "Tell", blocked_by=("1",), waiting=Waiting("Bob", None, "Which?")),
+        ),
+        approved=Approval(0, "ann_b"),
+    )
+    assert to_markdown(plan).split("\n") == [
+        '1/4 completed, 1 waiting, 1 failed, approved by "ann\\_b" at revision 0',
+        "",
+        "- [ ] 1 Release",
+        '  - [x] 2 Write (claimed; check\\: "pytest"; check failed by "ci"\\: "2 failed")',
+        "    - [ ] 3 Draw (failed)",
+        '- [ ] 4 Tell (waits for 1; waiting\\: "Bob"; asks\\: "Which?")',
+    ]
+
+
+@given(plans().filter(len))
+def test_a_checklist_is_what_intake_reads(plan):
+    """
+    Every line of the list is an item with a box, and lies where it is indented: pasted back it is
+    as many todos.
+    """
+    _, _, *rows = to_markdown(plan).split("\n")
+    intake = read({"todos": "\n".join(rows)}, write_tool("todos").fields)
+    levels = [row.level for row in lines(plan)]
+    done = [task.status == "completed" for task in plan]
+    assert [todo.status == "completed" for todo in intake.values["todos"]] == done
+    assert [len(row) - len(row.lstrip()) for row in rows] == [2 * level for level in levels]
+    # A list of one level says nothing of levels.
+    assert [todo.level for todo in intake.values["todos"]] in (levels, [None] * len(levels))
+
+
 @given(plans())
 @pytest.mark.parametrize("reader", READERS)
 def test_markdown_reads_back_as_the_same_texts(reader, plan):
     """
-    As many items as tasks, each its own text and nothing else: no link, HTML, heading, code.
+    As many items as tasks, each below its own and its own text: no link, HTML, heading, code.
     """
     assert read_back(to_markdown(plan), reader) == list(expected(plan))
 
@@ -79,7 +126,7 @@ def test_the_corpus_is_shown_as_markdown(text, reader):
     """
     Each known attack reads back as text.
     """
-    plan = plan_with(text, text, owner=text)
+    plan = everywhere(text)
     assert read_back(to_markdown(plan), reader) == list(expected(plan))
 
 
@@ -115,7 +162,7 @@ def test_one_task_is_one_line_of_markdown(plan):
     """
     The list can be read line by line.
     """
-    rows = [row for row in to_markdown(plan).splitlines() if row.startswith("- [")]
+    rows = [row for row in to_markdown(plan).splitlines() if row.lstrip().startswith("- [")]
     assert len(rows) == len(plan)
 
 

@@ -2,16 +2,21 @@ import re
 
 import pytest
 from hypothesis import given
-from support.hostile import CORPUS, LONG, plan_with, plans
+from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
 
-from todoplan.core.plan.lifecycle import TABLE, Action, Kind
-from todoplan.core.plan.model import Status
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.lifecycle import TABLE, Action, Kind
 from todoplan.render.cleaning import clip
 from todoplan.render.mermaid import lifecycle_diagram, to_mermaid
 from todoplan.render.outline import arrows, lines
 
-NODE = re.compile(r'    (t\d+)\["((?:[A-Za-z0-9 \x80-\U0010ffff]|#\w+;)*)"\]:::(\w+)')
+LABEL = r'\["((?:[A-Za-z0-9 \x80-\U0010ffff]|#\w+;)*)"\]'
+NODE = re.compile(rf"( +)(t\d+){LABEL}:::(\w+)")
+OPEN = re.compile(rf"( +)subgraph (t\d+){LABEL}")
+END = re.compile(r"( +)end")
+CLASS = re.compile(r"    class (t\d+) (\w+)")
 EDGE = re.compile(r"    (t\d+) --> (t\d+)")
 STYLE = re.compile(r"    classDef (\w+) [a-z0-9:,. -]+")
 
@@ -22,26 +27,39 @@ def decoded(label):
 
 def read_back(diagram):
     """
-    Nodes, edges and styled classes, after a check that every line is one of these.
+    Nodes with their levels, edges and styled classes, after a check that every line is one of these
+    and that each box is closed where it was opened.
     """
     head, *rows = diagram.split("\n")
     assert head == "flowchart TD"
-    nodes, edges, styles = (
-        [found.groups() for row in rows if (found := shape.fullmatch(row))]
-        for shape in (NODE, EDGE, STYLE)
-    )
-    assert len(nodes) + len(edges) + len(styles) == len(rows)
-    return nodes, edges, styles
+    nodes, edges, styles, kinds, boxes = [], [], [], {}, []
+    for row in rows:
+        if found := NODE.fullmatch(row):
+            indent, name, label, kinds[name] = found.groups()
+            nodes.append((name, decoded(label), len(boxes)))
+            assert indent == "    " * (len(boxes) + 1)
+        elif found := OPEN.fullmatch(row):
+            indent, name, label = found.groups()
+            nodes.append((name, decoded(label), len(boxes)))
+            boxes.append(indent)
+        elif found := END.fullmatch(row):
+            assert found[1] == boxes.pop()
+        elif found := CLASS.fullmatch(row):
+            kinds[found[1]] = found[2]
+        elif found := EDGE.fullmatch(row):
+            edges.append(found.groups())
+        else:
+            styles.append(STYLE.fullmatch(row)[1])
+    assert boxes == []
+    return [(*node, kinds[node[0]]) for node in nodes], edges, styles
 
 
 def check(plan):
     rows = lines(plan)
     nodes, edges, styles = read_back(to_mermaid(plan))
-    assert [(name, decoded(label), kind) for name, label, kind in nodes] == [
-        (row.node, clip(row.caption, 80), row.status) for row in rows
-    ]
+    assert nodes == [(row.node, clip(row.caption, 80), row.level, row.kind) for row in rows]
     assert edges == list(arrows(rows))
-    assert [name for (name,) in styles] == list(Status)
+    assert styles == [*Status, "waiting"]
 
 
 @given(plans().filter(len))
@@ -55,9 +73,9 @@ def test_a_flowchart_reads_back_as_the_plan(plan):
 @pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
 def test_the_corpus_stays_within_its_labels(text):
     """
-    Each known attack is a label: two nodes, one arrow, no click, no directive.
+    Each known attack is a label: of a node or of a box, no click, no directive.
     """
-    plan = plan_with(text, text, owner=text)
+    plan = everywhere(text)
     check(plan)
     assert not re.search(r'%%|"\]; *click|\{|direction\s', to_mermaid(plan))
 
@@ -72,6 +90,33 @@ def test_a_flowchart_as_it_is_written():
         '    t1["1 Say #quot;hi#quot; #35;1"]:::completed',
         '    t2["2 b"]:::completed',
         "    t1 --> t2",
+    ]
+
+
+def test_subtasks_are_drawn_in_the_box_of_what_contains_them():
+    """
+    A box has the name and the class that a node would have; arrows begin and end at it.
+    """
+    plan = plan_of(
+        [
+            Task("1", "Release", status="in_progress", blocks=("4",)),
+            Task("2", "Write", parent="1"),
+            Task("3", "Parse", parent="2", status="failed"),
+            Task("4", "Tell", blocked_by=("1",), waiting=Waiting("Bob")),
+        ]
+    )
+    assert to_mermaid(plan).split("\n")[:11] == [
+        "flowchart TD",
+        '    subgraph t1["1 Release"]',
+        '        subgraph t2["2 Write"]',
+        '            t3["3 Parse"]:::failed',
+        "        end",
+        "    end",
+        '    t4["4 Tell"]:::waiting',
+        "    class t1 in_progress",
+        "    class t2 pending",
+        "    t1 --> t4",
+        "    classDef pending stroke-dasharray:4 3",
     ]
 
 

@@ -1,16 +1,31 @@
+from datetime import UTC, datetime
+
 import attrs
 import pytest
 from hypothesis import given
-from support.documents import around, full_task
-from support.hostile import plan_with, plans
+from support.documents import around, full_tasks
+from support.hostile import plan_with, plans, texts
 
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.events.apply import apply
 from todoplan.core.events.types import PlanRestored
-from todoplan.core.plan.model import TASK_FIELDS, Status, Task
+from todoplan.core.plan.graph import ancestors
+from todoplan.core.plan.model import TASK_FIELDS, Approval, Evidence, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import blocked
-from todoplan.render.outline import LEFT_OUT, arrows, aside, lines, summary
+from todoplan.render.cleaning import one_line
+from todoplan.render.details import quoted
+from todoplan.render.outline import (
+    DEEPEST,
+    LEFT_OUT,
+    arrows,
+    aside,
+    lines,
+    nesting,
+    summary,
+)
+
+AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 @given(plans())
@@ -23,6 +38,24 @@ def test_the_outline_agrees_with_the_plan(plan):
     assert [row.status for row in rows] == [task.status for task in plan]
     assert {row.id: row.waits_for for row in rows if row.waits_for} == blocked(plan)
     assert [row.blocked_by for row in rows] == [task.blocked_by for task in plan]
+    assert [row.level for row in rows] == [
+        sum(1 for _ in ancestors(plan, task.id)) for task in plan
+    ]
+    assert [row.is_waiting for row in rows] == [task.waiting is not None for task in plan]
+    assert [row.behind is None for row in rows if row.status == "pending"] == [
+        not is_behind(plan, task.id) for task in plan if task.status == "pending"
+    ]
+
+
+def is_behind(plan, task_id):
+    """
+    Say whether a task is behind a failed one: by its own blockers, or those of what contains it.
+    """
+    return any(
+        plan[end].status == "failed" or (plan[end].status == "pending" and is_behind(plan, end))
+        for each in (task_id, *ancestors(plan, task_id))
+        for end in plan[each].blocked_by
+    )
 
 
 @given(plans())
@@ -43,6 +76,7 @@ def test_arrows_are_the_edges(plan):
         ("in_progress", "[~]", "in progress"),
         ("completed", "[x]", "completed"),
         ("cancelled", "[-]", "cancelled"),
+        ("failed", "[!]", "failed"),
     ],
 )
 def test_each_status_has_its_mark(status, mark, words):
@@ -71,6 +105,126 @@ def test_notes_name_the_owner_and_the_blockers():
     assert lines(done)[1].blocked_by == ("1",)
 
 
+def notes(**fields):
+    """
+    Return what is said of a task that has these fields.
+    """
+    return lines(plan_of([Task("1", "a", **fields)]))[0].notes
+
+
+def test_notes_tell_what_a_task_waits_for_outside():
+    """
+    Who or what, how long, and what is asked; the answer stays told.
+    """
+    assert notes(waiting=Waiting()) == ("waiting",)
+    assert notes(waiting=Waiting("Bob", AT, "Red or\nblue?")) == (
+        'waiting: "Bob"',
+        "until 2026-01-05 09:00+00:00",
+        'asks: "Red or blue?"',
+    )
+    assert notes(answer="red") == ('answered: "red"',)
+
+
+@pytest.mark.parametrize(
+    ("fields", "verified", "mark", "said"),
+    [
+        ({"status": "pending", "check": "c"}, None, "[ ]", ('check: "c"',)),
+        ({"status": "completed"}, None, "[x]", ()),
+        ({"status": "completed", "check": "c"}, False, "[x]", ("claimed", 'check: "c"')),
+        (
+            {"status": "completed", "check": "c", "evidence": Evidence(passed=False)},
+            False,
+            "[x]",
+            ("claimed", 'check: "c"', "check failed"),
+        ),
+        (
+            {"status": "completed", "check": "c", "evidence": Evidence(passed=True, by="ci")},
+            True,
+            "[v]",
+            ('check: "c"', 'verified by "ci"'),
+        ),
+        (
+            {"status": "completed", "evidence": Evidence(passed=True, summary="s")},
+            True,
+            "[v]",
+            ('verified: "s"',),
+        ),
+        (
+            {"status": "in_progress", "evidence": Evidence(passed=True, summary="s", by="ci")},
+            None,
+            "[~]",
+            ('check passed by "ci": "s"',),
+        ),
+    ],
+)
+def test_claimed_and_verified_are_told_apart(fields, verified, mark, said):
+    """
+    A task with a check is verified if passed evidence was found; only completed ones are either.
+    """
+    (row,) = lines(plan_of([Task("1", "a", **fields)]))
+    assert (row.verified, row.mark, row.notes) == (verified, mark, said)
+
+
+@given(texts)
+def test_no_text_leaves_its_quotes(text):
+    """
+    What a model wrote cannot pass for a word of ours.
+    """
+    shown = quoted(text)
+    assert (shown[0], shown[-1], shown[1:-1].count('"')) == ('"', '"', 0)
+    assert shown[1:-1] == one_line(text).replace('"', "'")
+
+
+def test_what_is_behind_a_failed_task_can_never_start():
+    """
+    Whatever waits for it, for that, or lies in what does; one that was started goes on.
+    """
+    plan = plan_of(
+        [
+            Task("1", "failed", status="failed", blocks=("2", "5", "8")),
+            Task("2", "behind", blocked_by=("1",), blocks=("4",)),
+            Task("3", "in it", parent="2"),
+            Task("4", "behind that", blocked_by=("2",)),
+            Task("5", "started", status="in_progress", blocked_by=("1",), blocks=("7",)),
+            Task("6", "in the started one", parent="5"),
+            Task("7", "only waits", blocked_by=("5",)),
+            Task("8", "done all the same", status="completed", blocked_by=("1",), blocks=("9",)),
+            Task("9", "free", blocked_by=("8",)),
+        ]
+    )
+    assert [row.id for row in lines(plan) if "can never start: 1 failed" in row.notes] == [
+        *("2", "3", "4", "6")
+    ]
+    assert [row.behind for row in lines(plan_with("a", "b"))] == [None, None]
+
+
+def test_one_failed_task_is_named_of_several():
+    """
+    The first of the plan; what waits for an unknown task waits for nothing.
+    """
+    tasks = (
+        Task("1", "a", status="failed", blocks=("3", "7")),
+        Task("2", "b", status="failed", blocks=("3",)),
+        Task("3", "c", blocked_by=("1", "2")),
+    )
+    plan = apply(Plan(), PlanRestored(tasks))
+    assert [row.behind for row in lines(plan)] == [None, None, "1"]
+    assert lines(plan)[2].facts == ("waits for 1, 2", "can never start: 1 failed")
+
+
+def test_a_deep_tree_is_shown_at_one_level_from_some_depth_on():
+    """
+    A thousand levels are no thousand columns of blanks, and take no time that grows with them.
+    """
+    tasks = [Task("1", "a"), *(Task(str(n), "a", parent=str(n - 1)) for n in range(2, 1001))]
+    rows = lines(plan_of(tasks))
+    assert [row.level for row in rows[:18]] == [*range(DEEPEST + 1), DEEPEST]
+    assert {row.level for row in rows[17:]} == {DEEPEST}
+    opened = [row.id for row, opens, _ in nesting(rows) if opens]
+    assert opened == [str(n) for n in range(1, DEEPEST + 1)]
+    assert [ends for *_, ends in nesting(rows)][-1] == DEEPEST
+
+
 def test_a_text_that_cannot_be_seen_says_so():
     """
     A subject of hidden characters alone leaves no empty line.
@@ -89,11 +243,18 @@ def test_aside_puts_notes_in_brackets():
 
 def test_summary_counts():
     """
-    What is completed is always told, what is in progress or cancelled if there is any.
+    What is completed is always told, everything else if there is any, and what was approved.
     """
-    words = ("completed", "in_progress", "cancelled", "pending", "completed")
+    words = ("completed", "in_progress", "cancelled", "pending", "completed", "failed")
     tasks = [Task(str(n), "a", status=word) for n, word in enumerate(words, 1)]
-    assert summary(plan_of(tasks)) == "2/5 completed, 1 in progress, 1 cancelled"
+    tasks[3] = tasks[3].but(waiting=Waiting("Bob"))
+    told = "2/6 completed, 1 in progress, 1 waiting, 1 failed, 1 cancelled"
+    assert summary(plan_of(tasks)) == told
+    approved = [Approval(3, 'ann"'), Approval(3)]
+    assert [summary(plan_of(tasks, approved=each)) for each in approved] == [
+        f'{told}, approved by "ann\'" at revision 3',
+        f"{told}, approved at revision 3",
+    ]
     assert summary(plan_with("a")) == "0/1 completed"
     assert summary(Plan()) == "no tasks"
 
@@ -127,9 +288,19 @@ def test_a_line_is_a_value():
 @pytest.mark.parametrize("name", TASK_FIELDS)
 def test_every_field_is_shown_or_left_out_on_purpose(name):
     """
-    A field that changes its task's line stands not among those left out, any other does.
+    A field that changes its task's line, in some status, stands not among those left out.
     """
-    full, default = full_task(), TASK_FIELDS[name].default
-    other = full.but(**{name: "6" if default is attrs.NOTHING else default})
-    rows = [next(row for row in lines(around(t)) if row.id == t.id) for t in (full, other)]
-    assert (rows[0] == rows[1]) == (name in LEFT_OUT)
+    default = TASK_FIELDS[name].default
+    value = "6" if default is attrs.NOTHING else default
+    # A claim goes with the status and the count that it has.
+    unclaimed = {"claim": None} if name in {"status", "claims"} else {}
+    fulls = [full.but(**unclaimed) for full in full_tasks().values()]
+    changed = [row_of(full) != row_of(full.but(**{name: value})) for full in fulls]
+    assert any(changed) == (name not in LEFT_OUT)
+
+
+def row_of(task):
+    """
+    Return the line of a task in a plan of it and of those that it names.
+    """
+    return next(row for row in lines(around(task)) if row.id == task.id)

@@ -1,9 +1,12 @@
+import re
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
-from support.hostile import CORPUS, LONG, plan_with, plans
+from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
 
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Evidence, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.render.outline import lines, summary
 from todoplan.render.page import to_html
@@ -44,13 +47,21 @@ def read_back(html):
 
 def expected(plan):
     tags = [("ul", ("class", "todoplan"), ("aria-label", summary(plan)))]
-    texts = []
-    for line in lines(plan):
+    texts, rows = [], lines(plan)
+    for place, line in enumerate(rows):
         kinds = ["mark", "id", "text", *["note"] * len(line.notes)]
         spans = [tag for kind in kinds for tag in (("span", ("class", kind)), ("/span",))]
-        tags += [("li", ("class", str(line.status))), *spans, ("/li",)]
+        after = rows[place + 1].level if place + 1 < len(rows) else 0
+        closed = [("/li",), ("/ul",)] * (line.level - after)
+        tags += [("li", ("class", classes(line))), *spans]
+        tags += [("ul",)] if after > line.level else [*closed, ("/li",)]
         texts += [line.mark, line.id, line.text, *line.notes]
     return [*tags, ("/ul",)], texts
+
+
+def classes(line):
+    proof = {True: " verified", False: " claimed", None: ""}[line.verified]
+    return f"{line.status}{' waiting' if line.is_waiting else ''}{proof}"
 
 
 @given(plans().filter(len))
@@ -61,10 +72,19 @@ def test_html_reads_back_as_the_same_texts(plan):
     assert read_back(to_html(plan)) == expected(plan)
 
 
-@pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
+@pytest.mark.parametrize("text", CORPUS, ids=range(len(CORPUS)))
 def test_the_corpus_is_shown_as_html(text):
     """
     Each known attack is a text node.
+    """
+    plan = everywhere(text)
+    assert read_back(to_html(plan)) == expected(plan)
+
+
+@pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
+def test_a_huge_title_is_a_text_of_html(text):
+    """
+    A million characters, plain and all markup.
     """
     plan = plan_with(text, text, owner=text)
     assert read_back(to_html(plan)) == expected(plan)
@@ -80,6 +100,22 @@ def test_a_plan_as_html():
         '<span class="text">a &quot;b&quot; &#x27;c&#x27; &lt;d&gt;</span> '
         '<span class="note">ann</span></li>\n</ul>'
     )
+
+
+def test_subtasks_are_a_list_in_their_item():
+    """
+    And what the program found is a class beside the status.
+    """
+    found = Evidence(passed=True, summary="40 passed")
+    done = Task("2", "b", parent="1", status="completed", check="pytest", evidence=found)
+    plan = plan_of([Task("1", "a"), done, Task("3", "c", waiting=Waiting("Bob"))])
+    assert re.sub("<span.*</span>", "", to_html(plan)).split("\n")[1:-1] == [
+        '<li class="pending">',
+        "<ul>",
+        '<li class="completed verified"></li>',
+        "</ul></li>",
+        '<li class="pending waiting"></li>',
+    ]
 
 
 def test_an_empty_plan_as_html():

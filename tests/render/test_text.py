@@ -3,10 +3,10 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.hostile import CORPUS, LONG, plan_with, plans
+from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
 
 from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Evidence, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip
 from todoplan.render.outline import lines, summary
@@ -41,6 +41,32 @@ def test_a_plan_as_text():
     ]
 
 
+def test_a_tree_as_text():
+    """
+    Subtasks are indented; why a task does not go on, and who says that it is done, is told.
+    """
+    seen = Evidence(passed=True, summary="40 passed", by="ci")
+    plan = plan_of(
+        (
+            Task("1", "Release", owner="ann"),
+            Task("2", "Parse", parent="1", status="completed", check="pytest", evidence=seen),
+            Task("3", "Print", parent="1", status="completed", check="pytest"),
+            Task("4", "Draw", parent="1", status="failed", blocks=("5",)),
+            Task("5", "Colour", parent="1", blocked_by=("4",)),
+            Task("6", "Tell", waiting=Waiting("the press"), answer="soon"),
+        )
+    )
+    assert to_text(plan).split("\n") == [
+        "2/6 completed, 1 waiting, 1 failed",
+        "[ ] 1 Release (ann)",
+        '  [v] 2 Parse (check: "pytest"; verified by "ci": "40 passed")',
+        '  [x] 3 Print (claimed; check: "pytest")',
+        "  [!] 4 Draw",
+        "  [ ] 5 Colour (waits for 4; can never start: 4 failed)",
+        '[ ] 6 Tell (waiting: "the press"; answered: "soon")',
+    ]
+
+
 @given(plans(), st.none() | st.integers(0, 60))
 def test_text_is_safe_for_a_terminal(plan, width):
     """
@@ -49,7 +75,8 @@ def test_text_is_safe_for_a_terminal(plan, width):
     shown = to_text(plan, width=width)
     assert not UNSAFE.search(shown)
     assert len(shown.split("\n")) == 1 + len(plan)
-    assert shown.split("\n")[0] == summary(plan)
+    head = summary(plan)
+    assert shown.split("\n")[0] == (head if width is None else clip(head, width))
 
 
 @given(plans())
@@ -59,7 +86,7 @@ def test_text_shows_every_title_whole(plan):
     """
     rows = to_text(plan).split("\n")[1:]
     for row, line in zip(rows, lines(plan), strict=True):
-        assert row.startswith(f"{line.mark} {line.id} {line.text}")
+        assert row.startswith(f"{'  ' * line.level}{line.mark} {line.id} {line.text}")
 
 
 @given(plans(), st.integers(1, 60))
@@ -67,7 +94,7 @@ def test_no_line_is_wider_than_asked(plan, width):
     """
     Every row is its own clipping.
     """
-    for row in to_text(plan, width=width).split("\n")[1:]:
+    for row in to_text(plan, width=width).split("\n"):
         assert clip(row, width) == row
 
 
@@ -84,14 +111,30 @@ def test_the_title_is_cut_before_the_notes():
     assert to_text(plan, width=30).split("\n")[2] == f"[ ] 2 {'x' * 19}… (w…"
 
 
+def test_what_others_say_is_cut_before_the_title():
+    """
+    A long reason takes no room from the title, nor from what the task waits for.
+    """
+    plan = plan_of(
+        [
+            Task("1", "a", blocks=("2",)),
+            Task("2", "word " * 4, blocked_by=("1",), waiting=Waiting("because " * 9)),
+        ]
+    )
+    assert to_text(plan, width=52).split("\n")[2] == (
+        '[ ] 2 word word word word (waits for 1; waiting: "b…'
+    )
+    assert to_text(plan, width=40).split("\n")[2] == "[ ] 2 word word word word (waits for 1;…"
+
+
 @pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
 def test_the_corpus_is_shown_as_text(text):
     """
-    Each known attack, as a title and as an owner, stays on its line.
+    Each known attack, whatever it stands as, stays on its line.
     """
-    shown = to_text(plan_with(text, text, owner=text))
+    shown = to_text(everywhere(text))
     assert not UNSAFE.search(shown)
-    assert len(shown.splitlines()) == 3
+    assert len(shown.splitlines()) == 7
 
 
 def test_an_empty_plan_as_text():

@@ -281,7 +281,7 @@ CORRUPT = {
     "[]": "no todoplan/plans document",
     "{}": "format: null is not",
     '{"format":"todoplan/plan","version":1}': "format:",
-    document(version=2): "newer todoplan: version 2",
+    document(version=3): "newer todoplan: version 3",
     document(version="1"): "no version",
     document(plans=None): "plans: no object with a list for each plan",
     document(plans={"a": {}}): "plans: no object with a list for each plan",
@@ -381,7 +381,7 @@ def test_a_directory_leaves_no_descriptor_open(path):
 
 @pytest.mark.parametrize("raised", [OSError(errno.ENOLCK, "No locks available"), SystemExit()])
 @pytest.mark.parametrize(
-    ("where", "name"), [(fcntl, "flock"), (locked_file, "_is_at"), (locked_file.os, "fchmod")]
+    ("where", "name"), [(fcntl, "flock"), (locked_file, "is_at"), (locked_file.os, "fchmod")]
 )
 def test_a_lock_that_cannot_be_taken_leaves_no_descriptor_open(
     path, monkeypatch, where, name, raised
@@ -585,7 +585,7 @@ def test_a_lock_file_that_is_deleted_loses_nothing(path, monkeypatch, exists):
 def test_a_lock_file_that_was_replaced_while_one_waited_is_seen(path, monkeypatch):
     """Whoever waited for the old lock takes the new one, which others take as well."""
     create(path, "Dig", plan_id="first")
-    looked, real = [], locked_file._is_at
+    looked, real = [], locked_file.is_at
 
     def once_another(where, descriptor):
         looked.append(where.name)
@@ -593,7 +593,7 @@ def test_a_lock_file_that_was_replaced_while_one_waited_is_seen(path, monkeypatc
             where.unlink()
         return real(where, descriptor)
 
-    monkeypatch.setattr(locked_file, "_is_at", once_another)
+    monkeypatch.setattr(locked_file, "is_at", once_another)
     create(path, "Plant", plan_id="second")
     assert looked == ["plans.json.lock", "plans.json.lock", "plans.json"]
     assert FileStore(path).plan_ids() == ("first", "second")

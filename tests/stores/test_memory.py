@@ -7,6 +7,8 @@ from todoplan.core.decide.decide import Accepted, decide
 from todoplan.core.events.apply import replay
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
+from todoplan.errors import StoreError
+from todoplan.stores.hold import Key, Receipt
 from todoplan.stores.memory import MemoryStore
 
 
@@ -72,3 +74,43 @@ def test_plans_of_one_store_do_not_see_each_other():
     entry, plan = first_entry()
     store.append("a", 0, (entry,), plan)
     assert store.load("b") == Plan()
+
+
+def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch):
+    """
+    The receipt of a key counts only with its entries: the call is carried out when it comes again.
+    """
+    store = MemoryStore()
+    entry, plan = first_entry()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    def add():
+        with store.hold("a") as held:
+            return held.append(0, (entry,), plan, key=Key("k"), answer="done")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "_add", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            add()
+    assert (store.load("a"), store.entries("a")) == (Plan(), ())
+    with store.hold("a") as held:
+        assert held.receipt(Key("k")) is None
+    add()
+    with store.hold("a") as held:
+        assert held.receipt(Key("k")) == Receipt((entry,), "done")
+    assert store.entries("a") == (entry,)
+
+
+def test_a_plan_that_was_let_go_of_takes_nothing():
+    """
+    Somebody else may hold it by now.
+    """
+    store = MemoryStore()
+    entry, plan = first_entry()
+    with store.hold("a") as held:
+        """Nothing is appended."""
+    with pytest.raises(StoreError, match="is not held any more"):
+        held.append(0, (entry,), plan)
+    assert store.plan_ids() == ()

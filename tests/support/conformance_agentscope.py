@@ -25,6 +25,7 @@ from todoplan.adapters.agentscope import (
     seed_plan,
 )
 from todoplan.codec import entry_from_data
+from todoplan.stores.file import FileStore
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 
@@ -86,11 +87,12 @@ class AgentScope:
     An agent whose states are the sessions; a state is saved as JSON after every run.
     """
 
-    def __init__(self, setup):
+    def __init__(self, setup, store=None):
         self.setup, self.texts, self.states = setup, {}, {}
+        self.store = store
 
     def state(self, session):
-        return self.states.setdefault(session, AgentState())
+        return self.states.setdefault(session, AgentState(session_id=session))
 
     def seed(self, session, plan):
         seed_plan(self.state(session), plan)
@@ -113,13 +115,15 @@ class AgentScope:
             self.states[session] = AgentState.model_validate_json(text)
 
     def _agent(self, state, script):
-        tools = make_tools(self.setup.toolbox, clock=self.setup.clock)
+        kept = {"store": self.store, "clock": self.setup.clock}
+        tools = make_tools(self.setup.toolbox, **kept)
+        guidance = PlanMiddleware(self.setup.toolbox, settings=self.setup.settings, **kept)
         return Agent(
             "helper",
             "You work.",
             Scripted(script),
             toolkit=Toolkit(tools=tools),
-            middlewares=[PlanMiddleware(self.setup.toolbox, settings=self.setup.settings)],
+            middlewares=[guidance],
             state=state,
         )
 
@@ -132,3 +136,35 @@ class AgentScope:
         entries = [entry_from_data(one) for one in told if one]
         news = [event for entry in entries for event in entry.events]
         return Ran(flattened(state.context), news)
+
+
+class Stored(AgentScope):
+    """
+    The same, with the plans in a file.
+    """
+
+    def __init__(self, setup, folder):
+        super().__init__(setup, FileStore(f"{folder}/plans.json"))
+        self.folder = folder
+
+    def _edited(self, session):
+        return self._agent(self.state(session), None)
+
+    def seed(self, session, plan):
+        seed_plan(self._edited(session), plan)
+
+    def edit(self, session, command, actor):
+        decision = edit_plan(self._edited(session), command, actor=actor)
+        self.texts[session] = self.state(session).model_dump_json()
+        return decision
+
+    def plan(self, session):
+        return plan_of_state(self._edited(session))
+
+    def saved(self):
+        return json.dumps([super().saved(), self.folder])
+
+    def resume(self, saved):
+        texts, folder = json.loads(saved)
+        self.__init__(self.setup, folder)
+        super().resume(texts)

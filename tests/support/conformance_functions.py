@@ -8,7 +8,7 @@ import attrs
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat, openai_responses
 from todoplan.codec import plan_from_data, plan_to_data
-from todoplan.codec.bases import base_from_data, base_to_data
+from todoplan.codec.states import base_from_data, base_to_data
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import edited, unseen_by_model
@@ -166,7 +166,7 @@ class Functions:
     """
 
     def __init__(self, shape, setup):
-        self.shape, self.setup, self.kept = shape, setup, {}
+        self.shape, self.setup, self.kept, self.live = shape, setup, {}, {}
         self.guidance = Guidance(setup.toolbox.toolset, setup.settings)
 
     def load(self, session):
@@ -181,7 +181,8 @@ class Functions:
         self.save(session, record)
 
     def edit(self, session, command, actor):
-        record, setup = self.load(session), self.setup
+        # While a run goes on, its record is where the plan is.
+        record, setup = self.live.get(session) or self.load(session), self.setup
         before, at = record.plan, setup.clock()
         decision, entry = edited(before, command, setup.toolbox.policy, at=at, actor=actor)
         if entry:
@@ -202,6 +203,7 @@ class Functions:
     async def run(self, session, script):
         record, events, again = self.load(session), [], ""
         self.begin(record)
+        self.live[session] = record
         while True:
             due = self.due(record)
             turn = await script.areply(self.request(record, again or due), self.offered())
@@ -211,6 +213,7 @@ class Functions:
             if verdict == "accept" and not turn.calls:
                 break
         self.save(session, record)
+        del self.live[session]
         return Ran(self.stored(record), events, record.plan)
 
     def begin(self, record):
@@ -290,3 +293,71 @@ class Functions:
 
     def stored(self, record):
         return self.read(record.messages)
+
+
+class Runs:
+    """
+    An embedder's loop with a `Run`, over chat completions; each session is kept as a JSON text.
+    """
+
+    def __init__(self, setup):
+        self.setup, self.kept, self.live = setup, {}, {}
+
+    def _begun(self, session):
+        kept = json.loads(self.kept.get(session, "{}"))
+        saved, given = kept.get("run"), self.setup
+        run = openai_chat.start_run(
+            given.toolbox, settings=given.settings, clock=given.clock, saved=saved
+        )
+        return run, kept.get("messages", [])
+
+    def _save(self, session, run, messages):
+        self.kept[session] = json.dumps({"run": run.to_data(), "messages": messages})
+
+    def seed(self, session, plan):
+        run, messages = self._begun(session)
+        run.planner.restore(plan)
+        self._save(session, run, messages)
+
+    def edit(self, session, command, actor):
+        if session in self.live:  # the run is where the plan is
+            return self.live[session].planner.apply(command, actor=actor)
+        run, messages = self._begun(session)
+        decision = run.planner.apply(command, actor=actor)
+        self._save(session, run, messages)
+        return decision
+
+    def plan(self, session):
+        return self._begun(session)[0].planner.plan
+
+    def saved(self):
+        return json.dumps(self.kept)
+
+    def resume(self, saved):
+        self.kept = json.loads(saved)
+
+    async def run(self, session, script):
+        run, messages = self._begun(session)
+        told, prompt = [], self.setup.toolbox.toolset.system_prompt()
+        run.planner.subscribe(lambda entry, _: told.extend(entry.events))
+        tools = list(map(_offered, _flat(openai_chat.make_tools(self.setup.toolbox))))
+        messages.append({"role": "user", "content": "go"})
+        what, self.live[session] = "", run
+        while what != "stop":
+            request = run.before_model(messages)
+            seen = [one for message in request for one in _of_chat(message)]
+            turn = await script.areply([Seen("system", prompt), *seen], tools)
+            message, finish = _chat(turn)[0], "content_filter" if turn.finish else "stop"
+            response = {"choices": [{"finish_reason": finish, "message": message}]}
+            what = run.after_model(response)
+            if what != "again":
+                messages += run.answer(response, lambda call: _missing(run, call))
+        del self.live[session]
+        self._save(session, run, messages)
+        read = [one for message in messages for one in _of_chat(message)]
+        return Ran(read, told, plan_from_data(run.to_data()["plan"]))
+
+
+def _missing(run, call):
+    text = "There is no such tool."
+    return Reply(run.planner.plan, text, is_error=True, name=call.name, call_id=call.call_id)

@@ -12,6 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from todoplan.adapters.langgraph import PlanMiddleware, edit_plan, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
+from todoplan.stores.file import FileStore
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 _ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
@@ -70,10 +71,14 @@ class LangGraph:
     An agent of `create_agent`, whose threads are the sessions; a checkpointer keeps them.
     """
 
-    def __init__(self, setup):
+    def __init__(self, setup, store=None):
         self.setup, self.saver, self.scripts = setup, InMemorySaver(), {}
         planning = PlanMiddleware(
-            setup.toolbox, settings=setup.settings, clock=setup.clock, emit_events=True
+            setup.toolbox,
+            settings=setup.settings,
+            store=store,
+            clock=setup.clock,
+            emit_events=True,
         )
         self.graph = create_agent(
             Scripted(scripts=self.scripts),
@@ -114,21 +119,60 @@ class LangGraph:
         state = self.graph.get_state(self._config(session)).values
         entries = sorted((one["todoplan"] for one in told), key=lambda one: one["revision"])
         events = [event for entry in entries for event in entry_from_data(_entry(entry)).events]
-        return Ran(list(map(seen, state["messages"])), events, plan_of_state(returned))
+        return Ran(list(map(seen, state["messages"])), events, self._returned(returned))
+
+    def _returned(self, values):
+        return plan_of_state(values)
 
     async def _streamed(self, session):
         config, asked = self._config(session), {"messages": [("user", "go")]}
         return list(self.graph.stream(asked, config, stream_mode=_MODES))
 
 
-class AsyncLangGraph(LangGraph):
+class Awaited:
     """
-    The same, awaited.
+    A host of the same kind whose runs are awaited.
     """
 
     async def _streamed(self, session):
         config, asked = self._config(session), {"messages": [("user", "go")]}
         return [one async for one in self.graph.astream(asked, config, stream_mode=_MODES)]
+
+
+class AsyncLangGraph(Awaited, LangGraph):
+    """
+    The same, awaited.
+    """
+
+
+class Stored(LangGraph):
+    """
+    The same, with the plans in a file.
+    """
+
+    def __init__(self, setup, folder):
+        self.store, self.folder = FileStore(f"{folder}/plans.json"), folder
+        super().__init__(setup, self.store)
+
+    def saved(self):
+        return pickle.dumps([super().saved(), self.folder])
+
+    def resume(self, saved):
+        kept, folder = pickle.loads(saved)  # noqa: S301 - what `saved` has written
+        self.__init__(self.setup, folder)
+        super().resume(kept)
+
+    def plan(self, session):
+        return self.store.load(session)
+
+    def _returned(self, values):
+        return None
+
+
+class AsyncStored(Awaited, Stored):
+    """
+    The same, awaited.
+    """
 
 
 def _entry(told):

@@ -5,13 +5,17 @@ from support.conformance_sound import Sound, with_arguments
 from support.faults import caught_by
 
 from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Rejected
 from todoplan.core.events.base import Base
+from todoplan.core.problems import Problem
+from todoplan.errors import PlanError
 
 
 @caught_by(
     "a_persons_edit_survives_the_next_write",
     "a_persons_edit_survives_a_restart",
     "a_persons_edit_is_told",
+    "an_edit_during_a_run_is_in_the_plan_or_refused",
 )
 class TakesTheListForTheWholeTruth(Sound):
     def answer_from(self, base, plan, turn):
@@ -28,7 +32,7 @@ class ForgetsWhatWasUnseen(Sound):
             self.save(session, record)
 
 
-@caught_by("a_persons_edit_is_told")
+@caught_by("a_persons_edit_is_told", "an_edit_during_a_run_is_in_the_plan_or_refused")
 class SaysNothingOfIt(Sound):
     def answer_from(self, base, plan, turn):
         answered = super().answer_from(base, plan, turn)
@@ -53,6 +57,38 @@ class RemindsOfNoName(Sound):
         if record.base:
             record.base = Base(record.base.plan)
         return super().due(record)
+
+
+class _Aside(Sound):
+    def edit(self, session, command, actor):
+        live, self.live = self.live, {}
+        try:
+            return super().edit(session, command, actor)
+        finally:
+            self.live = live
+
+
+@caught_by("an_edit_during_a_run_is_in_the_plan_or_refused")
+class WritesOverWhatWasEditedMeanwhile(_Aside):
+    pass
+
+
+@caught_by("an_edit_during_a_run_is_in_the_plan_or_refused")
+class CarriesOutWhatItRefuses(Sound):
+    def edit(self, session, command, actor):
+        decision = super().edit(session, command, actor)
+        if session in self.live:
+            msg = "a run goes on"
+            raise PlanError(msg)
+        return decision
+
+
+@caught_by("an_edit_during_a_run_is_in_the_plan_or_refused")
+class RefusesWhatItClaimsToTake(Sound):
+    def edit(self, session, command, actor):
+        if session in self.live:
+            return Rejected((Problem("nothing_to_undo"),))
+        return super().edit(session, command, actor)
 
 
 @caught_by("a_run_returns_the_plan")

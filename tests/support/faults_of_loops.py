@@ -5,6 +5,7 @@ import attrs
 from todoplan.core.commands import DeleteTask, UpdateTask
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.plan.model import Approval
 from todoplan.core.plan.plan import Counts, Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
@@ -40,7 +41,8 @@ def rebuilt(plan, changed, **more):
     """
     Return a plan with other tasks, else the same.
     """
-    return plan_of(changed, **({"next_id": plan.next_id, "revision": plan.revision} | more))
+    kept = {"next_id": plan.next_id, "revision": plan.revision, "approved": plan.approved}
+    return plan_of(changed, **(kept | more))
 
 
 def loses_an_edge(before, _, answer):
@@ -69,6 +71,7 @@ def forgets_a_dependent(before, command, answer):
                 task,
                 blocks=tuple(end for end in task.blocks if end in left),
                 blocked_by=tuple(end for end in task.blocked_by if end in left),
+                parent=task.parent if task.parent in left else None,
             )
             for task in plan
             if task.id in left
@@ -134,7 +137,7 @@ def miscounts(before, _, answer):
 def forgets_what_is_ready(before, _, answer):
     """The loop's list of ready tasks is stale."""
     plan = plan_behind(answer, before)
-    return attrs.evolve(plan, _ready=Plan()._ready, _waiting=Plan()._waiting)
+    return attrs.evolve(plan, _ready=Plan()._ready, _unresolved=Plan()._unresolved)
 
 
 def half_a_mirror(before, command, answer):
@@ -153,6 +156,48 @@ def doubles_edges(before, command, answer):
         if len(task.blocks) == 1:
             object.__setattr__(task, "blocks", task.blocks * 2)
     return plan
+
+
+def forgets_the_tree(before, _, answer):
+    """The loop keeps a flat list."""
+    flat = [attrs.evolve(task, parent=None) for task in plan_behind(answer, before)]
+    return rebuilt(plan_behind(answer, before), flat)
+
+
+def wakes_up(before, _, answer):
+    """The loop does not keep what a task waits for."""
+    awake = [attrs.evolve(task, waiting=None) for task in plan_behind(answer, before)]
+    return rebuilt(plan_behind(answer, before), awake)
+
+
+def loses_the_children(before, _, answer):
+    """The loop's list of subtasks is stale."""
+    return attrs.evolve(plan_behind(answer, before), _children=Plan()._children)
+
+
+def approves_nothing(before, _, answer):
+    """The loop forgets what a person has agreed to."""
+    return attrs.evolve(plan_behind(answer, before), approved=None)
+
+
+def approves_all(before, _, answer):
+    """The loop agrees by itself."""
+    return attrs.evolve(plan_behind(answer, before), approved=Approval(0))
+
+
+def approves_another(before, command, answer):
+    """The loop notes the revision before the one that was agreed to."""
+    plan = plan_behind(answer, before)
+    if plan.approved is None or plan.approved == before.approved:
+        return plan
+    return attrs.evolve(plan, approved=attrs.evolve(plan.approved, revision=before.revision))
+
+
+def approves_as_another(before, _, answer):
+    """The loop notes another person."""
+    plan = plan_behind(answer, before)
+    approved = plan.approved and attrs.evolve(plan.approved, by="zoe")
+    return attrs.evolve(plan, approved=approved)
 
 
 def refuses_and_does(before, _, answer):
@@ -178,7 +223,14 @@ FAULTS = {
     turns_the_order: r"the tasks are #.*, they should be #",
     adds_an_edge: r"the edge #1 -> #2 is too many",
     rewords: r"the subject of #\d+ is '.*', it should be '",
-    miscounts: r"the counts are \(7, 0, 0, 0\), they should be ",
+    miscounts: r"the counts are \(7, 0, 0, 0, 0\), they should be ",
+    forgets_the_tree: r"the parent of #\d+ is None, it should be '\d+'",
+    wakes_up: r"the waiting of #\d+ is None, it should be Waiting",
+    loses_the_children: r"the children of #\d+ are none, they should be #\d+",
+    approves_nothing: "the plan is not approved, it should be",
+    approves_all: "the plan is approved, it should not be",
+    approves_another: r"revision \d+ is approved, it should be one of this step",
+    approves_as_another: "the by of the approval is 'zoe', it should be ",
     forgets_what_is_ready: r"the tasks that are ready are none|does not wait for",
     half_a_mirror: r"#\d+ blocked_by #.*, which blocks does not mirror",
     doubles_edges: r"#\d+ names a task twice in blocks",

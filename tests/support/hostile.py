@@ -7,8 +7,9 @@ import attrs
 from hypothesis import strategies as st
 
 from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Approval, Evidence, Status, Task, Waiting
 from todoplan.testing import strategies as shipped
+from todoplan.testing.strategies import values as shipped_values
 from todoplan.testing.strategies.text import HOSTILE
 
 UNSAFE = re.compile(
@@ -99,13 +100,50 @@ texts = (
 titles = texts.filter(str.strip)
 
 
+_or_texts = st.none() | texts
+_waits = st.none() | st.builds(Waiting, texts, st.none() | shipped_values.aware_times(), _or_texts)
+_findings = st.none() | st.builds(Evidence, st.booleans(), texts, _or_texts)
+
+
 @st.composite
 def plans(draw):
     """
-    Plans with texts that attack, in any status and of any owner, some blocked by some others.
+    Plans with texts that attack, in any status and of any owner, some blocked by some others, some
+    below others; any text that a task has may attack.
     """
-    plan = draw(shipped.plans(text=titles))
-    return plan_of(attrs.evolve(task, owner=draw(st.none() | texts)) for task in plan)
+    made = []
+    for task in draw(shipped.plans(text=titles)):
+        # Below an earlier one that is not, and blocks nothing: no edge can lead into or out of it.
+        above = [t.id for t in made if not (t.blocks or t.blocked_by)]
+        made.append(
+            attrs.evolve(
+                task,
+                owner=draw(_or_texts),
+                parent=draw(st.none() | st.sampled_from(above)) if above else None,
+                waiting=draw(_waits) if task.status is Status.PENDING else None,
+                check=draw(_or_texts),
+                answer=draw(_or_texts),
+                evidence=draw(_findings),
+            )
+        )
+    return plan_of(made, approved=draw(st.none() | st.builds(Approval, st.just(0), _or_texts)))
+
+
+def everywhere(text):
+    """
+    Return a plan in which whatever a task or an approval says is this text.
+    """
+    said = {"owner": text, "check": text, "answer": text}
+    seen = Evidence(passed=True, summary=text, by=text)
+    tasks = [
+        Task("1", text, **said, blocks=("5",)),
+        Task("2", text, **said, parent="1", waiting=Waiting(text, None, text)),
+        Task("3", text, **said, parent="1", status="completed", evidence=seen),
+        Task("4", text, **said, parent="3", status="completed"),
+        Task("5", text, **said, status="failed", blocked_by=("1",), blocks=("6",)),
+        Task("6", text, **said, blocked_by=("5",)),
+    ]
+    return plan_of(tasks, approved=Approval(0, text))
 
 
 def plan_with(*subjects, status="pending", owner=None):

@@ -138,6 +138,7 @@ COUNTED = {
     "metadata": ("bytes of one task's metadata as JSON", "max_metadata"),
     "metadata_keys": ("keys in one task's metadata, at all levels", "max_metadata"),
     "metadata_levels": ("levels of objects and arrays in one task's metadata", "max_metadata"),
+    "depth": ("levels of tasks in each other", "max_depth"),
     "history": ("events in a plan's life, which is its revision", "max_history"),
 }
 
@@ -208,6 +209,8 @@ def _kind(schema):
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         told = json_schema()["$defs"][name]
+        if "properties" in told:
+            return f"object of {', '.join(map(code, told['properties']))}"
         return ", ".join(map(code, told["enum"])) if "enum" in told else f"a {name}"
     kind = schema["type"]
     word = {"string": "text", "null": "null", "array": "list of ids", "object": "object"}

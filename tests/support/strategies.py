@@ -1,5 +1,6 @@
 """What the laws draw: `todoplan.testing.strategies`, and plans that commands have reached."""
 
+import attrs
 from hypothesis import strategies as st
 
 from todoplan.core.commands import CreateTasks, UpdateTask
@@ -14,6 +15,19 @@ from todoplan.testing.strategies import values
 
 __all__ = ["NO_IDS", "CreateTasks", "Todo"]
 
+
+def _waiting_if_pending(command):
+    """
+    Return a creation that no plan refuses.
+    """
+    items = (item if item.status == "pending" else _awake(item) for item in command.items)
+    return CreateTasks(tuple(items))
+
+
+def _awake(item):
+    return attrs.evolve(item, waiting=None)
+
+
 NO_IDS, few, statuses = texts.NO_IDS, texts.few, values.STATUSES
 policies, creations = shipped.policies, some_command.creations
 ids, any_ids = texts.ids(), texts.any_ids()
@@ -22,9 +36,10 @@ json_values, metadata = values.json_values(), values.metadata()
 good_texts = st.sampled_from(["a", "b", "c", "d", "A", " a ", "b!", "\uff23", "a b", "a  b", "…"])
 
 moves = st.builds(UpdateTask, ids, status=statuses)
+nests = st.builds(UpdateTask, ids, parent=st.none() | ids)
 links = st.builds(UpdateTask, ids, add_blocked_by=few(ids, 2), add_blocks=few(ids, 1))
 legal_writes = some_command.writes(good_texts, st.nothing())
-legal_lists = some_command.lists(good_texts, st.just(()))
+legal_lists = some_command.lists(good_texts, st.just(()), st.none()).map(_waiting_if_pending)
 updates, lists, commands = some_command.updates(), some_command.lists(), shipped.commands()
 
 
@@ -47,14 +62,14 @@ def run(given, policy=None, plan=None):
     return seen
 
 
-scripts = st.lists(legal_lists | moves | links | legal_writes | commands, max_size=8)
+scripts = st.lists(legal_lists | moves | links | nests | legal_writes | commands, max_size=8)
 plans = scripts.map(lambda script: run(script)[-1])
 """Plans that commands have reached, under a policy that refuses nothing but what is no plan."""
 
-full_plans = st.tuples(legal_lists | legal_writes, st.lists(links | moves, max_size=6)).map(
+full_plans = st.tuples(legal_lists | legal_writes, st.lists(links | moves | nests, max_size=6)).map(
     lambda parts: run([parts[0], *parts[1]])[-1]
 )
-"""Plans with several tasks and some edges."""
+"""Plans with several tasks, some edges, and some tasks that lie in others."""
 
 permutations_of_ids = st.lists(st.integers(1, 700).map(str), unique=True, max_size=12)
 """Different ids in any order, with wide gaps."""

@@ -305,7 +305,146 @@ def copilot():
         yield {"type": "tool.execution_complete", "timestamp": at(number), "data": told}
 
 
+def unity_calls():
+    """Unity's assistant now: a call each under a line in bold, between thoughts; no results."""
+    text = "# Parser\n\n## User\n\ngo\n\n## Assistant\n"
+    for strip, _ in (CALLS[0], CALLS[-1]):
+        text += "\n**Thinking of the Parser**\n\nNow.\n\n"
+        text += f"**Tool call: Unity.Grep**\n\n{_fenced({'args': 'x'})}\n"
+        arguments = {"todos": json.dumps(todos(strip, "description")), "planPath": "p"}
+        text += f"**Tool call: Unity.WriteTodos**\n\n{_fenced(arguments)}\n"
+    return text
+
+
+def vscode():
+    """An exported chat: calls in rounds with their results, and once more as they were shown."""
+    requests = []
+    words = {"pending": "not-started", "in_progress": "in-progress"}
+    for number, (strip, refusal) in enumerate(CALLS):
+        listed = [{"id": n, **one} for n, one in enumerate(todos(strip, "title", **words), 1)]
+        call_id = f"call_{number}__vscode-{number}"
+        call = {"id": call_id, "name": "manage_todo_list"}
+        call["arguments"] = json.dumps({"operation": "write", "todoList": listed})
+        told = {"$mid": 20, "content": [{"$mid": 21, "value": refusal or "Successfully wrote"}]}
+        rounds = [{"id": f"r{number}", "response": "Now.", "toolCalls": [call]}]
+        metadata = {"toolCallRounds": rounds, "toolCallResults": {call_id: told}}
+        shown = {"kind": "todoList", "todoList": listed}
+        part = {"kind": "toolInvocationSerialized", "toolId": "manage_todo_list"}
+        part |= {"toolCallId": f"call_{number}", "isComplete": True, "toolSpecificData": shown}
+        request = {"requestId": f"q{number}", "message": {"text": "go", "parts": []}}
+        request |= {"response": [{"value": "Now."}, part], "timestamp": (SECONDS + number) * 1000}
+        requests.append(request | {"result": {"metadata": metadata}})
+    return {"requesterUsername": "ann", "responderUsername": "Copilot", "requests": requests}
+
+
+def adk():
+    """A session's events: what streamed first as a piece, then whole."""
+    yield {"id": "e", "author": "user", "invocationId": "i", "content": {"parts": [{"text": "go"}]}}
+    for number, (strip, refusal) in enumerate(CALLS):
+        common = {"invocationId": "i", "timestamp": SECONDS + number + 0.5}
+        call = {"id": f"adk-{number}", "name": "write_todos", "args": {"todos": todos(strip)}}
+        sent = common | {"id": f"m{number}", "author": "root_agent"}
+        sent["content"] = {"role": "model", "parts": [{"functionCall": call}]}
+        yield sent | {"partial": True}
+        yield sent
+        said = {"error": refusal} if refusal else {"result": DONE["write_todos"]}
+        response = {"id": f"adk-{number}", "name": "write_todos", "response": said}
+        content = {"role": "user", "parts": [{"functionResponse": response}]}
+        yield common | {"id": f"t{number}", "author": "root_agent", "content": content}
+
+
+def pydantic_ai():
+    """Messages of a run: a refusal asks to try again."""
+    messages = [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "go"}]}]
+    for number, (strip, refusal) in enumerate(CALLS):
+        named = {"tool_name": "write_todos", "tool_call_id": f"c{number}"}
+        call = {"part_kind": "tool-call", "args": json.dumps({"todos": todos(strip)}), **named}
+        messages.append({"kind": "response", "parts": [call], "timestamp": at(number)})
+        kind = "retry-prompt" if refusal else "tool-return"
+        content = refusal or DONE["write_todos"]
+        answer = {"part_kind": kind, "content": content, "timestamp": at(number), **named}
+        messages.append({"kind": "request", "parts": [answer]})
+    return {"messages": messages}
+
+
+def ag_ui():
+    """The events of a run: arguments in two pieces, a snapshot that repeats all calls."""
+    messages = [{"id": "u", "role": "user", "content": "go"}]
+    yield {"type": "RUN_STARTED", "threadId": "t", "runId": "r", "input": {"messages": messages}}
+    calls = []
+    for number, (strip, refusal) in enumerate(CALLS):
+        arguments = json.dumps({"todos": todos(strip)})
+        named = {"toolCallId": f"c{number}", "timestamp": (SECONDS + number) * 1000}
+        begun = {"toolCallName": "write_todos", "parentMessageId": f"m{number}"}
+        yield {"type": "TOOL_CALL_START", **named, **begun}
+        for piece in (arguments[:9], arguments[9:]):
+            yield {"type": "TOOL_CALL_ARGS", "delta": piece, **named}
+        yield {"type": "TOOL_CALL_END", **named}
+        told = refusal or DONE["write_todos"]
+        yield {"type": "TOOL_CALL_RESULT", "messageId": "x", "content": told, **named}
+        function = {"name": "write_todos", "arguments": arguments}
+        calls.append({"id": f"c{number}", "type": "function", "function": function})
+    yield {"type": "MESSAGES_SNAPSHOT", "messages": [{"role": "assistant", "toolCalls": calls}]}
+    yield {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}
+
+
+def openai_agents():
+    """An exported trace: a span for each call, among those of the agent and the model."""
+    yield {"object": "trace", "id": "trace_1", "workflow_name": "Parser"}
+    for number, (strip, refusal) in enumerate(CALLS):
+        span = {"object": "trace.span", "trace_id": "trace_1", "started_at": at(number)}
+        data = {"type": "function", "name": "write_todos", "output": DONE["write_todos"]}
+        data |= {"input": json.dumps({"todos": todos(strip)}), "mcp_data": None}
+        error = {"message": refusal, "data": None} if refusal else None
+        if refusal:
+            data["output"] = None
+        yield span | {"id": f"s{number}", "span_data": data, "error": error}
+        yield span | {"id": f"g{number}", "span_data": {"type": "response"}, "error": None}
+    yield span | {"id": "a", "span_data": {"type": "agent", "name": "Parser"}, "error": None}
+
+
+def _span(number, strip, refusal):
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "write_todos",
+        "gen_ai.tool.call.id": f"c{number}",
+        "gen_ai.tool.call.arguments": json.dumps({"todos": todos(strip)}),
+        "gen_ai.tool.call.result": refusal or DONE["write_todos"],
+        "gen_ai.conversation.id": "t",
+    }
+    listed = [{"key": key, "value": {"stringValue": text}} for key, text in attributes.items()]
+    began = (SECONDS + number) * 1_000_000_000
+    span = {"traceId": "a" * 32, "spanId": f"{number:016}", "name": "execute_tool write_todos"}
+    span |= {"startTimeUnixNano": str(began), "endTimeUnixNano": str(began + 1000)}
+    status = {"code": 2, "message": refusal} if refusal else {}
+    return span | {"attributes": listed, "status": status}
+
+
+def otlp():
+    """Traces, a batch a line; the last two calls stand in one batch, the later one first."""
+    spans = [_span(number, *call) for number, call in enumerate(CALLS)]
+    chat = [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}}]
+    model = {"traceId": "a" * 32, "spanId": "f" * 16, "name": "chat", "attributes": chat}
+    for batch in ([spans[0], model], [spans[1]], [spans[3], spans[2]]):
+        yield {"resourceSpans": [{"resource": {}, "scopeSpans": [{"scope": {}, "spans": batch}]}]}
+
+
+def otlp_document():
+    """All of it as one document."""
+    spans = [_span(number, *call) for number, call in enumerate(CALLS)]
+    scopes = [{"scope": {"name": "x"}, "spans": [span]} for span in spans]
+    attributes = [{"key": "service.name", "value": {"stringValue": "x"}}]
+    return {"resourceSpans": [{"resource": {"attributes": attributes}, "scopeSpans": scopes}]}
+
+
 SYNTHETIC = {
+    "vscode": vscode,
+    "adk": adk,
+    "pydantic-ai": pydantic_ai,
+    "ag-ui": ag_ui,
+    "openai-agents": openai_agents,
+    "otlp": otlp,
+    "otlp document": otlp_document,
     "copilot": copilot,
     "claude-code": claude_code,
     "claude-code tasks": claude_code_tasks,

@@ -96,7 +96,10 @@ _KINDS = {
     Kind.LINE: titles,
     Kind.TEXT: titles,
     Kind.STATUS: st.sampled_from(STATUSES),
-    Kind.STATUS_OR_DELETED: st.sampled_from((*STATUSES, "deleted")),
+    Kind.STATUS_OR_DELETED: st.sampled_from((*STATUSES, "failed", "deleted")),
+    Kind.WAITING: titles,
+    Kind.PARENT: st.just(""),
+    Kind.SUBTASKS: st.just([]),
     Kind.PRIORITY: st.sampled_from(("high", "medium", "low")),
     Kind.MINUTES: st.integers(0, 999) | st.floats(0, 999),
     Kind.FLAG: st.booleans(),
@@ -108,9 +111,12 @@ def _valid(field, *, strict):
         shown = [item for item in field.items if not item.hidden]
         entry = titles if len(shown) == 1 else valid(field.items, strict=strict)
         return st.lists(entry, max_size=3)
-    if field.kind in (Kind.ID, Kind.IDS, Kind.REFS):
+    if field.kind in (Kind.ID, Kind.REF, Kind.IDS, Kind.REFS):
         one = _ids if field.numeric else _ids.map(str)
-        return one if field.kind is Kind.ID else st.lists(one, max_size=3)
+        return one if field.kind in (Kind.ID, Kind.REF) else st.lists(one, max_size=3)
+    if field.kind is Kind.WAITS:
+        waits = st.dictionaries(_ids.map(str), titles, max_size=2)
+        return waits.map(json.dumps) if strict else waits
     if field.kind is Kind.METADATA:
         return _json.map(json.dumps) if strict else _json
     return _KINDS[field.kind]

@@ -64,7 +64,7 @@ def test_every_problem_and_every_repair_has_a_text():
 @pytest.mark.parametrize("file", SAID)
 def test_no_text_is_unused(file):
     """Every name stands in the code, whole or as the variant that a suffix or prefix makes."""
-    made = {"ignored_key_near", "counts_cancelled", "steps_cancelled", "cancelled", "pending"}
+    made = {"ignored_key_near", "counts_others", "steps_others", "cancelled", "pending"}
     known = {"completed", "in_progress", "blocked_start", "blocked_complete", *made, *RULES}
     fields = {f"task.{name}" for name in TASK_FIELDS}
     unused = {name for name in FILES[file] if f'"{name}"' not in CODE} - known - fields
@@ -74,7 +74,7 @@ def test_no_text_is_unused(file):
 @pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)
 def test_no_text_of_a_tool_set_is_unused(toolset):
     """Each is a prompt, a tool, an example or an argument that is shown."""
-    used = {"system.compact", "system.guided"}
+    used = {"system.compact", "system.guided", "waiting"}
     for tool in toolset.tools:
         used |= {tool.key, f"{tool.key}.example", f"{tool.key}.example.later"}
         used |= set(_argument_names(tool.fields, tool.key))

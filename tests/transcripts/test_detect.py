@@ -19,6 +19,12 @@ LINES = {
     "opencode": {"info": {"role": "user"}, "parts": []},
     "copilot": {"type": "assistant.message", "data": {"toolRequests": []}},
     "gemini": {"id": "g", "type": "gemini", "content": "hi"},
+    "vscode": {"requestId": "r", "message": {"text": "hi", "parts": []}, "response": []},
+    "adk": {"author": "user", "invocationId": "i", "content": {"parts": [{"text": "hi"}]}},
+    "pydantic-ai": {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]},
+    "ag-ui": {"type": "RUN_STARTED", "threadId": "t", "runId": "r"},
+    "openai-agents": {"object": "trace", "id": "trace_1", "workflow_name": "x"},
+    "otlp": {"resourceSpans": []},
     "chat": {"role": "assistant", "content": None, "tool_calls": [LISTED]},
     "anthropic": {"role": "assistant", "content": [USE]},
 }
@@ -29,6 +35,12 @@ DOCUMENTS = {
     "chat": {"messages": [{"role": "user", "content": "hi"}], "meta": {}},
     "anthropic": {"messages": [{"role": "assistant", "content": [USE]}]},
     "openhands": [LINES["openhands"]],
+    "vscode": {"requesterUsername": "x", "requests": [LINES["vscode"]]},
+    "adk": {"id": "s", "appName": "a", "state": {}, "events": [LINES["adk"]]},
+    "pydantic-ai": [LINES["pydantic-ai"]],
+    "ag-ui": {"events": [LINES["ag-ui"]]},
+    "openai-agents": {"data": [LINES["openai-agents"]]},
+    "otlp": {"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "a", "spanId": "b"}]}]}]},
 }
 
 
@@ -64,6 +76,11 @@ def test_documents_are_told_apart(tmp_path, name):
         ({"request": {"body": {}}, "response": None}, "anthropic"),
         ({"projectHash": "h", "sessionId": "s"}, "gemini"),
         ({"role": "model", "parts": []}, "gemini"),
+        ({"author": "bot", "invocation_id": "i", "content": None}, "adk"),
+        ({"event_kind": "function_tool_call", "part": {"part_kind": "tool-call"}}, "pydantic-ai"),
+        ({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "x"}, "ag-ui"),
+        ({"object": "trace.span", "id": "s", "span_data": {"type": "agent"}}, "openai-agents"),
+        ({"traceId": "a", "spanId": "b", "name": "chat"}, "otlp"),
     ],
 )
 def test_other_first_lines_are_known_too(tmp_path, record, name):
@@ -77,6 +94,7 @@ def test_other_first_lines_are_known_too(tmp_path, record, name):
         ("🧑‍💻 ## USER\n\nhello\n", "gemini"),
         ("## MODEL ✨\n", "gemini"),
         ("x\n<summary>🔧 Tool: Unity.WriteTodos (CoreAgent)</summary>\n", "gemini"),
+        ("## User\n\n**Tool call: Unity.Grep**\n\n```json\n{}\n```\n", "gemini"),
         ("# Log\n\n### [1] USER · 2026-07-30\n", "openhands"),
     ],
 )

@@ -30,7 +30,15 @@ from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.planner import AsyncPlanner
-from todoplan.stores.memory import MemoryStore
+from todoplan.stores import (
+    AsyncPostgresStore,
+    Entry,
+    MemoryStore,
+    PostgresStore,
+    SqliteStore,
+    open_store,
+)
+from todoplan.stores.hold import AsyncHoldingStore, HoldingStore, Key
 
 
 def short(change: Change) -> Iterator[Problem]:
@@ -70,10 +78,35 @@ def embedded() -> Plan:
         raise SystemExit(str(error.data)) from error
 
 
+def stored(url: str) -> tuple[str, ...]:
+    stores: list[HoldingStore] = [MemoryStore(), SqliteStore("plans.db", patience=1)]
+    for store in stores:
+        planner = Planner(store, "thread-1", toolbox=Toolbox(LEAN))
+        first = planner.call("plan", {"write": ["a"]}, actor="model", key="call_1")
+        with store.hold("thread-1") as held:
+            tail: tuple[Entry, ...] = held.entries_since(first.plan.revision)
+            receipt = held.receipt(Key("call_1"))
+            print(held.now(), held.revision, tail, receipt.answer if receipt else "")
+    SqliteStore("plans.db").compact("thread-1", keep=100)
+    return AsyncPlanner(open_store(url), "thread-1").toolbox.toolset.tool_names
+
+
 async def awaited() -> Plan:
     planner = AsyncPlanner()
     await planner.apply(commands.UpdateTask("1", status="completed", owner=None))
     return await planner.plan()
+
+
+def held(dsn: str) -> tuple[HoldingStore, ...]:
+    return PostgresStore(dsn, patience=1.0), SqliteStore("plans.db"), MemoryStore()
+
+
+async def watched(dsn: str) -> int:
+    store: AsyncHoldingStore = AsyncPostgresStore(dsn)
+    async for entry in AsyncPlanner(store, "thread-1").watch(since=0, timeout=1.0):
+        return entry.revision
+    async with store.hold("thread-1") as plan:
+        return plan.revision
 
 
 def guided(plan: Plan) -> str:

@@ -23,6 +23,7 @@ class TestStrands(AdapterSuite):
         Capability.BROKEN_TEXTS,
         Capability.EVENTS,
         Capability.EDITS,
+        Capability.LIVE_EDITS,
         Capability.RETURNS,
     }
 

@@ -1,6 +1,7 @@
 """The commands and their options; what they do stands in a module for each."""
 
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -11,6 +12,7 @@ from todoplan.cli.commands.replay import Form, ReplayOptions, replay, replay_sam
 from todoplan.cli.commands.schema import schema
 from todoplan.cli.commands.show import show
 from todoplan.cli.commands.stats import StatsOptions, stats
+from todoplan.cli.commands.store import STORE, chosen_store, copy
 from todoplan.cli.exit_codes import exit_with
 from todoplan.cli.options import (
     AsJson,
@@ -23,28 +25,34 @@ from todoplan.cli.options import (
     Hosts,
     Judging,
     OverHttp,
+    Page,
     PlanFile,
     PlanForm,
     PlanId,
     PlanName,
+    PlanNames,
     Port,
     Recordings,
     Rules,
     Sample,
     SchemaForm,
     Sort,
+    StoreFrom,
+    StoreTo,
+    StoreUrl,
     TextOnly,
     Together,
     ToolSetArgument,
     ToolSetOption,
 )
 from todoplan.cli.output.screen import Screen
+from todoplan.cli.plan_commands import PLAN_COMMANDS
+from todoplan.errors import StoreError
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="todoplan",
-    add_completion=False,
     rich_markup_mode=None,  # brackets in help texts are brackets
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # a defect shows Python's own traceback, without the locals
@@ -69,9 +77,10 @@ def todoplan(
     ] = False,
 ) -> None:
     """
-    Plans of LLM agents: replay recordings of them, count, show, print tool schemas; guides.
+    Plans of LLM agents: keep one and edit it, replay recordings of them, serve them; guides.
 
-    Exit codes: 0 fine, 1 findings of severity error, 2 something could not be read.
+    Exit codes: 0 fine, 1 refused by the rules or findings of severity error, 2 something could not
+    be read.
     """
 
 
@@ -81,6 +90,7 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     *,
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
+    html: Page = None,
     policy: Judging = "audit",
     dialect: Dialect = None,
     sample: Sample = False,
@@ -89,13 +99,23 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     """
     Show what became of the plan in recordings of agents: timeline, last plan, findings.
     """
-    if as_json and as_markdown:
-        _refuse("give --json or --markdown, not both")
+    form, out = _form(html, as_json=as_json, as_markdown=as_markdown)
     if sample is bool(paths):  # both, or neither
         _refuse("give recordings or directories of them, or else --sample")
-    form: Form = "json" if as_json else "markdown" if as_markdown else "text"
-    options, screen = ReplayOptions(form, policy, dialect, together), Screen()
+    options, screen = ReplayOptions(form, policy, dialect, together, out), Screen()
     exit_with(lambda: replay(paths, options, screen) if paths else replay_sample(options, screen))
+
+
+def _form(html: Path | None, *, as_json: bool, as_markdown: bool) -> tuple[Form, Path | None]:
+    """
+    Return the form that was asked for, and the file for a page, `None` for stdout.
+    """
+    if as_json + as_markdown + (html is not None) > 1:
+        _refuse("give one of --json, --markdown and --html")
+    if html is not None:
+        # "-" is stdout, as in many commands that write a file.
+        return "html", None if str(html) == "-" else html
+    return "json" if as_json else "markdown" if as_markdown else "text", None
 
 
 def _refuse(reason: str) -> NoReturn:
@@ -104,29 +124,39 @@ def _refuse(reason: str) -> NoReturn:
 
 
 @app.command("stats")
-def _stats(
+def _stats(  # noqa: PLR0913 - an argument for each option
     paths: Folders,
     *,
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
+    html: Page = None,
     policy: Judging = "audit",
     sort: Sort = "",
 ) -> None:
     """
     Count over many recordings: plans, sizes, updates, findings, characters spent on planning.
     """
-    if as_json and as_markdown:
-        _refuse("give --json or --markdown, not both")
-    form: Form = "json" if as_json else "markdown" if as_markdown else "text"
-    exit_with(lambda: stats(paths, StatsOptions(form, policy, sort), Screen()))
+    form, out = _form(html, as_json=as_json, as_markdown=as_markdown)
+    options, screen = StatsOptions(form, policy, sort, out), Screen()
+    exit_with(lambda: stats(paths, options, screen))
 
 
 @app.command("show")
-def _show(plan: Document, *, form: PlanForm = "text", plan_id: PlanName = None) -> None:
+def _show(
+    plan: Document = None,
+    *,
+    store: StoreUrl = None,
+    form: PlanForm = "text",
+    plan_id: PlanName = None,
+) -> None:
     """
-    Show a plan that was saved as JSON, or one that a FileStore keeps.
+    Show a plan that was saved as JSON, or one that a store keeps.
     """
-    exit_with(lambda: show(plan, form, Screen(), plan_id))
+    chosen = _store(store, plan)
+    named = plan or chosen
+    if named is None:
+        _refuse(f"give a file, or a store by --store or {STORE}")
+    exit_with(lambda: show(named, form, Screen(), plan_id))
 
 
 @app.command("schema")
@@ -149,6 +179,7 @@ def _guide(name: GuideName = None) -> None:
 def _mcp(  # noqa: PLR0913 - an argument for each option
     *,
     file: PlanFile = None,
+    store: StoreUrl = None,
     plan: PlanId = "plan",
     toolset: ToolSetOption = "todos",
     policy: Rules = "default",
@@ -161,6 +192,38 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     """
     Serve a plan to any MCP client, over stdio or HTTP.
     """
-    served = Served(file, plan, toolset, policy, not text_only)
+    served = Served(file, _store(store, file), plan, toolset, policy, not text_only)
     address = Address(host, port, tuple(allow_host or ())) if http else None
     exit_with(lambda: serve(served, address, Screen()))
+
+
+stores = typer.Typer(
+    name="store", help="Move plans between stores.", no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(stores)
+
+
+@stores.callback()
+def _stores() -> None:
+    """
+    Move plans between stores.
+    """
+
+
+@stores.command("copy")
+def _copy(source: StoreFrom, target: StoreTo, *, plans: PlanNames = None) -> None:
+    """
+    Copy plans with their journals; those that are there already are left as they are.
+    """
+    exit_with(lambda: copy(source, target, plans or (), Screen()))
+
+
+def _store(url: str | None, file: Path | None) -> str | None:
+    try:
+        return chosen_store(url, has_file=file is not None)
+    except StoreError as error:
+        _refuse(str(error))
+
+
+for _name, _command in PLAN_COMMANDS.items():
+    app.command(_name)(_command)

@@ -5,7 +5,10 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-__all__ = ["CLOSED_PIPE", "INTERRUPTED", "UNREADABLE", "exit_with"]
+__all__ = ["CLOSED_PIPE", "INTERRUPTED", "REFUSED", "UNREADABLE", "exit_with"]
+
+REFUSED = 1
+"""The rules refuse a change, and nothing was changed; the code of findings of severity error."""
 
 UNREADABLE = 2
 """Something could not be read, or was asked for wrongly; the same as for a wrong option."""

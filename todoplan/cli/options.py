@@ -1,14 +1,16 @@
 """The options of the commands, as typer reads them from annotations."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from todoplan.cli.commands.guide import page_names
 from todoplan.cli.commands.mcp import TOKEN
 from todoplan.cli.commands.schema import FORMS, TOOLSETS
 from todoplan.cli.commands.show import PRINTERS
+from todoplan.cli.commands.store import STORE
 from todoplan.cli.counts import SORTS
 from todoplan.core.rules.presets import PRESETS
 from todoplan.transcripts.reading import DIALECTS
@@ -25,34 +27,46 @@ __all__ = [
     "Hosts",
     "Judging",
     "OverHttp",
+    "Page",
     "PlanFile",
     "PlanForm",
     "PlanId",
     "PlanName",
+    "PlanNames",
     "Port",
     "Recordings",
     "Rules",
     "Sample",
     "SchemaForm",
     "Sort",
+    "StoreFrom",
+    "StoreTo",
+    "StoreUrl",
     "TextOnly",
     "Together",
     "ToolSetArgument",
     "ToolSetOption",
+    "one_of",
 ]
 
 
-# Not typer's enumerations: they would want a class for names that are the keys of a table.
-def _one_of(names: Iterable[str]) -> Callable[[str | None], str | None]:
+def one_of(names: Iterable[str]) -> dict[str, Any]:
+    """
+    Return what makes an option take one of these names and no other, and complete them.
+    """
     known = tuple(names)
 
+    # Not typer's enumerations: they would want a class for names that are the keys of a table.
     def check(name: str | None) -> str | None:
         if name is not None and name not in known:
             msg = f"{name!r} is none of {', '.join(known)}"
             raise typer.BadParameter(msg)
         return name
 
-    return check
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in known if name and name.startswith(incomplete)]
+
+    return {"callback": check, "autocompletion": complete}
 
 
 Recordings = Annotated[
@@ -77,7 +91,7 @@ Judging = Annotated[
     typer.Option(
         metavar="PRESET",
         help=f"The rules to judge by: {', '.join(POLICIES)}.",
-        callback=_one_of(POLICIES),
+        **one_of(POLICIES),
     ),
 ]
 Dialect = Annotated[
@@ -85,7 +99,7 @@ Dialect = Annotated[
     typer.Option(
         metavar="DIALECT",
         help=f"Read as this dialect instead of finding out: {', '.join(DIALECTS)}.",
-        callback=_one_of(DIALECTS),
+        **one_of(DIALECTS),
         show_default=False,
     ),
 ]
@@ -93,12 +107,21 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, f
 AsMarkdown = Annotated[
     bool, typer.Option("--markdown", help="Print Markdown, to be pasted into an issue.")
 ]
+Page = Annotated[
+    Path | None,
+    typer.Option(
+        "--html",
+        metavar="OUT",
+        help="Write a page of HTML to this file, - for stdout; it needs nothing but itself.",
+        show_default=False,
+    ),
+]
 Sort = Annotated[
     str,
     typer.Option(
         metavar="KEY",
         help=f"Sort the recordings by {', '.join(SORTS)}; else they stand as they are found.",
-        callback=_one_of(("", *SORTS)),
+        **one_of(("", *SORTS)),
         show_default=False,
     ),
 ]
@@ -112,7 +135,30 @@ Sample = Annotated[
     bool, typer.Option("--sample", help="Replay the small recording that comes along.")
 ]
 Document = Annotated[
-    Path, typer.Argument(metavar="PLAN.json", help="A plan document, or a file of plans.")
+    Path | None,
+    typer.Argument(
+        metavar="PLAN.json",
+        help="A plan document, or a file of plans, JSON or SQLite.",
+        show_default=False,
+    ),
+]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        help="The store that keeps the plans: sqlite:///plans.db, postgresql://host/database or "
+        f"file:///plans.json. Where no file is given either, {STORE} names it.",
+        show_default=False,
+    ),
+]
+StoreFrom = Annotated[
+    str, typer.Argument(metavar="FROM", help="The store to copy from, by its address.")
+]
+StoreTo = Annotated[str, typer.Argument(metavar="TO", help="The store to copy to.")]
+PlanNames = Annotated[
+    list[str] | None,
+    typer.Option("--plan", metavar="NAME", help="A plan to copy, of several; repeatable."),
 ]
 PlanForm = Annotated[
     str,
@@ -120,7 +166,7 @@ PlanForm = Annotated[
         "--format",
         metavar="FORMAT",
         help=f"The form: text, {', '.join(PRINTERS)}.",
-        callback=_one_of(("text", *PRINTERS)),
+        **one_of(("text", *PRINTERS)),
     ),
 ]
 PlanName = Annotated[
@@ -128,7 +174,7 @@ PlanName = Annotated[
     typer.Option(
         "--plan",
         metavar="NAME",
-        help="Which plan, of a file that keeps several, as `todoplan mcp --file` does.",
+        help="Which plan, of a store or a file that keeps several.",
         show_default=False,
     ),
 ]
@@ -137,7 +183,7 @@ ToolSetArgument = Annotated[
     typer.Argument(
         metavar="TOOLSET",
         help=f"The tool set: {', '.join(TOOLSETS)}.",
-        callback=_one_of(TOOLSETS),
+        **one_of(TOOLSETS),
     ),
 ]
 SchemaForm = Annotated[
@@ -147,7 +193,7 @@ SchemaForm = Annotated[
         metavar="FORMAT",
         help=f"The shape: {', '.join(FORMS)}. plain is a JSON Schema by tool name, "
         "strict is OpenAI's strict mode.",
-        callback=_one_of(FORMS),
+        **one_of(FORMS),
     ),
 ]
 GuideName = Annotated[
@@ -156,6 +202,7 @@ GuideName = Annotated[
         metavar="NAME",
         help="The guide to show; raw Markdown if it is piped. Without a name they are listed.",
         show_default=False,
+        autocompletion=one_of(page_names())["autocompletion"],
     ),
 ]
 PlanFile = Annotated[
@@ -166,13 +213,13 @@ PlanFile = Annotated[
         show_default=False,
     ),
 ]
-PlanId = Annotated[str, typer.Option(metavar="ID", help="The plan in that file.")]
+PlanId = Annotated[str, typer.Option(metavar="ID", help="The plan in that file or store.")]
 ToolSetOption = Annotated[
     str,
     typer.Option(
         metavar="TOOLSET",
         help=f"What the model gets: {', '.join(TOOLSETS)}.",
-        callback=_one_of(TOOLSETS),
+        **one_of(TOOLSETS),
     ),
 ]
 Rules = Annotated[
@@ -180,7 +227,7 @@ Rules = Annotated[
     typer.Option(
         metavar="PRESET",
         help=f"The rules of the plan: {', '.join(PRESETS)}.",
-        callback=_one_of(PRESETS),
+        **one_of(PRESETS),
     ),
 ]
 TextOnly = Annotated[

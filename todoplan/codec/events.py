@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 import attrs
 
 from todoplan.codec.faults import MOST, Found, MisfitError, field_path, misfit
+from todoplan.codec.objects import approval, claim, write_fields
 from todoplan.codec.readers import FieldReader, one_of, read_each, read_object
 from todoplan.codec.tasks import FIELD_READERS, read_task, write_changes, write_task
 from todoplan.codec.values import STATUSES, count, text, time, write_time
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import EDITABLE, Status, Task
+from todoplan.core.plan.model import EDITABLE, Approval, Claim, Status, Task
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -84,6 +85,9 @@ def _converter() -> "Converter":
     converter.register_unstructure_hook(Event, lambda event: _write_event(converter, event))
     converter.register_structure_hook(Task, _hook(read_task))
     converter.register_unstructure_hook(Task, write_task)
+    for kind, reader in ((Approval, approval), (Claim, claim)):
+        converter.register_structure_hook(kind, _hook(reader))
+        converter.register_unstructure_hook(kind, write_fields)
     return converter
 
 

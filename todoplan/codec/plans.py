@@ -5,19 +5,29 @@ from typing import Any
 
 from todoplan.codec.checks import CHECK, checksum, unchecked
 from todoplan.codec.faults import LISTED, MisfitError, shown, wrong_shape
-from todoplan.codec.readers import FieldReader, read_object
-from todoplan.codec.tasks import FRAGMENTS, read_tasks, write_tasks
+from todoplan.codec.fragments import FRAGMENTS
+from todoplan.codec.objects import approval, write_fields
+from todoplan.codec.readers import FieldReader, optional, read_object
+from todoplan.codec.tasks import read_tasks, write_tasks
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.values import count, positive
 from todoplan.codec.versions import PLAN, UPCASTERS, VERSION, Upcasters, check_head, upcast
 from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Approval, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import instance_of
 from todoplan.core.problems import Problem
 from todoplan.errors import CodecError, PlanError
 
-__all__ = ["assembled", "dump_plan", "load_plan", "plan_from_data", "plan_to_data", "written"]
+__all__ = [
+    "assembled",
+    "dump_plan",
+    "head",
+    "load_plan",
+    "plan_from_data",
+    "plan_to_data",
+    "written",
+]
 
 
 def plan_to_data(plan: Plan) -> dict[str, Any]:
@@ -30,13 +40,28 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
         CodecError: a task holds what JSON cannot (NaN, a set), or a time without a zone.
     """
     instance_of(plan, Plan, "a Plan")
-    return {
+    return {**head(plan), "tasks": written(plan)}
+
+
+def head(plan: Plan) -> dict[str, Any]:
+    """
+    Return the document of a plan without its tasks.
+
+    Raises:
+        CodecError: the approval holds what JSON cannot.
+    """
+    data = {
         "format": PLAN,
         "version": VERSION,
         "revision": plan.revision,
         "next_id": plan.next_id,
-        "tasks": written(plan),
     }
+    if plan.approved is not None:
+        try:
+            data["approved"] = write_fields(plan.approved)
+        except MisfitError as error:
+            raise wrong_shape(error.below("approved"), "plan that JSON can hold") from None
+    return data
 
 
 def written(tasks: Iterable[Task], first: int = 0) -> list[dict[str, Any]]:
@@ -67,10 +92,11 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
         # The check is of what was written, hence before the upcasters.
         data = upcast(unchecked(data, "plan", {}), version, upcasters)
     try:
-        read = read_object(unchecked(data, "plan", {}), _FIELDS, _FIELDS)
+        read = read_object(unchecked(data, "plan", {}), _FIELDS, _REQUIRED)
     except MisfitError as error:
         raise wrong_shape(error.found, "plan", version=version) from None
-    plan = assembled(read["tasks"], read["next_id"], read["revision"], version=version)
+    approved = read.get("approved")
+    plan = assembled(read["tasks"], read["next_id"], read["revision"], approved, version=version)
     # `plan_of` raises a next id that is in use. A document that has one is corrupt: had its highest
     # task been cut off, an id would be used twice, and nobody would know.
     if plan.next_id != read["next_id"]:
@@ -84,11 +110,19 @@ _FIELDS: dict[str, FieldReader] = {
     "version": int,
     "revision": count,
     "next_id": positive,
+    "approved": optional(approval),
     "tasks": read_tasks,
 }
+_REQUIRED = tuple(name for name in _FIELDS if name != "approved")
 
 
-def assembled(tasks: tuple[Task, ...], next_id: int, revision: int, **data: Any) -> Plan:
+def assembled(
+    tasks: tuple[Task, ...],
+    next_id: int,
+    revision: int,
+    approved: Approval | None = None,
+    **data: Any,
+) -> Plan:
     """
     Return the plan of ready-made tasks; `next_id` is raised above every id.
 
@@ -96,7 +130,7 @@ def assembled(tasks: tuple[Task, ...], next_id: int, revision: int, **data: Any)
         CodecError: the tasks are no plan. `data["problems"]` says why.
     """
     try:
-        return plan_of(tasks, next_id=next_id, revision=revision)
+        return plan_of(tasks, next_id=next_id, revision=revision, approved=approved)
     except PlanError as error:
         found = error.data["problems"]
         data.update(problem="no_plan", path="tasks", problems=found)
@@ -116,16 +150,12 @@ def dump_plan(plan: Plan, *, check: bool = False) -> str:
     if check:
         data = plan_to_data(plan)
         return to_text({**data, CHECK: checksum(data)})
-    head = (
-        f'{{"format":"{PLAN}","version":{VERSION}'
-        f',"revision":{plan.revision},"next_id":{plan.next_id},"tasks":['
-    )
     # By hand, since the encoder would write all tasks anew: each chunk's text is there already.
     try:
         tasks = [part.text for part in plan.written(FRAGMENTS) if part.text]
     except MisfitError:
         tasks = [to_text(task) for task in written(plan)]  # raises: with all faults, and whose
-    return f"{head}{','.join(tasks)}]}}"
+    return f'{to_text(head(plan))[:-1]},"tasks":[{",".join(tasks)}]}}'
 
 
 def load_plan(text: str | bytes, *, limit: int = LIMIT, upcasters: Upcasters = UPCASTERS) -> Plan:

@@ -61,6 +61,7 @@ def _object(properties: _Schema, required: tuple[str, ...]) -> _Schema:
 
 
 _TEXT: _Schema = {"type": "string"}
+_OR_TEXT, _MOMENT = _or_null(_TEXT), _or_null(_ref("time"))
 _CHECKSUM: _Schema = {"type": "string", "pattern": f"^{CHECK_PATTERN}$"}
 _COUNT: _Schema = {"type": "integer", "minimum": 0}
 # As `number_of` takes ids. Events may name any text: what names no task does nothing.
@@ -72,6 +73,16 @@ def _values() -> _Schema:
         "status": {"enum": list(STATUSES)},
         "priority": {"enum": list(PRIORITIES)},
         "time": {"type": "string", "pattern": f"^{TIME}$"},
+        "waiting": _object({"reason": _TEXT, "until": _MOMENT, "question": _OR_TEXT}, ()),
+        "evidence": _object(
+            {"passed": {"type": "boolean"}, "summary": _TEXT, "by": _OR_TEXT, "at": _MOMENT},
+            ("passed",),
+        ),
+        "claim": _object(
+            {"owner": _TEXT, "fence": {"type": "integer", "minimum": 1}, "until": _MOMENT},
+            ("owner", "fence"),
+        ),
+        "approval": _object({"revision": _COUNT, "by": _OR_TEXT, "at": _MOMENT}, ("revision",)),
     }
 
 
@@ -81,6 +92,11 @@ _KINDS: dict[FieldKind, _Schema] = {
     FieldKind.TEXT_OR_NONE: _or_null(_TEXT),
     FieldKind.STATUS: _ref("status"),
     FieldKind.PRIORITY: _or_null(_ref("priority")),
+    FieldKind.PARENT: _or_null(_TEXT),
+    FieldKind.WAITING: _or_null(_ref("waiting")),
+    FieldKind.EVIDENCE: _or_null(_ref("evidence")),
+    FieldKind.CLAIM: _or_null(_ref("claim")),
+    FieldKind.COUNT: _COUNT,
     FieldKind.IDS: _array(_TEXT),
     FieldKind.NUMBER: {"type": ["number", "null"]},
     FieldKind.METADATA: {"type": "object"},
@@ -107,7 +123,7 @@ def _plan() -> _Schema:
         "next_id": {"type": "integer", "minimum": 1, "description": "above every id"},
         "tasks": _array({"allOf": [_ref("task"), {"properties": checked}]}),
     }
-    return _head(PLAN, own, {CHECK: _CHECKSUM})
+    return _head(PLAN, own, {"approved": _or_null(_ref("approval")), CHECK: _CHECKSUM})
 
 
 def _head(form: str, more: _Schema, optional: _Schema | None = None) -> _Schema:
@@ -156,5 +172,11 @@ def _event_field(name: str) -> _Schema:
         "old": _ref("status"),
         "new": _ref("status"),
         "at": _or_null(_ref("time")),
+        "parent": _OR_TEXT,
+        "by": _OR_TEXT,
+        "approved": _or_null(_ref("approval")),
+        "claim": _ref("claim"),
+        "lost_by": _OR_TEXT,
+        "until": _MOMENT,
     }
     return known.get(name, _TEXT)

@@ -37,6 +37,7 @@ __all__ = [
     "positive",
     "text",
     "time",
+    "time_or_null",
     "write_metadata",
     "write_time",
 ]
@@ -115,6 +116,15 @@ def time(value: Any) -> datetime:
     if isinstance(value, str):
         return _time(value)
     raise misfit(value, f"no time; give {_FULL_TIME}")
+
+
+def time_or_null(value: Any) -> datetime | None:
+    """
+    Read a time with its zone, or null; in one call, since every task of a journal has two.
+    """
+    if isinstance(value, str):
+        return _time(value)
+    return None if value is None else time(value)
 
 
 @lru_cache(maxsize=1024)  # of what is a time, hence short; what is refused is not kept

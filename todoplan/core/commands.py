@@ -10,21 +10,36 @@ text. What does not fit is a PlanError, the developer's mistake, raised where it
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import Enum
-from typing import Any, Final, Literal, get_args
+from typing import Any, get_args
 
 import attrs
 
+from todoplan.core.arguments import (
+    UNSET,
+    OfChildren,
+    Unset,
+    approval_or_none,
+    as_fate,
+    fence_or_none,
+    id_or_none,
+    number_or_unset,
+    priority_or_unset,
+    status_or_unset,
+    text_none_or_unset,
+    text_or_unset,
+    waiting_or_unset,
+)
 from todoplan.core.plan.frozen import EMPTY, LEVELS
 from todoplan.core.plan.model import (
+    Approval,
     Priority,
-    PriorityWord,
     Status,
-    StatusWord,
     Task,
     Todo,
+    Waiting,
     as_priority,
     as_status,
+    as_waiting,
 )
 from todoplan.core.plan.validation import (
     as_id,
@@ -33,21 +48,36 @@ from todoplan.core.plan.validation import (
     as_number_or_none,
     as_text,
     as_text_or_none,
+    as_truth,
     as_whole_number,
-    instance_of,
     tuple_of,
+)
+from todoplan.core.teamwork import (
+    AnswerTask,
+    ApprovePlan,
+    ClaimTask,
+    RecordEvidence,
+    ReleaseClaim,
+    RenewClaim,
 )
 from todoplan.errors import PlanError
 from todoplan.lazy import listing
 
 __all__ = [
     "UNSET",
+    "AnswerTask",
+    "ApprovePlan",
     "Batch",
+    "ClaimTask",
     "ClearPlan",
     "Command",
     "CreateTask",
     "CreateTasks",
     "DeleteTask",
+    "MoveTask",
+    "RecordEvidence",
+    "ReleaseClaim",
+    "RenewClaim",
     "RestorePlan",
     "StartNext",
     "Unset",
@@ -57,49 +87,12 @@ __all__ = [
 __dir__ = listing(__all__)
 
 
-# A member of an enum, not an object(): type checkers narrow on it, and a copy is the same one.
-class _Sentinel(Enum):
-    UNSET = "unset"
-
-    def __repr__(self) -> str:
-        return "UNSET"
-
-
-UNSET: Final = _Sentinel.UNSET
-Unset = Literal[_Sentinel.UNSET]
-
-
-def _status(value: StatusWord | Unset) -> Status | Unset:
-    return UNSET if value is UNSET else as_status(value)
-
-
-def _priority(value: PriorityWord | None | Unset) -> Priority | None | Unset:
-    return UNSET if value is UNSET else as_priority(value)
-
-
-def _estimate(value: float | None | Unset) -> float | None | Unset:
-    return UNSET if value is UNSET else as_number_or_none(value)
-
-
-def _text(value: str | Unset) -> str | Unset:
-    return UNSET if value is UNSET else as_text(value)
-
-
-def _words(value: str | None | Unset) -> str | None | Unset:
-    return UNSET if value is UNSET else as_text_or_none(value)
-
-
 def _todos(value: Iterable[Todo]) -> tuple[Todo, ...]:
     return tuple_of(value, Todo, 'a tuple of todos, such as (Todo("a"), Todo("b"))')
 
 
 def _tasks(value: Iterable[Task]) -> tuple[Task, ...]:
     return tuple_of(value, Task, "a tuple of tasks, such as tuple(plan)")
-
-
-# "no" and "false" are true in Python, and the list would be emptied on purpose.
-def _truth(value: bool) -> bool:  # noqa: FBT001 - a converter's one argument
-    return instance_of(value, bool, "True or False")
 
 
 # From 0 on, as an entry of a journal holds it: another could be decided, and then not be saved.
@@ -114,14 +107,14 @@ class WriteTodos:
     """
 
     todos: tuple[Todo, ...] = attrs.field(converter=_todos)
-    clear: bool = attrs.field(default=False, converter=_truth)
+    clear: bool = attrs.field(default=False, converter=as_truth)
     """Said to empty the list on purpose; see the rule `empty_write`."""
 
 
 @attrs.frozen(weakref_slot=False)
 class CreateTask:
     """
-    Add one task at the end.
+    Add one task: at the end, or behind the subtasks of its parent.
     """
 
     subject: str = attrs.field(converter=as_text)
@@ -134,6 +127,9 @@ class CreateTask:
     blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     estimate: float | None = attrs.field(default=None, converter=as_number_or_none)
     metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
+    parent: str | None = attrs.field(default=None, converter=id_or_none)
+    waiting: Waiting | None = attrs.field(default=None, converter=as_waiting)
+    check: str | None = attrs.field(default=None, converter=as_text_or_none)
 
 
 def _items(value: Iterable[CreateTask]) -> tuple[CreateTask, ...]:
@@ -143,7 +139,8 @@ def _items(value: Iterable[CreateTask]) -> tuple[CreateTask, ...]:
 @attrs.frozen(weakref_slot=False)
 class CreateTasks:
     """
-    Add several tasks, all or none. Edges may name an item of the same command: "#0" is the first.
+    Add several tasks, all or none. Edges may name an item of the same command, "#0" is the first,
+    and so may a parent, if that item stands before.
     """
 
     # Ids come from the plan's counter when the command is decided: items can only count each other.
@@ -154,31 +151,59 @@ class CreateTasks:
 class UpdateTask:
     """
     Change one task. `metadata` is merged key by key, and `None` deletes a key.
+
+    `waiting` takes a started task back to pending; `None` ends the wait, and so does a status other
+    than pending. `parent` puts the task behind the subtasks of another one, `None` at the top.
+    `fence` is that of the claim under which the change is made: another one than the current is
+    refused, and a claimed task's status is changed with the current one only (law 19).
     """
 
     task_id: str = attrs.field(converter=as_id)
-    status: Status | Unset = attrs.field(default=UNSET, converter=_status)
-    subject: str | Unset = attrs.field(default=UNSET, converter=_text)
-    description: str | Unset = attrs.field(default=UNSET, converter=_text)
-    active_form: str | None | Unset = attrs.field(default=UNSET, converter=_words)
-    priority: Priority | None | Unset = attrs.field(default=UNSET, converter=_priority)
-    owner: str | None | Unset = attrs.field(default=UNSET, converter=_words)
-    estimate: float | None | Unset = attrs.field(default=UNSET, converter=_estimate)
+    status: Status | Unset = attrs.field(default=UNSET, converter=status_or_unset)
+    subject: str | Unset = attrs.field(default=UNSET, converter=text_or_unset)
+    description: str | Unset = attrs.field(default=UNSET, converter=text_or_unset)
+    active_form: str | None | Unset = attrs.field(default=UNSET, converter=text_none_or_unset)
+    priority: Priority | None | Unset = attrs.field(default=UNSET, converter=priority_or_unset)
+    owner: str | None | Unset = attrs.field(default=UNSET, converter=text_none_or_unset)
+    estimate: float | None | Unset = attrs.field(default=UNSET, converter=number_or_unset)
     metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
     add_blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     add_blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     # langchain-agentkit tells a model to remove a dependency, and has no tool that can.
     remove_blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     remove_blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
+    parent: str | None | Unset = attrs.field(default=UNSET, converter=text_none_or_unset)
+    waiting: Waiting | None | Unset = attrs.field(default=UNSET, converter=waiting_or_unset)
+    check: str | None | Unset = attrs.field(default=UNSET, converter=text_none_or_unset)
+    fence: int | None = attrs.field(default=None, converter=fence_or_none)
+
+
+@attrs.frozen(weakref_slot=False)
+class MoveTask:
+    """
+    Put one task, with all that it contains, right before or right behind another one, below the
+    same parent. Exactly one of `before` and `after` is given.
+    """
+
+    task_id: str = attrs.field(converter=as_id)
+    before: str | None = attrs.field(default=None, converter=id_or_none)
+    after: str | None = attrs.field(default=None, converter=id_or_none)
+
+    def __attrs_post_init__(self) -> None:
+        if (self.before is None) is (self.after is None):
+            msg = f'say where to: MoveTask({self.task_id!r}, before="3"), or after="3", not both'
+            raise PlanError(msg, seen=(self.before, self.after))
 
 
 @attrs.frozen(weakref_slot=False)
 class DeleteTask:
     """
-    Remove one task and its edges.
+    Remove one task and its edges. One that contains others is refused, unless `children` says what
+    becomes of these: "lift" puts them where it stood, "remove" removes them as well.
     """
 
     task_id: str = attrs.field(converter=as_id)
+    children: OfChildren = attrs.field(default="refuse", converter=as_fate)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -198,12 +223,14 @@ class ClearPlan:
 @attrs.frozen(weakref_slot=False)
 class RestorePlan:
     """
-    Bring back the tasks of an earlier plan, as that plan holds them, and its next id if higher.
+    Bring back the tasks of an earlier plan, as that plan holds them, its approval, and its next id
+    if higher.
     """
 
     tasks: tuple[Task, ...] = attrs.field(converter=_tasks)
     # Law 6: an id that the earlier plan gave out stays used, also where its task is gone.
     next_id: int = attrs.field(default=1, converter=_next_id)
+    approved: Approval | None = attrs.field(default=None, converter=approval_or_none)
 
 
 def _commands(value: Iterable[Command]) -> tuple[Command, ...]:
@@ -235,7 +262,14 @@ Command = (
     | CreateTask
     | CreateTasks
     | UpdateTask
+    | MoveTask
+    | ClaimTask
+    | RenewClaim
+    | ReleaseClaim
     | DeleteTask
+    | AnswerTask
+    | RecordEvidence
+    | ApprovePlan
     | StartNext
     | ClearPlan
     | RestorePlan

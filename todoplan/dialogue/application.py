@@ -68,7 +68,7 @@ def edited(
     Raises:
         PlanError: what was given is no policy, or no command.
     """
-    decision = decide(plan, command, require(policy, Policy), at=at)
+    decision = decide(plan, command, require(policy, Policy), at=at, actor=actor)
     if not isinstance(decision, Accepted) or not decision.events:
         return decision, None
     cause = type(command).__name__
@@ -84,7 +84,7 @@ def seeded(
     No rule is asked: an application may well resume what its policy would not let a model write.
     """
     # With its next id: one that was deleted there must not come back here (law 6).
-    command = RestorePlan(tuple(require(plan, Plan)), plan.next_id)
+    command = RestorePlan(tuple(require(plan, Plan)), plan.next_id, plan.approved)
     decision, entry = edited(before, command, Policy(), at=at, actor=actor)
     return (decision.plan, entry) if isinstance(decision, Accepted) else (before, None)
 
@@ -104,5 +104,5 @@ def whole_entry(plan: Plan, cause: str, *, at: datetime, actor: str | None = Non
     """
     Return the entry for a plan that was put in place as it is, revision and all.
     """
-    restored = PlanRestored(tuple(plan), plan.next_id)
+    restored = PlanRestored(tuple(plan), plan.next_id, approved=plan.approved)
     return Entry(plan.revision, (restored,), at, actor, cause)

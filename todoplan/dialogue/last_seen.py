@@ -6,7 +6,7 @@ All calls of a turn were written before any of the answers was read: a list that
 beside a first call is upon what it saw before that one, though its answer is a look.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 import attrs
@@ -14,6 +14,8 @@ import attrs
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
+from todoplan.core.events.touched import ids_of
+from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import unseen_by_model
 from todoplan.dialogue.parallel_calls import answered_after
@@ -23,17 +25,21 @@ from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 __all__ = ["LastSeen", "base_at"]
 
 
-def base_at(journal: Iterable[Entry], revision: int) -> Base:
+def base_at(journal: Iterable[Entry], revision: int, own: Collection[int] = ()) -> Base:
     """
-    Return what a hand has not seen that knows a plan's revision, from its whole journal.
+    Return what a hand has not seen that knows a plan's revision, from its whole journal; `own` are
+    the revisions of the entries that it made itself since.
     """
-    entries = tuple(journal)
-    known = (entry for entry in entries if entry.revision <= revision)
-    base = Base(replay(Plan(), (event for entry in known for event in entry.events)))
-    for entry in entries:
-        if entry.revision > revision:
-            base = base.after(entry.events, entry.actor)
-    return base
+    known: list[Event] = []
+    actors: dict[str, str] = {}
+    for entry in journal:
+        if entry.revision <= revision or entry.revision in own:
+            known += entry.events
+        elif entry.actor is not None:
+            actors |= dict.fromkeys(
+                (task_id for event in entry.events for task_id in ids_of(event)), entry.actor
+            )
+    return Base(replay(Plan(), known), actors)
 
 
 @attrs.define

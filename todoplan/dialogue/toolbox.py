@@ -98,7 +98,7 @@ class Toolbox:
         ]
         return f"Toolbox({self.toolset!r}, {self.policy!r}{''.join(options)})"
 
-    def call(
+    def call(  # noqa: PLR0913 - a call, and all that is known about it
         self,
         plan: Plan,
         name: str,
@@ -106,9 +106,11 @@ class Toolbox:
         *,
         at: datetime | None = None,
         base: Base | None = None,
+        actor: str | None = None,
     ) -> Reply:
         """
-        Answer one call. `arguments` is a JSON text or a mapping; `at` an aware time, or `None`.
+        Answer one call. `arguments` is a JSON text or a mapping; `at` an aware time, or `None`;
+        `actor` is whose call it is, for rules that ask.
 
         `base` is what the caller last saw of the plan, if others have changed it since. What they
         did stays, and the answer tells of it; after an answer that is no error it has been seen.
@@ -119,12 +121,18 @@ class Toolbox:
         if not isinstance(plan, Plan):
             raise _no_plan(plan)
         if base is None:
-            return self._answer(plan, name, arguments, at, None)
+            return self._answer(plan, name, arguments, at, None, actor)
         seen = _checked(base).plan
-        return _with_unseen(self._answer(plan, name, arguments, at, seen), plan, base)
+        return _with_unseen(self._answer(plan, name, arguments, at, seen, actor), plan, base)
 
-    def _answer(  # noqa: PLR0911 - one return for each way that a call can go
-        self, plan: Plan, name: str, arguments: object, at: datetime | None, base: Plan | None
+    def _answer(  # noqa: PLR0911, PLR0913, PLR0917 - one return for each way that a call can go
+        self,
+        plan: Plan,
+        name: str,
+        arguments: object,
+        at: datetime | None,
+        base: Plan | None,
+        actor: str | None,
     ) -> Reply:
         tool = self.toolset.find(name)
         if tool is None:
@@ -142,7 +150,7 @@ class Toolbox:
             return _refusal(plan, name, problems, repairs, self._example(plan, tool))
         if isinstance(request, Query):
             return self._show(plan, name, request, repairs)
-        decision, change = decide_with_change(plan, request, self.policy, at, base)
+        decision, change = decide_with_change(plan, request, self.policy, at, base, actor)
         if isinstance(decision, Rejected):
             # No example: what is well formed and against a rule needs no lesson in form.
             return _refusal(plan, name, _with_shown_paths(decision.problems, tool), repairs)
@@ -202,13 +210,14 @@ class Toolbox:
         *,
         at: datetime | None = None,
         base: Base | None = None,
+        actor: str | None = None,
     ) -> Turn:
         """
         Answer all planning calls of one model turn, in order as one (law 13).
 
         Granular calls build on each other. Of several whole-list writes none is carried out, and
-        each is answered with an error; the other calls are. `base` is as of `call`: all calls of a
-        turn were written before any of the answers was read.
+        each is answered with an error; the other calls are. `base` and `actor` are as of `call`:
+        all calls of a turn were written before any of the answers was read.
 
         Raises:
             PlanError: `plan` is no plan, or `calls` holds something else than calls.
@@ -224,7 +233,7 @@ class Toolbox:
                 problem = Problem("parallel_write", seen=str(len(clashing)))
                 reply = _refusal(plan, call.name, (problem,))
             else:
-                reply = self._answer(plan, call.name, call.arguments, at, seen)
+                reply = self._answer(plan, call.name, call.arguments, at, seen, actor)
                 if seen is not None and not reply.is_error:
                     seen = replay(seen, reply.events)  # its own work is no news to a hand
                     if base is not None:

@@ -7,7 +7,7 @@ from todoplan.core.plan.validation import short_repr
 from todoplan.errors import PlanError
 from todoplan.stores.base import AnyStore
 
-__all__ = ["checked_store", "unfit"]
+__all__ = ["checked_store", "store_of_plans", "unfit"]
 
 
 def checked_store(store: Any) -> AnyStore:
@@ -31,6 +31,19 @@ def checked_store(store: Any) -> AnyStore:
     if lacking:
         raise unfit(store, f"a store has load, entries and append; this lacks {lacking}")
     return store  # type: ignore[no-any-return]  # it has what a store has
+
+
+def store_of_plans(store: Any, plan_id: str | None) -> AnyStore | None:
+    """
+    Return the store that an adapter was given, `None` for none.
+
+    Raises:
+        PlanError: it is no store; or there is none, and an id of a plan is given.
+    """
+    if store is None and plan_id is not None:
+        msg = f"plan_id={plan_id!r} names a plan in a store: give store= too, or leave it out"
+        raise PlanError(msg, plan_id=plan_id)
+    return None if store is None else checked_store(store)
 
 
 def unfit(given: object, remedy: str) -> PlanError:

@@ -9,8 +9,8 @@ and that a call which is cancelled leaves something undone that was begun.
   stuck. A planner has a few such calls at once, the others wait in the loop; so a plan whose store
   is stuck takes nothing from other plans. `MemoryStore` is called where we are: it never waits for
   more than a few instructions of another thread.
-- An append that has begun is waited for to its end, also when its caller was cancelled, and then
-  subscribers are told what it came to. Each subscriber is told in a task of its own.
+- An append that has begun, or a plan that is held, is waited for to its end, also when its caller
+  was cancelled, and then subscribers are told what it came to. Each is told in a task of its own.
 
 Where no loop of asyncio runs (Trio, or a store's test suite), stores are called and subscribers
 told where we are; what a cancelled call leaves untold there is told after the next command.
@@ -19,15 +19,13 @@ told where we are; what a cancelled call leaves untold there is told after the n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import suppress
-from contextvars import copy_context
+from collections.abc import AsyncGenerator, Awaitable, Collection, Sequence
+from contextlib import aclosing
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
-from threading import Thread
 from typing import Any, TypeVar
 
-from todoplan.core.commands import Command
+from todoplan.core.commands import ClaimTask, Command
 from todoplan.core.decide.decide import Decision
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
@@ -36,15 +34,27 @@ from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
-from todoplan.planner.telling import News, Step, Steps
+from todoplan.planner.claiming.async_claims import AsyncClaimed
+from todoplan.planner.claiming.claims import claimed_by
+from todoplan.planner.steps import (
+    Hold,
+    News,
+    Step,
+    Steps,
+    StoreCall,
+    done_at_once,
+    held_awaited,
+)
+from todoplan.planner.threads import Background, Lane, aside, result_of, running_loop, threaded
 from todoplan.planner.transactions import Transactions
+from todoplan.planner.watching import Wait, watched_awaited, watching
 from todoplan.stores.base import AnyStore
+from todoplan.stores.journals import follow
 from todoplan.stores.memory import MemoryStore
 
 __all__ = ["AsyncPlanner"]
 
 T = TypeVar("T")
-_Loop = asyncio.AbstractEventLoop
 _AT_ONCE = 4  # reads pass by an append that takes long, and a stuck store holds so many threads
 
 
@@ -66,9 +76,8 @@ class AsyncPlanner(Transactions):
         super().__init__(store, plan_id, toolbox=toolbox, clock=clock)
         never_waits = type(self._store) is MemoryStore  # a subclass may do anything
         self._in_thread = not never_waits and not iscoroutinefunction(self._store.load)
-        self._lane: tuple[_Loop, asyncio.Semaphore] | None = None
-        # A loop holds its tasks weakly: what goes on without its caller is held here.
-        self._background: set[asyncio.Task[Any]] = set()
+        self._lane = Lane(_AT_ONCE)
+        self._background = Background()
 
     async def plan(self) -> Plan:
         """
@@ -77,27 +86,45 @@ class AsyncPlanner(Transactions):
         return await self._await(self._plan())
 
     async def apply(
-        self, command: Command, *, actor: str | None = None, policy: Policy | None = None
+        self,
+        command: Command,
+        *,
+        actor: str | None = None,
+        policy: Policy | None = None,
+        key: str | None = None,
     ) -> Decision:
         """
         Carry a command out, or say why not; under the toolbox's policy unless another is given.
+        Made again with the same `key`, it changes nothing: see `Planner.apply`.
         """
-        return await self._await(self._apply(command, actor, policy))
+        return await self._await(self._apply(command, actor, policy, key))
 
-    async def call(self, name: str, arguments: object = None, *, actor: str | None = None) -> Reply:
+    async def call(
+        self,
+        name: str,
+        arguments: object = None,
+        *,
+        actor: str | None = None,
+        key: str | None = None,
+    ) -> Reply:
         """
         Answer one tool call, telling what others did since this hand's last one.
         """
-        return await self._await(self._call(name, arguments, actor))
+        return await self._await(self._call(name, arguments, actor, key))
 
     async def turn(
-        self, calls: Sequence[Call], *, actor: str | None = None, base: Base | None = None
+        self,
+        calls: Sequence[Call],
+        *,
+        actor: str | None = None,
+        base: Base | None = None,
+        key: str | None = None,
     ) -> Turn:
         """
         Answer all planning calls of one model turn, in order as one. `base` is the plan as their
         writer last saw it, where the caller knows that (law 15).
         """
-        return await self._await(self._turn(calls, actor, base))
+        return await self._await(self._turn(calls, actor, base, key))
 
     async def base_of(self, actor: str | None = None) -> Base | None:
         """
@@ -105,6 +132,27 @@ class AsyncPlanner(Transactions):
         all. See `Planner.base_of`.
         """
         return await self._await(self._base_of(actor))
+
+    async def claim(self, owner: str | ClaimTask) -> AsyncClaimed | None:
+        """
+        Get a task that nobody else may work on for now. See `Planner.claim`; use it in an
+        `async with`, in a loop of asyncio.
+        """
+        command = ClaimTask(owner) if isinstance(owner, str) else owner
+        found = claimed_by(await self.apply(command, actor=command.owner))
+        return None if found is None else AsyncClaimed(self, command, *found)
+
+    async def look(self, known: int | None, own: Collection[int] = ()) -> tuple[Plan, Base | None]:
+        """
+        Return the plan, and what it was for a hand that knows a revision. See `Planner.look`.
+        """
+        return await self._await(self._look(known, own))
+
+    async def begin(self, *plans: Plan) -> bool:
+        """
+        Have a plan begin with these, if nothing was ever written there. See `Planner.begin`.
+        """
+        return await self._await(self._begin(plans))
 
     async def undo(self, *, actor: str | None = None) -> Decision:
         """
@@ -123,6 +171,47 @@ class AsyncPlanner(Transactions):
         Return what happened, oldest first.
         """
         return await self._await(self._history())
+
+    async def watch(
+        self,
+        since: int | None = None,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - it is no limit: every entry begins it anew
+    ) -> AsyncGenerator[Entry, None]:
+        """
+        Yield every entry behind a revision, once and in order, by whichever process it came, and
+        wait for the next. See `Planner.watch`; without `since` from the first one that is asked
+        for. Use it in a loop of asyncio.
+        """
+        known = (await self.plan()).revision if since is None else since
+        steps = watching(self._store, self._plan_id, known, timeout)
+        # Closed with us: Python would close it whenever the loop comes to it.
+        async with aclosing(watched_awaited(steps, self._find)) as entries:
+            async for entry in entries:
+                yield entry
+
+    async def follow(
+        self,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - as above
+    ) -> None:
+        """
+        Tell subscribers what others do as well, as it comes. For a task of its own, which is
+        cancelled at the end: `asyncio.create_task(planner.follow())`. See `Planner.follow`.
+        """
+        plan = await self.plan()
+        async with aclosing(self.watch(plan.revision, timeout=timeout)) as entries:
+            async for entry in entries:
+                before, plan = plan, follow(plan, (entry,))
+                self._feed.saw(plan)
+                await self._tell(News(before, (entry,), plan))
+
+    async def _find(self, step: StoreCall | Wait) -> Any:
+        if not isinstance(step, Wait):
+            return await self._perform(step)
+        name, arguments = step.call
+        # Not in a lane: there a few watchers would keep all others from the store.
+        return await aside(getattr(self._store, name), *arguments)
 
     async def _await(self, steps: Steps[T]) -> T:
         value: Any = None
@@ -143,6 +232,8 @@ class AsyncPlanner(Transactions):
     async def _perform(self, step: Step) -> Any:
         if isinstance(step, News):
             return await self._tell(step)
+        if isinstance(step, Hold):
+            return await self._ask("hold", (step,))
         if isinstance(step, tuple):
             name, arguments = step
             return await self._ask(name, arguments)
@@ -152,7 +243,7 @@ class AsyncPlanner(Transactions):
         try:
             return await value
         except asyncio.CancelledError as error:
-            task = asyncio.current_task() if _running_loop() else None
+            task = asyncio.current_task() if running_loop() else None
             if task is None or task.cancelling():
                 raise
             # Not we were cancelled: what the subscriber waited for was, and it failed by that.
@@ -161,100 +252,50 @@ class AsyncPlanner(Transactions):
 
     async def _tell(self, news: News) -> None:
         told = [self._feed.tell(each, news) for each in self._feed.behind(news.after)]
-        if told and _running_loop() is None:
+        if told and running_loop() is None:
             for steps in told:
                 await self._await(steps)
         elif told:
             # Waiting for tasks does not cancel them with the one who waits.
-            await asyncio.wait([self._start(self._await(steps)) for steps in told])
+            await asyncio.wait([self._background.start(self._await(steps)) for steps in told])
 
     async def _ask(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        method = getattr(self._store, name)
-        loop = _running_loop()
+        method = self._decide if name == "hold" else getattr(self._store, name)
+        loop = running_loop()
         if loop is None or not self._in_thread:
             value = method(*arguments)
         else:
             # Given back when the thread ends, not the call: a cancelled read still holds one.
-            lane = self._lane_in(loop)
+            lane = self._lane.within(loop)
             await lane.acquire()
             work = partial(method, *arguments)
-            value = await self._to_its_end(name, _threaded(work, loop, lane.release))
+            value = await self._to_its_end(name, threaded(work, loop, lane.release))
         if loop is None or not isawaitable(value):
             return await value if isawaitable(value) else value
         return await self._to_its_end(name, value)
 
+    def _decide(self, step: Hold) -> Any:
+        """
+        Hold a plan and decide: all of it in this thread, or in a coroutine that is returned.
+        """
+        holding: Any = self._store
+        holds = holding.hold(step.plan_id)
+        if hasattr(type(holds), "__aenter__"):
+            return held_awaited(holds, step)
+        with holds as held:
+            return done_at_once(step.decide(held))
+
     async def _to_its_end(self, name: str, work: Awaitable[T]) -> T:
         # A read that is cancelled leaves nothing undone.
-        if name != "append":
+        if name not in {"append", "hold"}:
             return await work
-        answer = self._start(_result_of(work))
+        answer = self._background.start(result_of(work))
         try:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
-            self._start(self._tell_after(answer))
+            self._background.start(self._tell_after(answer))
             raise
 
     async def _tell_after(self, answer: asyncio.Task[Any]) -> None:
         await asyncio.gather(answer, return_exceptions=True)
         await self._tell(News(Plan(), (), None))
-
-    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
-        return task
-
-    def _lane_in(self, loop: _Loop) -> asyncio.Semaphore:
-        # A semaphore belongs to one loop, and each `asyncio.run` makes another. A place that was
-        # not given back when its loop ended would be missing for ever.
-        if self._lane is None or self._lane[0] is not loop:
-            self._lane = loop, asyncio.Semaphore(_AT_ONCE)
-        return self._lane[1]
-
-
-def _running_loop() -> _Loop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
-async def _result_of(work: Awaitable[T]) -> T:
-    return await work
-
-
-def _threaded(work: Callable[[], T], loop: _Loop, ended: Callable[[], None]) -> asyncio.Future[T]:
-    """
-    Run a function in a thread that does not keep the process from ending.
-    """
-    answer: asyncio.Future[T] = loop.create_future()
-
-    # In the loop, by `call_soon_threadsafe`: futures and semaphores are not safe between threads.
-    def settle(value: T | None, failure: BaseException | None) -> None:
-        ended()
-        if answer.cancelled():
-            return
-        if failure is None:
-            answer.set_result(value)  # type: ignore[arg-type]  # there is one without a failure
-        else:
-            answer.set_exception(failure)
-
-    def run() -> None:
-        value: T | None = None
-        failure: BaseException | None = None
-        try:
-            value = work()
-        except StopIteration as error:  # a future takes none, and its waiter would wait for ever
-            failure = RuntimeError(f"the store raised {error!r}")
-        except BaseException as error:  # noqa: BLE001 - raised where the answer is awaited
-            failure = error
-        with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-            loop.call_soon_threadsafe(settle, value, failure)
-
-    try:
-        # With the caller's context variables, as `asyncio.to_thread` has it.
-        Thread(target=copy_context().run, args=(run,), name="todoplan", daemon=True).start()
-    except BaseException:
-        ended()
-        raise
-    return answer

@@ -18,12 +18,13 @@ another's costs the work.
 from collections.abc import Sequence
 from threading import Lock
 
-from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.touched import ids_of
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.stores.hold import ALL
+from todoplan.stores.journals import follow
 
 __all__ = ["Hands"]
 
@@ -52,12 +53,17 @@ class Hands:
             if len(self._seen) > _MOST_HANDS:
                 del self._seen[next(iter(self._seen))]
 
-    def may_be_behind(self, actor: str | None, plan: Plan) -> bool:
+    def since(self, actor: str | None, plan: Plan, newest: Entry | None = None) -> int | None:
         """
-        Say whether the journal has to be asked what a hand has not seen.
+        Return behind which revision the journal says what a hand has not seen; `None`: it has all.
+
+        `newest` is the last entry, if it is known.
         """
         seen = self._seen.get(actor)
-        return plan.revision > (0 if seen is None else seen.revision)
+        if seen is not None:
+            return seen.revision if plan.revision > seen.revision else None
+        is_own = newest is not None and self._last_call(actor, (newest,))
+        return ALL if plan.revision and not is_own else None
 
     def base(self, actor: str | None, journal: Sequence[Entry]) -> Base | None:
         """
@@ -73,8 +79,7 @@ class Hands:
         # Who never looked has no base (law 15): a first write means the plan as it is.
         if looked == len(news) or (seen is None and not looked):
             return None
-        own = (event for entry in news[:looked] for event in entry.events)
-        then = replay(Plan() if seen is None else seen, own)
+        then = follow(Plan() if seen is None else seen, news[:looked])
         # All at once: `Base.after` copies them for each entry, and a hand may be away for long.
         actors = {
             task_id: entry.actor

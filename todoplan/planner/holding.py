@@ -1,27 +1,27 @@
 """A store for a plan that somebody else keeps: an adapter whose framework holds the state."""
 
-from todoplan.core.events.journal import Entry
-from todoplan.core.events.types import PlanRestored
+from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.stores.base import Store
+from todoplan.stores.journals import beginning
 from todoplan.stores.memory import MemoryStore
 
-__all__ = ["holding"]
+__all__ = ["HELD", "holding"]
 
-_NOTHING = 0
+HELD = "held"
+"""The cause of the entry that hands a plan over."""
 
 
-def holding(plan_id: str, plan: Plan) -> Store:
+def holding(plan_id: str, plan: Plan, base: Base | None = None) -> Store:
     """
-    Return a store in memory that holds one plan as it is, revision and all.
+    Return a store in memory that holds one plan as it is, revision and all; where it has a `base`,
+    upon that one.
 
     Its journal begins with the plan as it was handed over, which nobody can undo.
     """
     store = MemoryStore()
-    if plan != Plan():
-        # Law 6: with `next_id`, so that ids of tasks that were deleted before are not given again.
-        held = PlanRestored(tuple(plan), plan.next_id)
-        # Marked as an undo, for those are never taken back; no entry has revision 0.
-        handed_over = Entry(plan.revision, (held,), cause="held", undoes=_NOTHING)
-        store.append(plan_id, 0, (handed_over,), plan)
+    for held in (plan,) if base is None else (base.plan, plan):
+        if held != Plan():
+            known = store.load(plan_id).revision
+            store.append(plan_id, known, (beginning(held, HELD),), held)
     return store

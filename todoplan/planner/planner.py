@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Iterator, Sequence
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar
 
-from todoplan.core.commands import Command
+from todoplan.core.commands import ClaimTask, Command
 from todoplan.core.decide.decide import Decision
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
@@ -15,9 +15,12 @@ from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
-from todoplan.planner.telling import News, Step, Steps
+from todoplan.planner.claiming.claims import Claimed, claimed_by
+from todoplan.planner.steps import Hold, News, Step, Steps, done_at_once
 from todoplan.planner.transactions import Transactions
+from todoplan.planner.watching import watched, watching
 from todoplan.stores.base import Store
+from todoplan.stores.journals import follow
 
 __all__ = ["Planner"]
 
@@ -54,25 +57,49 @@ class Planner(Transactions):
         return self._run(self._plan())
 
     def apply(
-        self, command: Command, *, actor: str | None = None, policy: Policy | None = None
+        self,
+        command: Command,
+        *,
+        actor: str | None = None,
+        policy: Policy | None = None,
+        key: str | None = None,
     ) -> Decision:
         """
         Carry a command out, or say why not; under the toolbox's policy unless another is given.
-        """
-        return self._run(self._apply(command, actor, policy))
 
-    def call(self, name: str, arguments: object = None, *, actor: str | None = None) -> Reply:
+        Made again with the same `key`, in any process, it changes nothing: what is returned is what
+        came of it, with the plan as it stands. A `key` is unique in its plan; a store may keep
+        none. What changed nothing (a refusal) is not kept.
+        """
+        return self._run(self._apply(command, actor, policy, key))
+
+    def call(
+        self,
+        name: str,
+        arguments: object = None,
+        *,
+        actor: str | None = None,
+        key: str | None = None,
+    ) -> Reply:
         """
         Answer one tool call. What others did since this hand's last call stays, and the answer
-        tells of it.
+        tells of it. `key` is as of `apply`.
         """
-        return self._run(self._call(name, arguments, actor))
+        return self._run(self._call(name, arguments, actor, key))
 
-    def turn(self, calls: Sequence[Call], *, actor: str | None = None) -> Turn:
+    def turn(
+        self,
+        calls: Sequence[Call],
+        *,
+        actor: str | None = None,
+        base: Base | None = None,
+        key: str | None = None,
+    ) -> Turn:
         """
-        Answer all planning calls of one model turn, in order as one.
+        Answer all planning calls of one model turn, in order as one. `base` is the plan as their
+        writer last saw it, where the caller knows that (law 15). `key` is as of `apply`.
         """
-        return self._run(self._turn(calls, actor))
+        return self._run(self._turn(calls, actor, base, key))
 
     def base_of(self, actor: str | None = None) -> Base | None:
         """
@@ -85,6 +112,39 @@ class Planner(Transactions):
                 planner.mark_seen(plan, actor="bot")
         """
         return self._run(self._base_of(actor))
+
+    def claim(self, owner: str | ClaimTask) -> Claimed | None:
+        """
+        Get a task that nobody else may work on for now; `None` if there is none to get.
+
+            while (held := planner.claim("worker-1")) is not None:
+                with held:
+                    do(held.task)
+
+        A `ClaimTask` in place of the name says which task, and for how long a claim lasts that is
+        not renewed: `ClaimTask("worker-1", lease=60, tag="docs", attempts=3)`.
+
+        Raises:
+            PlanError: the task that was named cannot be had; `data["problems"]` says why.
+        """
+        command = ClaimTask(owner) if isinstance(owner, str) else owner
+        found = claimed_by(self.apply(command, actor=command.owner))
+        return None if found is None else Claimed(self, command, *found)
+
+    def look(self, known: int | None, own: Collection[int] = ()) -> tuple[Plan, Base | None]:
+        """
+        Return the plan, and what it was for a hand that knows it at a revision and whose `own`
+        entries came since: for an adapter whose framework keeps what the model has seen. `None`
+        for a hand that has never looked.
+        """
+        return self._run(self._look(known, own))
+
+    def begin(self, *plans: Plan) -> bool:
+        """
+        Have a plan begin with these, one upon the other, if nothing was ever written there. Say
+        whether it began so, now or earlier.
+        """
+        return self._run(self._begin(plans))
 
     def undo(self, *, actor: str | None = None) -> Decision:
         """
@@ -103,6 +163,41 @@ class Planner(Transactions):
         Return what happened, oldest first, with time and actor.
         """
         return self._run(self._history())
+
+    def watch(self, since: int | None = None, *, timeout: float | None = None) -> Iterator[Entry]:
+        """
+        Yield every entry behind a revision, once and in order, by whichever process it came, and
+        wait for the next: until nothing has come for `timeout` seconds, or for ever.
+
+            for entry in planner.watch(since=0):
+                print(entry.revision, entry.actor, entry.cause)
+
+        Without `since` these are the entries that come from now on. Where the journal was cut
+        behind that revision, the first one is the plan as it was then. A store that is away for a
+        while is waited for.
+
+        Raises:
+            PlanError: `since` is no revision, or `timeout` no time.
+            StoreError: the plan is not as far as `since` ("rolled_back"), or the store fails.
+        """
+        known = self.plan.revision if since is None else since
+        return watched(watching(self._store, self._plan_id, known, timeout), self._perform)
+
+    def follow(self, *, timeout: float | None = None) -> None:
+        """
+        Tell subscribers what others do as well, as it comes: until nothing has come for `timeout`
+        seconds, or for ever. For a thread of its own:
+
+            Thread(target=planner.follow, daemon=True).start()
+
+        Raises:
+            PlanError, StoreError: as of `watch`.
+        """
+        plan = self.plan
+        for entry in self.watch(plan.revision, timeout=timeout):
+            before, plan = plan, follow(plan, (entry,))
+            self._feed.saw(plan)
+            self._perform(News(before, (entry,), plan))
 
     def _run(self, steps: Steps[T]) -> T:
         value: Any = None
@@ -126,6 +221,9 @@ class Planner(Transactions):
             for subscription in self._feed.behind(step.after):
                 self._run(self._feed.tell(subscription, step))
             return None
+        if isinstance(step, Hold):
+            with self._store.hold(step.plan_id) as held:  # type: ignore[union-attr]  # it can
+                return done_at_once(step.decide(held))
         if isinstance(step, tuple):
             method, arguments = step
             value = getattr(self._store, method)(*arguments)

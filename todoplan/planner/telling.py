@@ -20,18 +20,16 @@ and replaying the next entry upon it gives the plan that goes with the entry.
 
 import logging
 from bisect import bisect_right
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
 
-from todoplan.core.events.apply import replay
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
+from todoplan.planner.steps import News, Steps
+from todoplan.stores.journals import plan_after
 
-__all__ = ["Feed", "News", "Steps", "StoreCall", "Subscriber", "Subscription"]
-
-T = TypeVar("T")
+__all__ = ["Feed", "Subscriber", "Subscription"]
 
 Subscriber = Callable[[Entry, Plan], object]
 """
@@ -39,28 +37,12 @@ Told of each accepted command: its journal entry, and the plan after it.
 
 Every subscriber hears every entry that is accepted after it subscribed, once and in order, by
 whichever planner on the same store it came; of another planner's when its own next carries out a
-command. When a command returns, its entry has been told, unless somebody is telling this subscriber
-right now: a thread, a task, or the subscriber itself, which made the command. They go on with it.
-What a subscriber raises is logged and stops nobody: the command has happened.
+command, or at once while it is told to `follow`. When a command returns, its entry has been told,
+unless somebody is telling this subscriber right now: a thread, a task, or the subscriber itself,
+which made the command. They go on with it. What a subscriber raises is logged and stops nobody: the
+command has happened.
 """
 
-
-class News(NamedTuple):
-    """
-    A hint that there is something to tell. Without `after` nobody knows what was kept.
-    """
-
-    before: Plan
-    entries: tuple[Entry, ...]
-    after: Plan | None
-
-
-StoreCall = tuple[str, tuple[Any, ...]]
-"""A method of the store and its arguments; a plain tuple, for every command makes two of them."""
-
-Step = StoreCall | News | Callable[[], object]
-Steps = Generator[Step, Any, T]
-"""What is to be done, step by step; the result of each is sent back, or what it raised thrown."""
 
 _logger = logging.getLogger("todoplan")
 _NOT_TOLD = "the journal of %r cannot be read: subscribers hear what is new after the next command"
@@ -87,11 +69,12 @@ class Feed:
     The subscriptions to one plan.
     """
 
-    def __init__(self, plan_id: str) -> None:
+    def __init__(self, plan_id: str, *, has_tails: bool = False) -> None:
         self._plan_id = plan_id
+        self._has_tails = has_tails
         # Replaced and never changed in place, so that it can be walked without the lock.
         self.subscriptions: tuple[Subscription, ...] = ()
-        self._newest: Plan | None = None
+        self.newest: Plan | None = None
         self._lock = Lock()
 
     def add(self, subscriber: Subscriber) -> Callable[[], None]:
@@ -100,7 +83,7 @@ class Feed:
         """
         with self._lock:
             # From the newest plan seen so far: a transaction may be under way upon that one.
-            mine = Subscription(subscriber, self._newest)
+            mine = Subscription(subscriber, self.newest)
             self.subscriptions = (*self.subscriptions, mine)
 
         def stop() -> None:
@@ -118,11 +101,11 @@ class Feed:
         set here stands before whatever is accepted later.
         """
         # Without the lock: every command comes here twice. Under it the plans are compared again.
-        if self._newest is not None and plan.revision <= self._newest.revision:
+        if self.newest is not None and plan.revision <= self.newest.revision:
             return
         with self._lock:
-            known = (plan,) if self._newest is None else (self._newest, plan)
-            self._newest = max(known, key=lambda each: each.revision)
+            known = (plan,) if self.newest is None else (self.newest, plan)
+            self.newest = max(known, key=lambda each: each.revision)
             for each in self.subscriptions:
                 if not each.placed:
                     each.heard, each.placed = plan, True
@@ -151,7 +134,7 @@ class Feed:
                     for entry in (yield from self._after(to, hint)):
                         if to.stopped:
                             return
-                        to.heard = plan = replay(to.heard, entry.events)
+                        to.heard = plan = plan_after(to.heard, entry)
                         try:
                             yield partial(to.subscriber, entry, plan)
                         except Exception:
@@ -169,6 +152,9 @@ class Feed:
         if hint is not None and hint.after is not None and hint.before.revision == heard:
             return hint.entries
         try:
+            if self._has_tails:
+                tail: tuple[Entry, ...] = yield "entries_since", (self._plan_id, heard)
+                return tail
             journal: tuple[Entry, ...] = yield "entries", (self._plan_id,)
         except Exception:
             _logger.exception(_NOT_TOLD, self._plan_id)

@@ -1,22 +1,20 @@
 """
-What a planner does with a plan in a store: load, decide, append, and again if somebody was faster.
+What a planner does with a plan in a store: calls, commands, undo, restore, history.
 
-A plan may have many writers, none of which this process knows of. So a transaction holds nothing
-while it decides: it reads the plan, decides in memory, and appends for the revision that it read. A
-store that has moved on refuses that, and the attempt is made anew upon the plan as it is now. An
-attempt therefore has no effect of its own: it is a function of the plan that may run many times.
+Each is an attempt: a function of the plan, of what it asked to see of the journal, and of the time.
+How it comes into the store, whoever else writes there, is the matter of `commits`.
 
 Transactions are generators that yield what is to be done with the store and with subscribers, and
 are sent what came of it. So this file says once what `Planner` does at once and `AsyncPlanner`
 awaits, and neither waits for a lock of ours while the store is at work.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
 from itertools import accumulate
-from typing import Any, Self
+from typing import Self
 
 import attrs
 
@@ -27,38 +25,29 @@ from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import in_utc
+from todoplan.core.plan.validation import tuple_of
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
-from todoplan.errors import PlanError, StoreError
+from todoplan.errors import PlanError
 from todoplan.planner.arguments import checked_store, unfit
+from todoplan.planner.commits import Commits, Journal, Outcome, nothing
 from todoplan.planner.hands import Hands
-from todoplan.planner.telling import Feed, News, Steps, Subscriber
+from todoplan.planner.receipts import request_of_command, request_of_turn
+from todoplan.planner.steps import Steps
+from todoplan.planner.telling import Subscriber
 from todoplan.stores.base import AnyStore, checked_id
+from todoplan.stores.hold import ALL
+from todoplan.stores.journals import CUT, is_beginning
 from todoplan.stores.memory import MemoryStore
 
 __all__ = ["Transactions"]
 
-_Journal = tuple[Entry, ...]
-_MOST_ATTEMPTS = 1_000  # more than a crowd of writers needs, and not for ever
 _ANYTHING_GOES = Policy()
-
-
-@attrs.frozen
-class _Outcome:
-    """
-    What an attempt came to: the caller's result, and what is to be appended.
-    """
-
-    result: Any
-    plan: Plan
-    entries: tuple[Entry, ...] = ()
-
-
-_Attempt = Callable[[Plan, _Journal], _Outcome]
+_BEGUN = "begin"
 
 
 class Transactions:
@@ -86,8 +75,8 @@ class Transactions:
             raise unfit(toolbox, "give a toolbox: Toolbox(toolset, policy)")
         if not callable(clock):
             raise unfit(clock, "give a function: clock=lambda: datetime.now(UTC)")
-        self._clock = clock
-        self._feed = Feed(self._plan_id)
+        self._commits = Commits(self._store, self._plan_id, clock)
+        self._feed = self._commits.feed
         self._hands = Hands(self.toolbox.toolset)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
@@ -117,95 +106,103 @@ class Transactions:
         self._hands.saw(actor, require(plan, Plan, "the plan that was shown, such as planner.plan"))
 
     def _plan(self) -> Steps[Plan]:
-        plan: Plan = yield "load", (self._plan_id,)
-        self._feed.saw(plan)
-        return plan
+        return self._commits.plan()
 
-    def _history(self) -> Steps[_Journal]:
-        journal: _Journal = yield "entries", (self._plan_id,)
-        return journal
+    def _history(self) -> Steps[Journal]:
+        return self._commits.history()
 
-    def _commit(
-        self, attempt: _Attempt, needs_history: Callable[[Plan], bool] = lambda _: False
-    ) -> Steps[Any]:
-        # Retries are affordable: in a prototype on SQLite, 32 processes on one plan appended 2,656
-        # times a second with 4.3 conflicts for each; an agent gives about one command a second.
-        for _ in range(_MOST_ATTEMPTS):
-            plan = yield from self._plan()
-            journal = (yield from self._history()) if needs_history(plan) else ()
-            # Two reads are no snapshot: somebody has written between them.
-            if journal and journal[-1].revision != plan.revision:
-                continue
-            done = attempt(plan, journal)
-            kept = True
-            if done.entries:
-                append = (self._plan_id, plan.revision, done.entries, done.plan)
-                try:
-                    kept = yield "append", append
-                except Exception:
-                    # What got lost may be the acknowledgement alone: the journal knows. A
-                    # PostgreSQL server that was killed 20 times under load left 5 such commits.
-                    yield News(plan, (), None)
-                    raise
-            if kept:
-                self._feed.saw(done.plan)
-                if self._feed.subscriptions:
-                    yield News(plan, done.entries, done.plan)
-                return done.result
-        msg = f"the plan {self._plan_id!r} kept changing for {_MOST_ATTEMPTS} tries; try again"
-        raise StoreError(msg, plan_id=self._plan_id, problem="busy")
-
-    def _apply(self, command: Command, actor: str | None, policy: Policy | None) -> Steps[Decision]:
+    def _apply(
+        self, command: Command, actor: str | None, policy: Policy | None, key: str | None
+    ) -> Steps[Decision]:
         chosen = self.toolbox.policy if policy is None else policy
 
-        def attempt(plan: Plan, _: _Journal) -> _Outcome:
-            # Asked by each attempt, so that an entry is not older than the one that came first.
-            at = in_utc(self._clock())
+        def attempt(plan: Plan, _: Journal, at: datetime) -> Outcome:
             decision = decide(plan, command, chosen, at=at)
             if isinstance(decision, Rejected):
-                return _Outcome(decision, plan)
+                return Outcome(decision, plan)
             entries = _entries(plan, [(type(command).__name__, decision.events)], at, actor)
-            return _Outcome(decision, decision.plan, entries)
+            return Outcome(decision, decision.plan, entries)
 
-        return self._commit(attempt)
+        request = None if key is None else request_of_command(key, command, actor)
+        return self._commits.commit(attempt, request=request)
 
     def _turn(
-        self, calls: Sequence[Call], actor: str | None, base: Base | None = None
+        self,
+        calls: Sequence[Call],
+        actor: str | None,
+        base: Base | None = None,
+        key: str | None = None,
     ) -> Steps[Turn]:
-        def attempt(plan: Plan, journal: _Journal) -> _Outcome:
-            at = in_utc(self._clock())
+        decided = False
+
+        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
+            nonlocal decided
+            decided = True
             seen = self._hands.base(actor, journal) if base is None else base
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = self.toolbox.turn(plan, calls, at=at, base=seen)
+            turn = self.toolbox.turn(plan, calls, at=at, base=seen, actor=actor)
             named = [(reply.name, reply.events) for reply in turn.replies]
-            return _Outcome(turn, turn.plan, _entries(plan, named, at, actor))
+            return Outcome(turn, turn.plan, _entries(plan, named, at, actor))
 
-        turn: Turn = yield from self._commit(attempt, partial(self._hands.may_be_behind, actor))
-        # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal.
-        if not all(reply.is_error for reply in turn.replies):
+        calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
+        since = partial(self._hands.since, actor) if base is None else nothing
+        tools = [self.toolbox.toolset.find(call.name) for call in calls]
+        if all(tool is None or tool.read_only for tool in tools):
+            turn: Turn = yield from self._commits.look(attempt, since)
+        else:
+            request = None if key is None else request_of_turn(key, calls, actor)
+            turn = yield from self._commits.commit(attempt, since, request)
+        # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
+        # result that is given again has shown what it did then, and not the plan as it is.
+        if decided and not all(reply.is_error for reply in turn.replies):
             self._hands.saw(actor, turn.plan)
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:
-        # Nothing is appended; `_commit` sees to it that plan and journal are of one moment.
-        return self._commit(
-            lambda plan, journal: _Outcome(self._hands.base(actor, journal), plan),
-            partial(self._hands.may_be_behind, actor),
+        return self._commits.look(
+            lambda plan, journal, _: Outcome(self._hands.base(actor, journal), plan),
+            partial(self._hands.since, actor),
         )
 
-    def _call(self, name: str, arguments: object, actor: str | None) -> Steps[Reply]:
-        turn = yield from self._turn((Call(name, arguments),), actor)
+    def _look(self, known: int | None, own: Collection[int]) -> Steps[tuple[Plan, Base | None]]:
+        def attempt(plan: Plan, journal: Journal, _: datetime) -> Outcome:
+            if known is None:
+                return Outcome((plan, None), plan)
+            base = base_at(journal, known, own) if journal else Base(plan)
+            return Outcome((plan, base), plan)
+
+        # Also a revision that the store does not have yet, or no more, is looked up.
+        return self._commits.look(
+            attempt, lambda plan, _: None if known in {None, plan.revision} else ALL
+        )
+
+    def _begin(self, plans: Sequence[Plan]) -> Steps[bool]:
+        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
+            if plan.revision:
+                return Outcome(bool(journal) and journal[0].cause == _BEGUN, plan)
+            entries: list[Entry] = []
+            for each in plans:
+                done = self._put_back(plan, each, Entry(0, (), at, cause=_BEGUN, undoes=0))
+                plan, entries = done.plan, [*entries, *done.entries]
+            return Outcome(result=True, plan=plan, entries=tuple(entries))
+
+        return self._commits.commit(attempt, lambda plan, _: ALL if plan.revision else None)
+
+    def _call(
+        self, name: str, arguments: object, actor: str | None, key: str | None
+    ) -> Steps[Reply]:
+        turn = yield from self._turn((Call(name, arguments),), actor, key=key)
         return turn.replies[0]
 
     def _restore(self, earlier: Plan, actor: str | None) -> Steps[Decision]:
-        def attempt(plan: Plan, _: _Journal) -> _Outcome:
-            return self._put_back(plan, earlier, Entry(0, (), cause="restore", actor=actor))
+        def attempt(plan: Plan, _: Journal, at: datetime) -> Outcome:
+            return self._put_back(plan, earlier, Entry(0, (), at, actor, cause="restore"))
 
-        return self._commit(attempt)
+        return self._commits.commit(attempt)
 
     def _undo(self, actor: str | None) -> Steps[Decision]:
-        def attempt(plan: Plan, journal: _Journal) -> _Outcome:
+        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
             # From the journal: another planner, or this one after a restart, goes on undoing.
             undone = {entry.undoes for entry in journal}
             # The last entry that is no undo itself and has not been taken back.
@@ -218,23 +215,30 @@ class Transactions:
                 None,
             )
             if target is None:
-                return _Outcome(Rejected((Problem("nothing_to_undo"),)), plan)
+                return Outcome(Rejected((_nothing_to_undo(journal),)), plan)
             # Every later entry is an undo or was undone, so replaying the ones before is enough.
             earlier = (event for entry in journal[:target] for event in entry.events)
-            undo = Entry(0, (), cause="undo", actor=actor, undoes=journal[target].revision)
+            undo = Entry(0, (), at, actor, cause="undo", undoes=journal[target].revision)
             return self._put_back(plan, replay(Plan(), earlier), undo)
 
-        return self._commit(attempt, lambda _: True)
+        return self._commits.commit(attempt, lambda *_: ALL)
 
-    def _put_back(self, plan: Plan, earlier: Plan, blank: Entry) -> _Outcome:
-        at = in_utc(self._clock())
+    def _put_back(self, plan: Plan, earlier: Plan, blank: Entry) -> Outcome:
         # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
-        decision = decide(plan, RestorePlan(tuple(earlier), earlier.next_id), _ANYTHING_GOES, at=at)
+        command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
+        decision = decide(plan, command, _ANYTHING_GOES, at=blank.at)
         if isinstance(decision, Rejected):
-            return _Outcome(decision, plan)
+            return Outcome(decision, plan)
         after = decision.plan
-        entry = attrs.evolve(blank, revision=after.revision, events=decision.events, at=at)
-        return _Outcome(decision, after, (entry,))
+        entry = attrs.evolve(blank, revision=after.revision, events=decision.events)
+        return Outcome(decision, after, (entry,))
+
+
+def _nothing_to_undo(journal: Journal) -> Problem:
+    # A journal that was cut says so, and so does its undo.
+    if journal and is_beginning(journal[0]) and journal[0].cause == CUT:
+        return Problem("journal_cut", seen=str(journal[0].revision))
+    return Problem("nothing_to_undo")
 
 
 def _entries(

@@ -1,37 +1,62 @@
 """A plan as a Graphviz graph in the DOT language."""
 
-from todoplan.core.plan.model import Status
+from collections.abc import Iterator
+
 from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip
-from todoplan.render.outline import Line, arrows, lines
+from todoplan.render.outline import Line, arrows, lines, nesting
 
 __all__ = ["to_dot"]
 
 _WIDTH = 80
+# Each fit for a node and for a cluster: of the latter a filling is black unless it is named.
 _STYLES = {
-    Status.PENDING: "dashed",
-    Status.IN_PROGRESS: "bold",
-    Status.COMPLETED: "filled",
-    Status.CANCELLED: "dotted",
+    "pending": "style=dashed",
+    "in_progress": "style=bold",
+    "completed": "style=filled, fillcolor=lightgrey",
+    "cancelled": "style=dotted",
+    "failed": "style=solid, color=red",
+    "waiting": "style=dashed, color=orange",
 }
 # "&" too: Graphviz reads entities such as &quot; in labels.
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
+_INDENT = "  "
 
 
 def to_dot(plan: Plan) -> str:
     """
     Return a digraph: a node a task ("t7", its style the status), an arrow from each blocker.
 
-    Labels are cut at 80 columns.
+    A task that contains others is a cluster around them ("cluster_t7"); its node is a point that
+    cannot be seen, at which arrows begin and end. Labels are cut at 80 columns.
     """
     rows = lines(plan)
-    edges = (f"  {blocker} -> {blocked};" for blocker, blocked in arrows(rows))
-    head = ("digraph plan {", "  node [shape=box];")
-    return "\n".join((*head, *map(_node, rows), *edges, "}"))
+    clusters = {row.node for row, opens, _ in nesting(rows) if opens}
+    edges = (
+        f"  {blocker} -> {end}{_ends(blocker, end, clusters)};" for blocker, end in arrows(rows)
+    )
+    # Only a compound graph lets arrows end at the border of a cluster.
+    head = ("digraph plan {", *(["  compound=true;"] if clusters else []), "  node [shape=box];")
+    return "\n".join((*head, *_nodes(rows), *edges, "}"))
 
 
-def _node(row: Line) -> str:
-    return f"  {row.node} [label={_quoted(row.caption)}, style={_STYLES[row.status]}];"
+def _nodes(rows: tuple[Line, ...]) -> Iterator[str]:
+    for row, opens, ends in nesting(rows):
+        indent = _INDENT * (row.level + 1)
+        look = f"label={_quoted(row.caption)}, {_STYLES[row.kind]}"
+        if opens:
+            yield f"{indent}subgraph cluster_{row.node} {{"
+            yield f"{indent}  graph [{look}];"
+            yield f"{indent}  {row.node} [shape=point, style=invis];"
+        else:
+            yield f"{indent}{row.node} [{look}];"
+        yield from (f"{_INDENT * (row.level - number)}}}" for number in range(ends))
+
+
+def _ends(blocker: str, blocked: str, clusters: set[str]) -> str:
+    ends = (("ltail", blocker), ("lhead", blocked))
+    named = [f"{side}=cluster_{node}" for side, node in ends if node in clusters]
+    return f" [{', '.join(named)}]" if named else ""
 
 
 def _quoted(text: str) -> str:

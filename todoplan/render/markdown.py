@@ -11,6 +11,7 @@ __all__ = ["escaped", "to_markdown"]
 
 # A dot between two characters makes a link of "todo.md" on some sites; at a sentence's end none.
 _MARKUP = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<=\S)\.(?=\S)")
+_INDENT = "  "
 
 
 def escaped(text: str) -> str:
@@ -22,16 +23,19 @@ def escaped(text: str) -> str:
 
 def to_markdown(plan: Plan) -> str:
     """
-    Return the summary and a task list, one line a task; in the texts no character is markup.
+    Return the summary and a task list, one line a task and subtasks indented; in the texts no
+    character is markup.
 
     A site that turns @names and #numbers into links after it has read the Markdown still does so.
     """
     rows = [_row(line) for line in lines(plan)]
-    return "\n".join((summary(plan), "", *rows)) if rows else summary(plan)
+    return "\n".join((escaped(summary(plan)), "", *rows)) if rows else summary(plan)
 
 
 def _row(line: Line) -> str:
+    # A box knows two states: every other one is said in words.
     box = "[x]" if line.status is Status.COMPLETED else "[ ]"
-    apart = line.status in {Status.IN_PROGRESS, Status.CANCELLED}
-    notes = (line.words, *line.notes) if apart else line.notes
-    return f"- {box} " + escaped(f"{line.id} {line.text}{aside(notes)}")
+    plain = line.status in {Status.PENDING, Status.COMPLETED}
+    notes = line.notes if plain else (line.words, *line.notes)
+    told = escaped(f"{line.id} {line.text}{aside(notes)}")
+    return f"{_INDENT * line.level}- {box} {told}"

@@ -3,14 +3,15 @@
 import re
 from collections.abc import Iterator
 
-from todoplan.core.plan.lifecycle import TABLE, Action, Kind, Move
 from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.lifecycle import TABLE, Action, Kind, Move
 from todoplan.render.cleaning import clip
-from todoplan.render.outline import arrows, lines
+from todoplan.render.outline import Line, arrows, lines, nesting
 
 __all__ = ["lifecycle_diagram", "to_mermaid"]
 
 _WIDTH = 80
+_INDENT = "    "
 # Texts in diagrams have run as scripts before: CVE-2025-54880 and -54881 of Mermaid.
 # Everything but letters, digits and spaces becomes a numbered entity: quotes cannot be quoted.
 # Mermaid takes any line with "direction LR" for a statement, also where that stands in quotes.
@@ -20,12 +21,15 @@ _STYLES = (
     "    classDef in_progress stroke-width:3px",
     "    classDef completed opacity:0.6",
     "    classDef cancelled opacity:0.4,stroke-dasharray:1 3",
+    "    classDef failed stroke:red,stroke-width:2px",
+    "    classDef waiting stroke:orange,stroke-dasharray:4 3",
 )
 
 
 def to_mermaid(plan: Plan) -> str:
     """
-    Return a flowchart: a node a task ("t7", its class the status), an arrow from each blocker.
+    Return a flowchart: a node a task ("t7", its class the status, or "waiting"), an arrow from each
+    blocker. A task that contains others is a subgraph of that name around them.
 
     Labels are cut at 80 columns. Mermaid itself draws at most 500 arrows and 50,000 characters
     unless it is told otherwise.
@@ -33,9 +37,17 @@ def to_mermaid(plan: Plan) -> str:
     rows = lines(plan)
     if not rows:
         return 'flowchart TD\n    empty["no tasks"]'
-    nodes = (f'    {row.node}["{_label(row.caption)}"]:::{row.status}' for row in rows)
     edges = (f"    {blocker} --> {blocked}" for blocker, blocked in arrows(rows))
-    return "\n".join(("flowchart TD", *nodes, *edges, *_STYLES))
+    return "\n".join(("flowchart TD", *_nodes(rows), *edges, *_STYLES))
+
+
+def _nodes(rows: tuple[Line, ...]) -> Iterator[str]:
+    for row, opens, ends in nesting(rows):
+        indent, box = _INDENT * (row.level + 1), f'{row.node}["{_label(row.caption)}"]'
+        yield f"{indent}subgraph {box}" if opens else f"{indent}{box}:::{row.kind}"
+        yield from (f"{_INDENT * (row.level - number)}end" for number in range(ends))
+    # A subgraph takes no class where it is opened.
+    yield from (f"    class {row.node} {row.kind}" for row, opens, _ in nesting(rows) if opens)
 
 
 def _label(text: str) -> str:

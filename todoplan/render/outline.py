@@ -1,27 +1,43 @@
 """
 The plan as every printer shows it: one line a task, marks and counts worked out once.
 
-A line is for a person who looks at the whole plan: who, what, how far, and what it waits for. The
-fields of a task that no line shows stand in `LEFT_OUT`, so that a new one is left out on purpose.
+A line is for a person who looks at the whole plan: who, what, how far, below what, what it waits
+for, and who says that it is done. The fields of a task that no line shows stand in `LEFT_OUT`, so
+that a new one is left out on purpose.
+
+`details` has what is said in texts of others.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Status, Task
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import stuck
 from todoplan.render.cleaning import one_line
+from todoplan.render.details import details, quoted, verified
 
-__all__ = ["LEFT_OUT", "Line", "arrows", "aside", "lines", "summary"]
+__all__ = [
+    "DEEPEST",
+    "LEFT_OUT",
+    "Line",
+    "arrows",
+    "aside",
+    "lines",
+    "nesting",
+    "summary",
+]
 
 _MARKS = {
     Status.PENDING: "[ ]",
     Status.IN_PROGRESS: "[~]",
     Status.COMPLETED: "[x]",
     Status.CANCELLED: "[-]",
+    Status.FAILED: "[!]",
 }
+_VERIFIED = "[v]"
 LEFT_OUT = frozenset(
     {
         "description",
@@ -30,10 +46,14 @@ LEFT_OUT = frozenset(
         "blocks",  # the other side of `blocked_by`
         "estimate",
         "metadata",
+        "claims",
         *(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME),
     }
 )
 """The fields of a task that no line shows."""
+
+DEEPEST = 16
+"""What lies deeper is shown at this level: a line is not to be all indentation."""
 
 # A title may be nothing but what cleaning takes away.
 _NO_TEXT = "(no visible text)"
@@ -45,17 +65,25 @@ class Line:
     """
     One task, ready to be printed: its texts are cleaned and on one line, but not yet escaped.
 
-    `waits_for` holds the ids of the unresolved blockers, of an open task only; `blocked_by` those
-    of all blockers.
+    `level` is 0 at the top. `waits_for` holds the ids of the unresolved blockers, of an open task
+    only; `blocked_by` those of all blockers. `behind` is the id of the failed task for which it can
+    never start. `details` are what is said of it in texts of others: its wait, claim, answer, check
+    and evidence. `verified` is `False` where it is only claimed that it is done, `None` where
+    nobody was to look.
     """
 
     id: str
     mark: str
     text: str
     status: Status
+    level: int
     owner: str | None
     waits_for: tuple[str, ...]
     blocked_by: tuple[str, ...]
+    behind: str | None
+    is_waiting: bool
+    verified: bool | None
+    details: tuple[str, ...]
 
     @property
     def node(self) -> str:
@@ -72,12 +100,27 @@ class Line:
         return f"{self.id} {self.text}"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def kind(self) -> str:
         """
-        What is said behind the text: the owner, and what an open task waits for.
+        The status, or "waiting": by what diagrams and pages tell tasks apart.
+        """
+        return "waiting" if self.is_waiting else self.status
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """
+        What the plan itself says of the task: the owner, and why it is not ready.
         """
         waits = f"waits for {', '.join(self.waits_for)}" if self.waits_for else ""
-        return tuple(note for note in (self.owner, waits) if note)
+        never = f"can never start: {self.behind} failed" if self.behind else ""
+        return tuple(note for note in (self.owner, waits, never) if note)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """
+        All that is said behind the text, the facts first.
+        """
+        return self.facts + self.details
 
     @property
     def words(self) -> str:
@@ -89,23 +132,35 @@ class Line:
 
 def lines(plan: Plan) -> tuple[Line, ...]:
     """
-    Return one line for each task, in the plan's order.
+    Return one line for each task, in the plan's order: what a task contains follows right behind.
     """
-    return tuple(_line(plan, task) for task in plan)
+    behind = stuck(plan)
+    levels: dict[str | None, int] = {None: -1}
+    rows = []
+    for task in plan:
+        levels[task.id] = min(levels.get(task.parent, -1) + 1, DEEPEST)
+        rows.append(_line(plan, task, levels[task.id], next(iter(behind.get(task.id, ())), None)))
+    return tuple(rows)
 
 
-def _line(plan: Plan, task: Task) -> Line:
+def _line(plan: Plan, task: Task, level: int, behind: str | None) -> Line:
     # Law 7: resolved blockers are left out of the view alone. Eino's lists go on showing them.
     blockers = [blocker for blocker in map(plan.get, task.blocked_by) if blocker]
-    unresolved = () if task.status.resolved else (b for b in blockers if not b.status.resolved)
+    unresolved = () if task.status.closed else (b for b in blockers if not b.status.resolved)
+    is_verified = verified(task)
     return Line(
         id=one_line(task.id),
-        mark=_MARKS[task.status],
+        mark=_VERIFIED if is_verified else _MARKS[task.status],
         text=one_line(task.subject) or _NO_TEXT,
         status=task.status,
+        level=level,
         owner=one_line(task.owner or "") or None,
         waits_for=tuple(one_line(blocker.id) for blocker in unresolved),
         blocked_by=tuple(one_line(blocker.id) for blocker in blockers),
+        behind=behind and one_line(behind),
+        is_waiting=task.waiting is not None,
+        verified=is_verified,
+        details=tuple(details(task)),
     )
 
 
@@ -121,6 +176,16 @@ def arrows(rows: Iterable[Line]) -> Iterator[tuple[str, str]]:
     return ((_node(blocker), row.node) for row in rows for blocker in row.blocked_by)
 
 
+def nesting(rows: Sequence[Line]) -> Iterator[tuple[Line, bool, int]]:
+    """
+    Yield each line, whether it contains the next one, and how many tasks end with it that contain
+    it: for whoever draws boxes around subtasks.
+    """
+    for place, row in enumerate(rows):
+        level = rows[place + 1].level if place + 1 < len(rows) else 0
+        yield row, level > row.level, max(row.level - level, 0)
+
+
 def aside(notes: tuple[str, ...]) -> str:
     """
     Return the notes in brackets, with a space before them; no notes, no brackets.
@@ -130,14 +195,23 @@ def aside(notes: tuple[str, ...]) -> str:
 
 def summary(plan: Plan) -> str:
     """
-    Return how far the plan is: "3/7 completed, 1 in progress, 1 cancelled".
+    Return how far the plan is: "3/7 completed, 1 in progress, 1 waiting, 1 failed", and what of it
+    was approved.
     """
     counts = plan.counts
     if not counts.total:
         return "no tasks"
-    parts = [f"{counts.completed}/{counts.total} completed"]
-    if counts.in_progress:
-        parts.append(f"{counts.in_progress} in progress")
-    if counts.cancelled:
-        parts.append(f"{counts.cancelled} cancelled")
-    return ", ".join(parts)
+    others = {
+        "in progress": counts.in_progress,
+        "waiting": sum(1 for _ in plan.waiting()),
+        "failed": counts.failed,
+        "cancelled": counts.cancelled,
+    }
+    told = [f"{count} {word}" for word, count in others.items() if count]
+    return ", ".join([f"{counts.completed}/{counts.total} completed", *told, *_approved(plan)])
+
+
+def _approved(plan: Plan) -> Iterator[str]:
+    if plan.approved is not None:
+        by = "" if plan.approved.by is None else f" by {quoted(plan.approved.by)}"
+        yield f"approved{by} at revision {plan.approved.revision}"

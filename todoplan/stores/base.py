@@ -1,4 +1,8 @@
-"""What a store of plans is. Every store keeps a journal, and appends only to what was read."""
+"""
+What a store of plans is. Every store keeps a journal, and appends only to what was read.
+
+Three methods make a `Store`. One that is a database can offer more, see `hold`.
+"""
 
 from collections.abc import Awaitable, Sequence
 from typing import Protocol

@@ -27,11 +27,11 @@ from todoplan.codec import VERSION, entry_from_data
 from todoplan.codec.journals import entry_to_line
 from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
 from todoplan.codec.versions import check_head
-from todoplan.core.events.apply import replay
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, StoreError
 from todoplan.stores.base import checked_id
+from todoplan.stores.journals import plan_after
 from todoplan.stores.locked_file import held, open_plain, remove_stale, sync_folder, write_anew
 
 __all__ = ["FORMAT", "FileStore"]
@@ -195,7 +195,8 @@ class FileStore:
             msg = (
                 f"{self.path} cannot take this: the journal of the plan {plan_id!r} would have "
                 f"{plans[plan_id].size} bytes, and one plan may have {SHARE}, so that there "
-                "is room for others; go on in a new plan, or with a store that is a database"
+                "is room for others; go on in a new plan, or with a SqliteStore: "
+                "`todoplan store copy` moves plans there"
             )
             raise StoreError(msg, file=str(self.path), problem="too_large", plan_id=plan_id)
         document = _document(plans)
@@ -207,7 +208,7 @@ class FileStore:
             msg = (
                 f"{self.path} has {len(document) // _MEBIBYTE} MiB, all of which every append "
                 f"writes, and may have {LIMIT // _MEBIBYTE}; keep other plans in another file, or "
-                "take a store that is a database"
+                "take a SqliteStore: `todoplan store copy` moves plans there"
             )
             warnings.warn(msg, stacklevel=3)
         return document
@@ -276,7 +277,7 @@ def _journal(plan_id: str, found: list[Any], version: int) -> _Kept:
     entries, plan = [], Plan()
     for place, data in enumerate(found):
         entry = _entry(data, version, f"plans.{plan_id}[{place}]")
-        plan = replay(plan, entry.events)
+        plan = plan_after(plan, entry)
         # Replay knows no rule: that an entry is missing, or stands twice, shows only here.
         if plan.revision != entry.revision:
             path = f"plans.{plan_id}[{place}].revision"

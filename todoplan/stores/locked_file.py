@@ -24,14 +24,28 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from random import uniform
 from secrets import token_hex
 
 from todoplan.errors import StoreError
 
-__all__ = ["PRIVATE", "held", "open_plain", "remove_stale", "sync_folder", "write_anew"]
+__all__ = [
+    "PRIVATE",
+    "busy",
+    "held",
+    "is_at",
+    "lock_file_held",
+    "no_locks",
+    "open_lock_file",
+    "open_plain",
+    "paused",
+    "remove_stale",
+    "sync_folder",
+    "unlocked",
+    "write_anew",
+]
 
 PRIVATE = 0o600
 # Without O_NONBLOCK, to open a named pipe would wait for its other end.
@@ -59,17 +73,32 @@ def held(path: Path, patience: float) -> Iterator[None]:
         StoreError: somebody else holds one for longer than that, or there are no locks here.
         OSError: there is no such folder, or no permission.
     """
-    lock = path.with_name(f"{path.name}.lock")
     end = time.monotonic() + patience
     with ExitStack() as locks:
         # Always in this order, so that no two writers wait for each other.
-        locks.enter_context(_locked(lock, lambda: _lock_file(path, lock), end, patience))
+        locks.enter_context(lock_file_held(path, patience))
         with suppress(FileNotFoundError):
             locks.enter_context(_locked(path, lambda: open_plain(path), end, patience))
         yield
 
 
-def _lock_file(path: Path, lock: Path) -> int:
+def lock_file_held(path: Path, patience: float) -> AbstractContextManager[None]:
+    """
+    Hold the lock on `<file>.lock` alone: the file itself is not opened.
+
+    Raises:
+        StoreError: as of `held`.
+        OSError: there is no such folder, or no permission, or the file system has no locks.
+    """
+    lock = path.with_name(f"{path.name}.lock")
+    return _locked(lock, lambda: open_lock_file(path), time.monotonic() + patience, patience)
+
+
+def open_lock_file(path: Path) -> int:
+    """
+    Return a descriptor of a file's lock, which is made if there is none.
+    """
+    lock = path.with_name(f"{path.name}.lock")
     flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW
     with suppress(FileExistsError), ExitStack() as unless_kept:
         descriptor = os.open(lock, flags | os.O_EXCL, PRIVATE)
@@ -86,10 +115,9 @@ def _lock_file(path: Path, lock: Path) -> int:
 @contextmanager
 def _locked(path: Path, opened: Callable[[], int], end: float, patience: float) -> Iterator[None]:
     try:
-        from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock  # noqa: PLC0415 - not on every system
+        from fcntl import LOCK_EX, LOCK_NB, flock  # noqa: PLC0415 - not on every system
     except ImportError:
-        msg = f"{path} cannot be locked: a FileStore needs a POSIX system; take another store"
-        raise StoreError(msg, file=str(path), problem="no_locks") from None
+        raise no_locks(path) from None
     began = time.monotonic()
     while True:
         # Closed at the end, whatever comes: a file system out of locks raises what no retry mends.
@@ -101,20 +129,45 @@ def _locked(path: Path, opened: Callable[[], int], end: float, patience: float) 
             except BlockingIOError:
                 pass
             else:
-                letting_go.callback(flock, descriptor, LOCK_UN)
-                if not _is_at(path, descriptor):
+                letting_go.callback(unlocked, descriptor, os.getpid())
+                if not is_at(path, descriptor):
                     continue
                 yield
                 return
-        now = time.monotonic()
-        if now >= end:
-            raise _busy(path, patience)
-        # Shorter, not longer: with SQLite's growing pauses one of 32 writers waited 3.6 s.
-        pause = max(_QUICKEST, _SLOWEST - (now - began) / 100)
-        time.sleep(min(uniform(0.5, 1.5) * pause, end - now))  # noqa: S311 - no secret
+        if not paused(began, end):
+            raise busy(path, patience)
 
 
-def _is_at(path: Path, descriptor: int) -> bool:
+def unlocked(descriptor: int, process: int) -> None:
+    """
+    Let go of the lock of a descriptor that this process has opened.
+    """
+    from fcntl import LOCK_UN, flock  # noqa: PLC0415 - as above
+
+    # A child that was forked meanwhile has a copy of the lock, and would let go of its parent's.
+    if process == os.getpid():
+        flock(descriptor, LOCK_UN)
+
+
+def paused(began: float, end: float) -> bool:
+    """
+    Wait a little for what somebody else holds; return False, at once, if the time is up.
+
+    `began` is when the waiting did, by `time.monotonic`, and `end` when it ends.
+    """
+    now = time.monotonic()
+    if now >= end:
+        return False
+    # Shorter, not longer: with SQLite's growing pauses one of 32 writers waited 3.6 s.
+    pause = max(_QUICKEST, _SLOWEST - (now - began) / 100)
+    time.sleep(min(uniform(0.5, 1.5) * pause, end - now))  # noqa: S311 - no secret
+    return True
+
+
+def is_at(path: Path, descriptor: int) -> bool:
+    """
+    Say whether what was opened still stands at its path.
+    """
     mine = os.fstat(descriptor)
     with suppress(FileNotFoundError):
         found = os.lstat(path)
@@ -122,7 +175,21 @@ def _is_at(path: Path, descriptor: int) -> bool:
     return False
 
 
-def _busy(path: Path, patience: float) -> StoreError:
+def no_locks(path: Path) -> StoreError:
+    """
+    Return what to raise for a file on a system that cannot lock it.
+    """
+    msg = (
+        f"{path} cannot be locked: a FileStore needs a POSIX system; take a SqliteStore, which "
+        "todoplan.stores has as well"
+    )
+    return StoreError(msg, file=str(path), problem="no_locks")
+
+
+def busy(path: Path, patience: float) -> StoreError:
+    """
+    Return what to raise for a file that somebody else has held for too long.
+    """
     msg = (
         f"{path} is busy: somebody else has held its lock for {patience:g} seconds, nothing was "
         "written; try again, end the process that holds it, or give the store more patience="

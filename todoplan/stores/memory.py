@@ -1,53 +1,217 @@
 """Plans in this process's memory."""
 
-from collections.abc import Sequence
-from threading import Lock
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from threading import Condition
 
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
+from todoplan.stores.hold import Key, Receipt, checked_receipt, gone_back, not_held, overtaken
+from todoplan.stores.turn import Turn
 
-__all__ = ["MemoryStore"]
+__all__ = ["MemoryHeld", "MemoryStore"]
 
 _NOTHING = (Plan(), 0)
+_PATIENCE = 10.0  # seconds: nobody holds a plan for so long who does not wait for something else
+# By the name of a key: the payload, what became of it, and the length of the journal after that.
+_Signed = dict[str, tuple[str, Receipt, int]]
 
 
 class MemoryStore:
     """
-    A `Store` that lives as long as the object. Safe to share between threads.
+    A `HoldingStore` that lives as long as the object. Safe to share between threads.
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._turn = Turn("the store in memory")
         # How long a journal is stands beside its plan: an append that is interrupted between the
         # two (Ctrl-C, or entries that raise while they are taken) is as if it had not been.
         self._plans: dict[str, tuple[Plan, int]] = {}
         self._journals: dict[str, list[Entry]] = {}
+        self._receipts: dict[str, _Signed] = {}
+        self._changed = Condition()
 
     def load(self, plan_id: str) -> Plan:
         """
         Return the plan as of its last entry.
         """
-        # No lock: this is one look-up in a dict, and a plan never changes.
+        # Nobody waits here who only reads: this is one look-up in a dict, and a plan never changes.
         return self._plans.get(plan_id, _NOTHING)[0]
+
+    def plan_ids(self) -> tuple[str, ...]:
+        """
+        Return the ids of the plans that were written, in the order in which they came.
+        """
+        return tuple(self._plans)
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
         Return the plan's journal, oldest first.
         """
-        with self._lock:
-            length = self._plans.get(plan_id, _NOTHING)[1]
-            return tuple(self._journals.get(plan_id, ())[:length])
+        # The length first: what is appended meanwhile stands behind it.
+        length = self._plans.get(plan_id, _NOTHING)[1]
+        return tuple(self._journals.get(plan_id, ())[:length])
+
+    def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
+        """
+        Return the entries behind a revision, oldest first.
+
+        Raises:
+            StoreError: the plan is not that far ("rolled_back").
+        """
+        plan, length = self._plans.get(plan_id, _NOTHING)
+        if revision > plan.revision:
+            raise gone_back(plan_id, revision, plan.revision)
+        # From its end: most who ask know nearly all of it.
+        journal, first = self._journals.get(plan_id, []), length
+        while first and journal[first - 1].revision > revision:
+            first -= 1
+        return tuple(journal[first:length])
+
+    def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:
+        """
+        Wait until the plan is at another revision, no longer than so many seconds, and say whether
+        it is.
+        """
+        with self._changed:
+            return self._changed.wait_for(lambda: self.load(plan_id).revision != revision, timeout)
 
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """
         Add entries if the plan is at revision `expected`, and say whether that was so.
         """
-        with self._lock:
-            known, length = self._plans.get(plan_id, _NOTHING)
-            if known.revision != expected:
+        with self._turn.taken(_PATIENCE):
+            if self.load(plan_id).revision != expected:
                 return False
-            journal = self._journals.setdefault(plan_id, [])
-            # From `length` on: this cuts off what an interrupted append has left behind.
-            journal[length:] = entries
-            self._plans[plan_id] = plan, len(journal)
+            self._add(plan_id, entries, plan)
             return True
+
+    @contextmanager
+    def hold(self, plan_id: str) -> Iterator["MemoryHeld"]:
+        """
+        Hold a plan for the length of a `with`, and all others with it.
+
+        Raises:
+            StoreError: another thread holds one for 10 seconds ("busy"), or this one ("nested").
+        """
+        with self._turn.taken(_PATIENCE):
+            kept = self._plans.get(plan_id, _NOTHING)
+            held = MemoryHeld(self, plan_id, kept, self._receipts.get(plan_id, {}))
+            try:
+                yield held
+                if held.added or held.signed:
+                    # The entries last: it is they that make all of it count.
+                    self._receipts.setdefault(plan_id, {}).update(held.signed)
+                    self._add(plan_id, held.added, held.plan)
+            finally:
+                held.is_over = True
+
+    def has_kept(self, plan_id: str, receipt: Receipt, length: int) -> bool:
+        """
+        Say whether the entries of a receipt are where they were to be: the hold that signed it may
+        have been interrupted before it came to them.
+        """
+        first = length - len(receipt.entries)
+        return self.entries(plan_id)[first:length] == receipt.entries
+
+    def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
+        journal = self._journals.setdefault(plan_id, [])
+        length = self._plans.get(plan_id, _NOTHING)[1]
+        # From `length` on: this cuts off what an interrupted append has left behind.
+        journal[length:] = entries
+        self._plans[plan_id] = plan, len(journal)
+        with self._changed:
+            self._changed.notify_all()
+
+
+class MemoryHeld:
+    """
+    A held plan: see `todoplan.stores.hold.Held`. What it was given is kept when it is let go of.
+    """
+
+    def __init__(
+        self, store: MemoryStore, plan_id: str, kept: tuple[Plan, int], receipts: _Signed
+    ) -> None:
+        self._store = store
+        self._plan_id = plan_id
+        self._receipts = receipts
+        self.plan, self._length = kept
+        self.added: tuple[Entry, ...] = ()
+        self.signed: _Signed = {}
+        self.is_over = False
+
+    @property
+    def revision(self) -> int:
+        """
+        The plan's, what was appended here included.
+        """
+        return self.plan.revision
+
+    def now(self) -> datetime:
+        """
+        Return the time of this machine.
+        """
+        return datetime.now(UTC)
+
+    def entries_since(self, revision: int) -> tuple[Entry, ...]:
+        """
+        Return the entries behind a revision.
+
+        Raises:
+            StoreError: the plan is not that far ("rolled_back").
+        """
+        self._check()
+        if revision > self.revision:
+            raise gone_back(self._plan_id, revision, self.revision)
+        kept = self._store.load(self._plan_id).revision
+        before = self._store.entries_since(self._plan_id, min(revision, kept))
+        return before + tuple(entry for entry in self.added if entry.revision > revision)
+
+    def receipt(self, key: Key) -> Receipt | None:
+        """
+        Return what was appended under this key.
+
+        Raises:
+            StoreError: with another payload ("key_reused").
+        """
+        self._check()
+        found = self.signed.get(key.name) or self._receipts.get(key.name)
+        if found is None:
+            return None
+        payload, receipt, length = found
+        if key.name not in self.signed and not self._store.has_kept(self._plan_id, receipt, length):
+            return None
+        return checked_receipt(self._plan_id, key, payload, receipt)
+
+    def append(
+        self,
+        expected: int,
+        entries: Sequence[Entry],
+        plan: Plan,
+        *,
+        key: Key | None = None,
+        answer: str = "",
+    ) -> tuple[Entry, ...]:
+        """
+        Add entries, or return those that came under the key before.
+
+        Raises:
+            StoreError: the plan is at another revision ("overtaken"); the key was used with another
+                payload ("key_reused").
+        """
+        self._check()
+        if key is not None and (found := self.receipt(key)):
+            return found.entries
+        if expected != self.revision:
+            raise overtaken(self._plan_id, expected, self.revision)
+        added = tuple(entries)
+        self.added, self.plan = self.added + added, plan
+        if key is not None:
+            length = self._length + len(self.added)
+            self.signed[key.name] = key.payload, Receipt(added, answer), length
+        return added
+
+    def _check(self) -> None:
+        if self.is_over:
+            raise not_held(self._plan_id)

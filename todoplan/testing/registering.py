@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from todoplan.core import commands
 from todoplan.core.events import types as events
-from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.model import Approval, Evidence, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.limits import Limits
 from todoplan.core.rules.policy import Policy
@@ -23,16 +23,23 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _FUNCTIONS: dict[type, str] = {
-    Plan: "values.plans",
+    Plan: "shapes.plans",
     Task: "values.tasks",
     Todo: "values.todos",
+    Waiting: "values.waits",
+    Evidence: "values.evidence",
+    Approval: "values.approvals",
     Policy: "values.policies",
     Limits: "values.limits",
     commands.CreateTask: "command.creations",
     commands.CreateTasks: "command.lists",
     commands.UpdateTask: "command.updates",
     commands.WriteTodos: "command.writes",
+    commands.MoveTask: "command.places",
     commands.DeleteTask: "command.deletions",
+    commands.AnswerTask: "command.answers",
+    commands.RecordEvidence: "command.findings",
+    commands.ApprovePlan: "command.agreements",
     commands.RestorePlan: "command.restores",
     commands.Batch: "command.batches",
 }

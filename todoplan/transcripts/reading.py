@@ -23,7 +23,9 @@ from todoplan.transcripts.readers import (
     opencode,
     openhands,
     own,
+    vscode,
 )
+from todoplan.transcripts.readers.frameworks import adk, ag_ui, openai_agents, otlp, pydantic_ai
 from todoplan.transcripts.readers.shared.base import DialectReader
 from todoplan.transcripts.tools import is_planning_tool
 
@@ -39,6 +41,12 @@ DIALECTS: Mapping[str, DialectReader] = {
         copilot.READER,
         entire.READER,
         openhands.READER,
+        vscode.READER,
+        adk.READER,
+        pydantic_ai.READER,
+        ag_ui.READER,
+        openai_agents.READER,
+        otlp.READER,
         claude_code.READER,
         opencode.READER,
         gemini.READER,

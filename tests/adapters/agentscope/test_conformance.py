@@ -1,6 +1,10 @@
 """AgentScope's agent, with its state saved and loaded, passes the conformance suite."""
 
-from support.conformance_agentscope import AgentScope
+from tempfile import mkdtemp
+
+import pytest
+from hypothesis import settings
+from support.conformance_agentscope import AgentScope, Stored
 
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
@@ -10,3 +14,14 @@ class TestAgentScope(AdapterSuite):
 
     def host(self, setup):
         return AgentScope(setup)
+
+
+class TestAgentScopeStored(TestAgentScope):
+    drawing = settings(max_examples=3, deadline=None)
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path):
+        self.folder = tmp_path
+
+    def host(self, setup):
+        return Stored(setup, mkdtemp(dir=self.folder))

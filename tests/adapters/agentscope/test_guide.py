@@ -3,6 +3,7 @@
 import asyncio
 import doctest
 
+from agentscope.agent import Agent
 from support.agentscope_agent import ScriptedModel, use
 from support.docs import defined, fenced, page
 
@@ -27,9 +28,10 @@ def test_the_agent_prints_what_is_shown(capsys):
     assert capsys.readouterr().out == fenced("agentscope", "output: agentscope", "text")
 
 
-def test_the_examples_are_true():
+def test_the_examples_are_true(tmp_path):
     """What the prompt shows is what comes."""
-    names = defined("agentscope", "agentscope edit")
+    given = {"Agent": Agent, "model": ScriptedModel(), "folder": tmp_path}
+    names = defined("agentscope", "agentscope edit", **given)
     examples = doctest.DocTestParser().get_doctest(SECTION.replace("```", ""), names, "s", None, 0)
-    assert len(examples.examples) == 8
+    assert len(examples.examples) == 16
     assert doctest.DocTestRunner().run(examples).failed == 0

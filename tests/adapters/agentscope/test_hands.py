@@ -20,6 +20,7 @@ from todoplan.adapters.agentscope import (
     plan_of_state,
     repair,
     seed_plan,
+    undo_plan,
 )
 from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
 from todoplan.core.decide.assembly import plan_of
@@ -34,6 +35,7 @@ from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import CodecError, PlanError, TodoplanError
+from todoplan.stores.memory import MemoryStore
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 TWO = plan_of([Task("1", "a"), Task("2", "b")])
@@ -207,3 +209,33 @@ def test_a_list_is_kept_if_what_is_seeded_is_no_plan():
     with pytest.raises(PlanError):
         seed_plan(desk.state, ["b"])
     assert [task.subject for task in desk.tasks] == ["a"]
+
+
+def test_the_last_change_is_taken_back_whoever_made_it():
+    """Also after the state was saved; not over what others did to the list, which is no entry."""
+    agent = agent_of(use("TaskCreate", subject="a"), "ok", **attach(settings=QUIET))
+    reply(agent)
+    edit_plan(agent, CreateTask("b"), actor="ann")
+    state = AgentState.model_validate_json(agent.state.model_dump_json())
+    assert isinstance(undo_plan(state, actor="bo"), Accepted)
+    assert [task.subject for task in plan_of_state(state)] == ["a"]
+    last = history_of(state)[-1]
+    assert (last.cause, last.actor, last.undoes) == ("undo", "bo", 2)
+    undo_plan(state)
+    assert [*plan_of_state(state)] == state.tasks_context.tasks == []
+    assert isinstance(undo_plan(state), Rejected)
+    agent.state.tasks_context.tasks.append(theirs("theirs"))
+    with pytest.raises(PlanError, match="with store="):
+        undo_plan(agent)
+    assert len(agent.state.tasks_context.tasks) == 3
+
+
+def test_a_store_takes_the_last_change_back():
+    """From its whole journal; the list follows."""
+    store = MemoryStore()
+    agent = agent_of("ok", **attach(store=store, plan_id="1"))
+    for name in "ab":
+        edit_plan(agent, CreateTask(name))
+    assert isinstance(undo_plan(agent, actor="bo"), Accepted)
+    assert [task.subject for task in agent.state.tasks_context.tasks] == ["a"]
+    assert store.entries("1")[-1].actor == "bo"

@@ -1,6 +1,6 @@
 """Plain function calling passes the conformance suite, in every provider's shapes."""
 
-from support.conformance_functions import CHAT, GEMINI, MESSAGES, RESPONSES, Functions
+from support.conformance_functions import CHAT, GEMINI, MESSAGES, RESPONSES, Functions, Runs
 
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
@@ -34,3 +34,10 @@ class TestGemini(AdapterSuite):
 
     def host(self, setup):
         return Functions(GEMINI, setup)
+
+
+class TestRun(AdapterSuite):
+    capabilities = TEXT_ONLY
+
+    def host(self, setup):
+        return Runs(setup)

@@ -21,7 +21,15 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TOOLSETS = {"todos": TODOS, "tasks": tasks(), "snake": tasks("snake"), "lean": LEAN}
 TASKS = Toolbox(tasks())
 EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
-FUNCTIONS = ["answer", "calls_in", "make_tools", "read_messages", "results_of", "with_reminder"]
+FUNCTIONS = [
+    "answer",
+    "calls_in",
+    "make_tools",
+    "read_messages",
+    "results_of",
+    "start_run",
+    "with_reminder",
+]
 
 
 def write(*contents):

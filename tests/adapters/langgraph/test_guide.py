@@ -29,13 +29,13 @@ def expressions(block):
         yield statement.replace("\n... ", "\n"), shown.strip()
 
 
-def test_the_sections_run_from_top_to_bottom(capsys):
+def test_the_sections_run_from_top_to_bottom(capsys, tmp_path):
     """
     One after the other, each with a scripted model of its own.
     """
-    names = {"model": model()}
+    names = {"model": model(), "folder": tmp_path}
     for block in BLOCKS:
-        if "StateGraph" in block:
+        if "StateGraph" in block or "store = " in block:
             names["model"] = model()
         if ">>> " not in block:
             exec(block, names)  # noqa: S102 - our own text

@@ -28,7 +28,7 @@ from todoplan.adapters.langgraph import (
     seed_plan,
     todos_of,
 )
-from todoplan.codec.recent import RECENT
+from todoplan.codec.states import RECENT
 from todoplan.core.decide.decide import Accepted, Rejected, decide
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.model import Task
@@ -269,6 +269,28 @@ def test_branches_of_one_step_stand_in_the_journal_as_they_were_carried_out():
     assert [(task.id, task.blocked_by) for task in folded][-1] == ("5", ("4",))
     left = merge_plans(base, one["todoplan"])
     assert len(history_of({"todoplan": merge_plans(base, left)})) == 2
+
+
+def test_subtasks_of_branches_stand_in_the_journal_below_what_contains_them():
+    """
+    Where a task got another id, so did what lies below it, created there or moved.
+    """
+    base = merge_plans({}, plan_update(TWO)["todoplan"])
+    tree = commands.Batch(
+        (
+            commands.CreateTasks((commands.CreateTask("d"), commands.CreateTask("e", parent="#0"))),
+            commands.UpdateTask("2", parent="3"),
+        )
+    )
+    _, one = command_update({"todoplan": base}, commands.CreateTask("c"))
+    _, two = command_update({"todoplan": base}, tree)
+    merged = merge_plans(merge_plans(base, one["todoplan"]), two["todoplan"])
+    plan, history = plan_of_state({"todoplan": merged}), history_of({"todoplan": merged})
+    folded = replay(Plan(), [event for entry in history for event in entry.events])
+    assert [(task.id, task.parent) for task in plan] == [
+        *(("1", None), ("3", None), ("4", None), ("5", "4"), ("2", "4"))
+    ]
+    assert [(task.id, task.parent) for task in folded] == [(task.id, task.parent) for task in plan]
 
 
 def test_an_agent_within_a_graph_does_not_change_its_callers_plan():

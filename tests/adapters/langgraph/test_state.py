@@ -18,7 +18,7 @@ from todoplan.adapters.langgraph import (
     plan_update,
     todos_of,
 )
-from todoplan.adapters.langgraph.tools import answered_calls, messages_in
+from todoplan.adapters.langgraph.answering import answered_calls, messages_in
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks

@@ -19,6 +19,7 @@ from todoplan.adapters.openai_agents import (
     make_tools,
     plan_of_state,
     seed_plan,
+    undo_plan,
 )
 from todoplan.core.decide.decide import Accepted, Rejected
 from todoplan.core.events.apply import replay
@@ -145,3 +146,27 @@ def test_a_damaged_journal_is_an_error(damaged):
     """
     with pytest.raises(CodecError):
         Planning(saved={**Planning().to_data(), "journal": damaged})
+
+
+def test_the_last_change_is_taken_back_whoever_made_it():
+    """
+    In a store, and in memory, up to what was there when it was loaded.
+    """
+
+    async def undoing(planning):
+        await edit_plan(planning, commands.CreateTask("a"), actor="ann")
+        planning = planning if planning.to_data().get("plan") is None else loaded(planning)
+        await edit_plan(planning, commands.CreateTask("b"), actor="ann")
+        done = [await undo_plan(planning, actor="bo") for _ in range(2)]
+        return done, await planning.plan()
+
+    def loaded(planning):
+        return Planning(TASKS, saved=json.loads(json.dumps(planning.to_data())))
+
+    kept = Planning(TASKS, store=MemoryStore(), plan_id="1")
+    (first, second), plan = asyncio.run(undoing(kept))
+    assert (isinstance(first, Accepted), isinstance(second, Accepted)) == (True, True)
+    assert [*plan] == []
+    (first, second), plan = asyncio.run(undoing(Planning(TASKS)))
+    assert (isinstance(first, Accepted), isinstance(second, Rejected)) == (True, True)
+    assert [task.subject for task in plan] == ["a"]

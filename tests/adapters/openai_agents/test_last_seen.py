@@ -17,6 +17,7 @@ from todoplan.dialogue.guidance.reminders import TAG
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import CodecError
+from todoplan.planner import Planner
 from todoplan.stores.memory import MemoryStore
 
 SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
@@ -178,3 +179,21 @@ def test_with_a_store_the_reminder_names_who_did_what():
     assert "#1 Dig updated by bo, #2 Tell Ann created by ann" in tails(model)[0]
     model, _ = go(planning, "Ok.")
     assert TAG not in tails(model)[0]
+
+
+def test_another_agent_on_the_plan_of_a_store_is_another_hand():
+    """
+    Its calls have no name either, as the model's own have none: what it did after this session's
+    model has looked is not undone, also by another process that goes on with the session.
+    """
+    store = MemoryStore()
+    planning = begun(store=store, plan_id="1")
+    other = Planner(store, "1", toolbox=Toolbox(TODOS))
+    listed = [{"content": name, "status": "pending"} for name in ("Dig", "Lay")]
+    other.call("write_todos", {"todos": listed})
+    saved = json.loads(json.dumps(planning.to_data()))
+    kept = {"store": store, "plan_id": "1", "saved": saved}
+    planning = Planning(Toolbox(TODOS), settings=SILENT, **kept)
+    _, result = go(planning, write(DIG, call_id="v"), "Ok.")
+    assert "#2 Lay created" in outputs(result)["v"]
+    assert subjects(planning) == ["Dig", "Lay"]

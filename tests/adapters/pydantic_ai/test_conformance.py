@@ -9,6 +9,8 @@ from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
 
 class TestPydanticAI(AdapterSuite):
+    capabilities = ALL - {Capability.LIVE_EDITS}
+
     def host(self, setup):
         return PydanticAI(setup)
 
@@ -25,7 +27,8 @@ class TestPydanticAIStored(AdapterSuite):
 
 
 class TestPydanticAIStreamed(AdapterSuite):
-    capabilities = ALL - {Capability.FURTHER_TURNS}  # what was streamed has been seen: it is kept
+    # What was streamed has been seen, and is kept.
+    capabilities = ALL - {Capability.LIVE_EDITS, Capability.FURTHER_TURNS}
 
     def host(self, setup):
         return Streamed(setup)

@@ -2,7 +2,8 @@
 
 import pytest
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelRequest
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
+from pydantic_ai.models.function import FunctionModel
 from support.policies import strict_for
 from support.pydantic_ai_agent import Script, planner, run, saved, use
 
@@ -14,6 +15,7 @@ from todoplan.adapters.pydantic_ai import (
     make_tools,
     plan_of_state,
     seed_plan,
+    undo_plan,
 )
 from todoplan.adapters.pydantic_ai.history import KEY
 from todoplan.core.decide.decide import Accepted, Rejected
@@ -117,3 +119,58 @@ def test_a_developers_mistake_is_an_error_at_once(wrong):
     """
     with pytest.raises(TodoplanError, match="was given; give"):
         wrong()
+
+
+def test_an_edit_while_a_run_goes_on_is_refused_and_taken_afterwards():
+    """
+    The run's messages are its own, and whoever goes on with them would go on without the edit (law
+    16). Another conversation may be edited meanwhile, and a run that failed is over.
+    """
+    planning, refused = Planning(settings=QUIET), []
+
+    def meanwhile(messages, info):
+        for change in (
+            lambda: edit_plan(planning, earlier, EDIT),
+            lambda: seed_plan(planning, earlier, Plan()),
+        ):
+            with pytest.raises(PlanError, match="a run of this conversation goes on"):
+                change()
+        refused.append(edit_plan(planning, other, EDIT)[0])
+        msg = "no network"
+        raise OSError(msg)
+
+    agent = Agent(FunctionModel(meanwhile), capabilities=[planning])
+    first = Agent(FunctionModel(lambda *_: ModelResponse(parts=[TextPart("hi")])))
+    earlier = run(first, conversation_id="1").all_messages()
+    other = run(first, conversation_id="2").all_messages()
+    with pytest.raises(OSError, match="no network"):
+        run(agent, message_history=earlier, conversation_id="1")
+    assert isinstance(refused[0], Accepted)
+    assert isinstance(edit_plan(planning, earlier, EDIT)[0], Accepted)
+
+
+def test_the_last_change_is_taken_back_whoever_made_it():
+    """
+    Also where the messages that began the plan are gone: one that has it is enough. The history
+    that was given is as it was.
+    """
+    planning = Planning(TASKS, QUIET)
+    script = Script(use("TaskCreate", {"subject": "a"}, "1"), "ok", "ok")
+    messages = run(planner(script, planning)).all_messages()
+    _, edited = edit_plan(planning, messages, commands.CreateTask("b"), actor="ann")
+    _, edited = edit_plan(planning, edited, commands.CreateTask("c"), actor="ann")
+    for cut in (0, 2):
+        decision, undone = undo_plan(planning, edited[cut:], actor="bo")
+        assert isinstance(decision, Accepted)
+        assert [task.subject for task in plan_of_state(undone)] == ["a", "b"]
+    assert [task.subject for task in plan_of_state(edited)] == ["a", "b", "c"]
+    assert [(entry.cause, entry.actor) for entry in history_of(undone)][-1] == ("undo", "bo")
+    _, undone = undo_plan(planning, edited)
+    for left in (["a"], []):
+        _, undone = undo_plan(planning, undone)
+        assert [task.subject for task in plan_of_state(undone)] == left
+    decision, same = undo_plan(planning, undone)
+    assert isinstance(decision, Rejected)
+    assert same == undone
+    with pytest.raises(PlanError, match="with store="):
+        undo_plan(planning, edited[-1:])

@@ -205,3 +205,25 @@ def test_with_a_store_the_reminder_names_who_did_what():
         for message in result.new_messages()
         for part in message.parts
     )
+
+
+def test_another_agent_on_the_plan_of_a_store_is_another_hand():
+    """
+    Its calls have no name either, as the model's own have none: what it did after this
+    conversation's model has looked, in an earlier run, is not undone.
+    """
+    store = MemoryStore()
+    planning = Planning(Toolbox(TODOS), SILENT, store=store)
+    _, first = go_on(planning, None, wrote(DIG), "ok")
+    other = AsyncPlanner(store, "1", toolbox=Toolbox(TODOS))
+    listed = [{"content": name, "status": "pending"} for name in ("Dig", "Lay")]
+    asyncio.run(other.call("write_todos", {"todos": listed}))
+    _, second = go_on(planning, saved(first), wrote(DIG, call_id="v"), "ok")
+    assert "#2 Lay created" in returns(second.new_messages())[0].content
+    assert [task.subject for task in store.load("1")] == ["Dig", "Lay"]
+
+
+def go_on(planning, messages, *steps):
+    script = Script(*steps)
+    result = run(planner(script, planning), message_history=messages, conversation_id="1")
+    return script, result

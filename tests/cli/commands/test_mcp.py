@@ -1,10 +1,12 @@
 """`todoplan mcp`: its options, its refusals, and servers that the real client talks to."""
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from types import SimpleNamespace
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -72,6 +74,22 @@ def test_http_says_where_it_serves(tmp_path):
             urlopen(url, timeout=30)  # noqa: S310 - of a server that this test started
         assert asyncio.run(talk(url))["isError"] is False
     assert len(FileStore(file).load("plan")) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_on_a_terminal_it_says_what_it_waits_for():
+    """A person who starts it by hand is told that a client has to; stdout stays the client's."""
+    ours, its = os.openpty()
+    line = [sys.executable, "-m", "todoplan", "mcp"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        line, env=environment(), stdin=its, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        assert "an MCP client starts this command" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[0] == ""
+    os.close(ours)
+    os.close(its)
 
 
 def test_ctrl_c_ends_a_server_on_stdio(tmp_path):
@@ -142,7 +160,7 @@ def test_rules_that_a_tool_set_cannot_keep_are_off_and_told(screen, complaints):
     assert complaints(screen).count("\n") == 1
 
 
-def test_both_ways_run_to_their_end(screen, monkeypatch, tmp_path):
+def test_both_ways_run_to_their_end(screen, complaints, monkeypatch, tmp_path):
     """A server that ends by itself is exit 0; the adapter is asked for what the options say."""
     from todoplan.adapters import mcp  # noqa: PLC0415 - as the command does
 
@@ -158,8 +176,13 @@ def test_both_ways_run_to_their_end(screen, monkeypatch, tmp_path):
     monkeypatch.setattr(mcp, "http_server", lambda server, access: Ended)
     monkeypatch.setattr(mcp, "listen_at", lambda host, port: (None, f"http://{host}:{port}/mcp"))
     served = Served(tmp_path / "plans.json", toolset="lean")
-    assert serve(served, None, screen) == serve(served, Address(), screen) == 0
+    for terminal in (False, True):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda shown=terminal: shown))
+        assert serve(served, None, screen) == 0
+        told = 'the plan "plan" is served on standard input and output' in complaints(screen)
+        assert told is terminal
+    assert serve(served, Address(), screen) == 0
     signal.signal(signal.SIGINT, before)
-    assert ran == [[], ["sockets"]]
+    assert ran == [[], [], ["sockets"]]
     assert mcp_command._toolbox(served, screen).toolset.name == "lean"
     assert [*tmp_path.iterdir()] == []

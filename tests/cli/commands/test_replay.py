@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 from support.own_recordings import own_recording
 from support.wires import CHAT
 
+from todoplan import Status
 from todoplan.cli.output.json_schemas import REPLAY_SCHEMA
 from todoplan.codec import plan_from_data
 from todoplan.dialogue.toolbox import Toolbox
@@ -36,7 +37,7 @@ def test_the_sample_shows_timeline_plan_and_findings(invoke):
     assert result.exit_code == 0
     assert result.stderr == ""
     assert "sample.jsonl\nclaude-code, 8 planning calls (1 refused), 1 plan\n" in result.stdout
-    assert " 3  09:14:16  TodoWrite  ~....   0/5     created #1-#5\n" in result.stdout
+    assert " 3  09:14:16  TodoWrite  ~....    0/5     created #1-#5\n" in result.stdout
     assert "completed #1 Reproduce the timeout\n" in result.stdout
     assert "  6/6 completed\n  [x] 1 Reproduce" in result.stdout
     for code in ("refused_call", "single_in_progress", "batch_completion"):
@@ -67,6 +68,16 @@ def test_strict_finds_errors_and_audit_does_not(invoke):
     assert invoke("replay", "--sample", "--policy", "audit").exit_code == 0
 
 
+def test_the_audit_finds_no_error_in_what_was_accepted(invoke, recording, todo):
+    """Not even in a text that is longer than any preset of ours lets in."""
+    path = recording(todo(1, "~", "very " * 200))
+    result = invoke("replay", path, "--json")
+    assert result.exit_code == 0
+    codes = {finding["code"] for finding in document(result)["recordings"][0]["findings"]}
+    assert "max_text" in codes
+    assert all(level != "error" for _, level in POLICIES["audit"].rules)
+
+
 def test_json_holds_what_happened(invoke, recording, todo):
     """The document has steps with events and counts, and the last plan as the codec writes it."""
     path = recording(todo(1, "~."), todo(2, "x~"), todo(3, "x~", error="no"))
@@ -77,7 +88,7 @@ def test_json_holds_what_happened(invoke, recording, todo):
     first, second, third = read["steps"]
     assert [event["type"] for event in first["events"]] == ["task_created", "task_created"]
     assert second["at"] == "2026-03-01T10:00:02+00:00"
-    assert second["counts"] == {"pending": 0, "in_progress": 1, "completed": 1, "cancelled": 0}
+    assert second["counts"] == {**dict.fromkeys(Status, 0), "in_progress": 1, "completed": 1}
     assert (third["outcome"], third["events"], third["line"]) == ("refused", [], 5)
     (lane,) = read["lanes"]
     assert {k: lane[k] for k in ("name", "calls", "refused", "largest")} == {

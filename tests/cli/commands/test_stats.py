@@ -120,6 +120,33 @@ def test_recordings_are_sorted_on_demand(invoke, recording, todo, tmp_path):
     assert invoke("stats", tmp_path, "--sort", "luck").exit_code == 2
 
 
+def test_the_tables_can_be_a_page(invoke, folder, tmp_path):
+    """The same numbers as in the text, and what was skipped; a recording is never written over."""
+    out = tmp_path / "page.html"
+    assert invoke("stats", folder, "--html", out).exit_code == 0
+    html = out.read_text(encoding="utf-8")
+    text = invoke("stats", folder).stdout
+    for name in ("recording", "total of", "finding", "Half of the plans"):
+        assert name in html
+        assert name in text
+    assert html.count("<table>") == 2
+    recordings = sorted(folder.rglob("*.jsonl"))
+    assert "Skipped" not in invoke("stats", recordings[0], "--html", "-").stdout
+    before = recordings[0].read_bytes()
+    assert invoke("stats", folder, "--html", recordings[0]).exit_code == 2
+    assert recordings[0].read_bytes() == before
+
+
+def test_a_page_leaves_out_what_is_not_there(invoke, recording, tool_call, tmp_path):
+    """No calls, no findings, no averages; files that were skipped are listed."""
+    recording(tool_call(1, "Search", {}), name="all/a.jsonl")
+    (tmp_path / "all" / "notes.md").write_text("# Notes")
+    html = invoke("stats", tmp_path / "all", "--html", "-").stdout
+    assert html.count("<table>") == 1
+    assert "Half of the plans" not in html
+    assert "notes.md" in html
+
+
 def test_the_tables_can_be_pasted_into_an_issue(invoke, folder):
     """As Markdown; not together with --json."""
     shown = invoke("stats", folder, "--markdown").stdout

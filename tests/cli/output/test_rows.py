@@ -56,6 +56,8 @@ def test_without_a_time_there_is_the_line():
         (("completed",) * 20, "x" * 10),
         (("cancelled",) * 19 + ("in_progress",), "xxxxxxxxx~"),
         (("pending",) * 11, "." * 10),
+        (("completed",) * 6 + ("failed",) * 5 + ("in_progress",), "xxxxx!!!!~"),
+        (("completed",) * 10 + ("failed",) * 10, "xxxxx!!!!!"),
     ],
 )
 def test_a_long_plan_is_shown_in_proportion(statuses, strip):
@@ -93,4 +95,4 @@ def test_the_mark_is_that_of_the_worst_finding(findings, shown):
 
 def test_marks_are_known_for_every_status():
     """No status is without a mark."""
-    assert row_of(attrs.evolve(STEP, plan=plan(*Status))).strip == ".~x-"
+    assert row_of(attrs.evolve(STEP, plan=plan(*Status))).strip == ".~x-!"

@@ -5,7 +5,11 @@ import re
 import pytest
 from rich.cells import cell_len
 
+from todoplan import Task, plan_of
 from todoplan.cli.commands.replay import ReplayOptions, replay, replay_sample
+from todoplan.cli.output.summaries import STATUS_MARKS
+from todoplan.cli.output.text import COLOURS, plan_lines
+from todoplan.core.plan.model import Status
 
 
 @pytest.mark.parametrize("policy", ["audit", "strict"])
@@ -30,4 +34,38 @@ def test_each_day_is_shown_where_it_begins(screen, text, recording, todo):
 def test_without_times_there_are_lines(screen, text, recording, todo):
     """No column stands empty."""
     replay([recording(todo(1, "~", timestamp=None))], ReplayOptions(), screen)
-    assert "\n  1  TodoWrite  ~  0/1  created #1 Step 1\n" in text(screen)
+    titles, _legend, row, *_ = text(screen).split("\n")[3:]
+    assert titles == "  line  tool       plan  done  what changed"
+    assert row == "     1  TodoWrite  ~      0/1  created #1 Step 1"
+
+
+def test_the_marks_are_explained(screen, terminal, text, recording, todo):
+    """Below the titles stands what each mark means, within the width of a terminal."""
+    path = recording(todo(1, "~"))
+    replay([path], ReplayOptions(), screen)
+    assert "  . pending, ~ in progress, x completed, - cancelled" in text(screen)
+    assert f"  {STATUS_MARKS}; findings: ! warning, !! error\n" in text(screen)
+    replay([path], ReplayOptions(), terminal)
+    assert "what changed" in text(terminal)
+
+
+def test_every_status_has_a_colour():
+    """A plan may hold any of them."""
+    assert set(Status) <= set(COLOURS)
+
+
+def test_without_calls_there_are_no_titles(screen, text, recording):
+    """Nothing to explain."""
+    replay(
+        [recording('{"type":"user","message":{"role":"user","content":"hi"}}')],
+        ReplayOptions(),
+        screen,
+    )
+    assert "what changed" not in text(screen)
+
+
+def test_the_mark_of_a_subtask_is_coloured_where_it_stands(terminal, text):
+    """Behind its indentation, by its status."""
+    plan = plan_of([Task("1", "a"), Task("2", "b", parent="1", status="failed")])
+    terminal.show(plan_lines(plan, terminal.out))
+    assert "\n    \x1b[31m[!]\x1b[0m 2 b\n" in text(terminal)

@@ -10,10 +10,17 @@ from todoplan import Status, Task, plan_of
 from todoplan.cli.output.rows import event_phrases
 from todoplan.core.events import types as e
 from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Evidence, Waiting
 from todoplan.render.cleaning import one_line
 
 P, S, C, X = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED
+F = Status.FAILED
 PLAN = plan_of([Task("1", "Sow"), Task("2", "Reap\nand\x1b[2J mow"), Task("3", "Rest")])
+
+
+def edited(**changes):
+    """An edit of the first task."""
+    return e.TaskEdited("1", FrozenDict(changes))
 
 
 @pytest.mark.parametrize(
@@ -26,10 +33,22 @@ PLAN = plan_of([Task("1", "Sow"), Task("2", "Reap\nand\x1b[2J mow"), Task("3", "
         ([e.StatusChanged("1", S, C), e.StatusChanged("3", P, C)], ["completed #1, #3"]),
         ([e.StatusChanged("1", S, P)], ["put back #1 Sow"]),
         ([e.StatusChanged("1", C, X)], ["cancelled #1 Sow"]),
+        ([e.StatusChanged("1", S, F)], ["failed #1 Sow"]),
+        ([e.StatusChanged("1", X, F)], ["failed #1 Sow"]),
+        ([e.StatusChanged("1", F, P)], ["reopened #1 Sow"]),
         ([e.StatusChanged("1", C, P)], ["reopened #1 Sow"]),
         ([e.StatusChanged("1", X, S)], ["reopened #1 Sow"]),
         ([e.TaskEdited("1", FrozenDict({"subject": "Sow"}))], ["reworded #1 Sow"]),
         ([e.TaskEdited("1", FrozenDict({"owner": "ann"}))], ["edited #1 Sow"]),
+        ([edited(waiting=Waiting("Bob"))], ["waiting #1 Sow"]),
+        ([edited(waiting=None)], ["no longer waiting #1 Sow"]),
+        ([edited(waiting=None, answer="red")], ["answered #1 Sow"]),
+        ([edited(answer=None)], ["edited #1 Sow"]),
+        ([edited(evidence=Evidence(passed=True))], ["check passed #1 Sow"]),
+        ([edited(evidence=Evidence(passed=False))], ["check failed #1 Sow"]),
+        ([edited(evidence=None)], ["edited #1 Sow"]),
+        ([e.ParentChanged("1", "2"), e.ParentChanged("3", None)], ["moved #1, #3"]),
+        ([e.PlanApproved("ann")], ["approved"]),
         ([e.EdgeAdded("1", "2"), e.EdgeAdded("1", "3")], ["linked #2-#3"]),
         ([e.EdgeRemoved("1", "3")], ["unlinked #3 Rest"]),
         ([e.TaskDeleted("9")], ["removed #9"]),

@@ -12,7 +12,7 @@ from todoplan.codec.foreign.agentscope import task_to_agentscope
 from todoplan.codec.text import parse, to_text
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Approval, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError
 
@@ -68,10 +68,11 @@ def test_every_task_is_one_of_agentscope(plan):
 @given(plans())
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_one_task_is_written_as_in_the_list(plan):
-    """Without the next id and the revision, which then stand elsewhere."""
+    """Without next id, revision and approval, which then stand elsewhere."""
     for task, listed in zip(plan, to_agentscope(plan)["tasks"], strict=True):
         ours = listed["metadata"]["todoplan"]
         del ours["next_id"], ours["revision"]
+        ours.pop("approved", None)
         if not ours:
             del listed["metadata"]["todoplan"]
         assert task_to_agentscope(task) == listed
@@ -141,6 +142,46 @@ def test_agentscopes_own_fields_hold():
     assert from_agentscope(data)["1"].status is Status.CANCELLED
     data["tasks"][0] |= {"state": "in_progress", "subject": "c", "owner": "bob"}
     assert from_agentscope(data)["1"] == Task("1", "c", status=Status.IN_PROGRESS, owner="bob")
+
+
+def test_a_failed_task_is_pending_there():
+    """Its dependents stay blocked there too; whoever starts or completes it takes it up again."""
+    failed = Task("1", "a", status=Status.FAILED, blocks=("2",))
+    data = to_agentscope(plan_of([failed, Task("2", "b", blocked_by=("1",))]))
+    assert data["tasks"][0]["state"] == "pending"
+    assert from_agentscope(data)["1"] == failed
+    for state in (Status.IN_PROGRESS, Status.COMPLETED):
+        data["tasks"][0]["state"] = state.value
+        assert from_agentscope(data)["1"].status is state
+
+
+def test_a_task_that_their_tools_started_waits_no_more():
+    """Only a pending task waits; the rest of what it holds stays."""
+    waiting = Task("1", "a", waiting=Waiting("Bob"), check="it runs")
+    data = to_agentscope(plan_of([waiting]))
+    assert from_agentscope(data)["1"] == waiting
+    data["tasks"][0]["state"] = "in_progress"
+    assert from_agentscope(data)["1"] == waiting.but(waiting=None, status=Status.IN_PROGRESS)
+
+
+def test_what_was_below_a_task_that_they_deleted_is_at_the_top():
+    """Their tools know nothing of subtasks."""
+    plan = plan_of([Task("1", "a"), Task("2", "b", parent="1"), Task("3", "c", parent="2")])
+    data = to_agentscope(plan)
+    del data["tasks"][0], data["todoplan"]
+    read = from_agentscope(data)
+    assert [(task.id, task.parent) for task in read] == [("2", None), ("3", "2")]
+
+
+def test_the_approval_is_that_of_the_latest_write():
+    """It stands beside the tasks and with each; what an older write left says nothing."""
+    plan = plan_of([Task("1", "a")], revision=5, approved=Approval(4, "ann"))
+    data = to_agentscope(plan)
+    assert from_agentscope(data).approved == Approval(4, "ann")
+    del data["todoplan"]
+    assert from_agentscope(data).approved == Approval(4, "ann")
+    data["todoplan"] = {"next_id": 2, "revision": 9}
+    assert from_agentscope(data).approved is None
 
 
 def test_a_deleted_task_does_not_take_the_counter_along():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.codec import plan_to_data
+from todoplan.codec import dump_plan, plan_to_data
 from todoplan.codec.foreign import branches
 from todoplan.codec.foreign.branches import (
     Document,
@@ -21,11 +21,19 @@ from todoplan.codec.foreign.branches import (
     whole,
     write_document,
 )
-from todoplan.core.commands import ClearPlan, CreateTask, DeleteTask, UpdateTask, WriteTodos
+from todoplan.core.commands import (
+    ApprovePlan,
+    Batch,
+    ClearPlan,
+    CreateTask,
+    DeleteTask,
+    UpdateTask,
+    WriteTodos,
+)
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import Accepted, decide
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.model import Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 from todoplan.errors import CodecError
@@ -239,3 +247,44 @@ def test_rebuilt_by_its_type_a_document_is_a_plain_dict():
     copied = asdict(Holder(document))["document"]
     assert (type(copied), copied) == (dict, document)
     assert document_of(copied).plan == PLAN
+
+
+def test_an_approval_is_written_and_taken_back():
+    """The head of a document is that of its plan, whatever the document before it said."""
+    approved = decide(PLAN, ApprovePlan("ann"), at=None).plan
+    first = write_document(approved, write_document(PLAN))
+    assert first == plan_to_data(approved)
+    assert document_of(json.loads(json.dumps(first))).plan.approved == approved.approved
+    assert write_document(PLAN, first) == plan_to_data(PLAN)
+
+
+def test_a_document_with_a_check_is_gone_on_from_without_it():
+    """The check was of what stood there before."""
+    before = json.loads(dump_plan(PLAN, check=True))
+    after = decide(document_of(before).plan, CreateTask("d")).plan
+    assert write_document(after, before) == plan_to_data(after)
+
+
+def test_a_document_out_of_the_order_of_its_tree_is_written_in_that_order():
+    """A plan's subtasks stand behind what contains them: no task is taken for another."""
+    nested = plan_to_data(plan_of([*PLAN, Task("4", "d", parent="1")]))
+    nested["tasks"] = sorted(nested["tasks"], key=lambda task: task["id"])
+    plan = document_of(nested).plan
+    after = decide(plan, UpdateTask("4", status="completed")).plan
+    assert [task.id for task in plan] == ["1", "4", "2", "3"]
+    assert write_document(after, nested) == plan_to_data(after)
+
+
+def test_events_of_a_tree_are_carried_over():
+    """A step that nests, approves and waits, beside one that makes a task of the same id."""
+    value = settled(BASE)
+    mine = step(value, CreateTask("mine"), "x")
+    waits = CreateTask("other", parent="1", waiting=Waiting("Bob"))
+    other = step(value, Batch((waits, ApprovePlan("ann"))), "y")
+    done = plan_in_value(merge_plans(merge_plans(value, mine), other))
+    assert [(task.id, task.subject, task.parent) for task in done] == [
+        ("1", "base", None),
+        ("3", "other", "1"),
+        ("2", "mine", None),
+    ]
+    assert (done["3"].waiting, done.approved.by) == (Waiting("Bob"), "ann")

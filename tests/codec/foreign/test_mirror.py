@@ -104,3 +104,16 @@ def test_a_short_list_was_looked_at_as_a_whole():
     made, plan = records(3)
     mirror = Mirror(made)
     assert mirror.is_sure(made, plan, ("1", "unknown"))
+
+
+@pytest.mark.parametrize(
+    ("edited", "sure"), [(10, False), (11, False), (12, False), (13, False), (14, True)]
+)
+def test_a_decision_rests_on_what_contains_a_task_and_what_it_contains(edited, sure):
+    """Whether it is ready or done hangs on them: #11 lies in #10, and #12 and #13 in it."""
+    made, _ = records(200)
+    parents = {11: "10", 12: "11", 13: "12"}
+    plan = plan_of([Task(r.id, "t", parent=parents.get(int(r.id))) for r in made])
+    mirror = Mirror(made)
+    made[edited - 1].text = "other"
+    assert mirror.is_sure(made, plan, ("11",)) is sure

@@ -5,7 +5,7 @@ from support import strategies as some
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide.assembly import plan_of, plan_problems
 from todoplan.core.decide.decide import decide
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Approval, Claim, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 
@@ -16,7 +16,8 @@ PAIR = (Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)))
 def test_the_tasks_of_a_plan_are_a_plan(plan):
     """Every plan that commands reach can be built from its tasks."""
     assert list(plan_problems(tuple(plan))) == []
-    assert plan_of(iter(plan), next_id=plan.next_id, revision=plan.revision) == plan
+    kept = {"next_id": plan.next_id, "revision": plan.revision, "approved": plan.approved}
+    assert plan_of(iter(plan), **kept) == plan
 
 
 def test_next_id_is_above_every_id():
@@ -55,6 +56,14 @@ def test_a_task_after_any_gap_is_found(next_id):
             "cycle",
             ("1", "2"),
         ),
+        ([Task("1", "a", parent="9")], "unknown_task", ("1", "9")),
+        ([Task("1", "a", parent="1")], "cycle", ("1",)),
+        ([Task("1", "a", parent="2"), Task("2", "b", parent="1")], "cycle", ("1", "2")),
+        ([PAIR[0].but(parent="2"), PAIR[1]], "cycle", ("1", "2")),
+        ([PAIR[0], PAIR[1].but(parent="1")], "edge_within", ("2", "1")),
+        ([Task("1", "a", status="completed", waiting=Waiting("ann"))], "cannot_wait", ("1",)),
+        ([Task("1", "a", claim=Claim("bot", 1), claims=1)], "not_claimable", ("1",)),
+        ([Task("1", "a", status="in_progress", claim=Claim("b", 1))], "not_claimable", ("1",)),
     ],
 )
 def test_each_fault_is_found(tasks, code, ids):
@@ -155,3 +164,21 @@ def test_a_next_id_that_leaves_no_room_is_a_fault():
     assert not list(plan_problems((), 10**15))
     (problem,) = plan_problems((), 10**15 + 1)
     assert (problem.code, problem.seen) == ("bad_id", f"the next id is over {10**15}")
+
+
+def test_an_edge_within_is_found_at_any_depth():
+    """What blocks a task cannot contain it, however many levels lie between; others may."""
+    made = [
+        Task("1", "a", blocks=("4",)),
+        Task("2", "b", parent="1"),
+        Task("3", "c", parent="2", blocks=("5",)),
+        Task("4", "d", parent="3", blocked_by=("1",)),
+        Task("5", "e", blocked_by=("3",)),
+    ]
+    (problem,) = plan_problems(tuple(made))
+    assert (problem.code, problem.task_ids) == ("edge_within", ("4", "1"))
+
+
+def test_a_plan_keeps_what_it_was_approved_as():
+    """An approval is given with the tasks."""
+    assert plan_of([Task("1", "a")], approved=Approval(3, "ann")).approved == Approval(3, "ann")

@@ -1,11 +1,18 @@
 import pytest
 
-from todoplan.core.commands import CreateTask, CreateTasks, DeleteTask, StartNext, UpdateTask
+from todoplan.core.commands import (
+    CreateTask,
+    CreateTasks,
+    DeleteTask,
+    MoveTask,
+    StartNext,
+    UpdateTask,
+)
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import Rejected, decide
 from todoplan.core.plan.fast_constructor import fast_keyword_constructor
 from todoplan.core.plan.frozen import LEVELS
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 
@@ -160,3 +167,164 @@ def test_deleting_takes_the_edges_along():
     plan = decide(CHAIN, DeleteTask("2"), Policy()).plan
     assert (plan["1"].blocks, plan["3"].blocked_by) == ((), ())
     assert [task.id for task in plan.ready()] == ["1", "3"]
+
+
+# 1 contains 2, which contains 3; 4 contains 5.
+TREE = plan_of(
+    [
+        Task("1", "a"),
+        Task("2", "b", parent="1"),
+        Task("3", "c", parent="2"),
+        Task("4", "d"),
+        Task("5", "e", parent="4"),
+    ]
+)
+
+
+def after(command, plan=TREE):
+    """
+    Return the plan after a command that is accepted, as "id<parent" in order.
+    """
+    answer = decide(plan, command, Policy())
+    return " ".join(f"{t.id}<{t.parent}" if t.parent else t.id for t in answer.unwrap())
+
+
+def test_created_below_another_task():
+    """Behind its siblings; of several, later ones may go below earlier ones."""
+    assert after(CreateTask("f", parent="1")) == "1 2<1 3<2 6<1 4 5<4"
+    items = (CreateTask("f", parent="5"), CreateTask("g", parent="#0"), CreateTask("h"))
+    assert after(CreateTasks(items)) == "1 2<1 3<2 4 5<4 6<5 7<6 8"
+
+
+@pytest.mark.parametrize("named", ["#1", "#2", "#01", "#", "#" + "9" * 5_000])
+def test_a_later_item_contains_no_earlier_one(named):
+    """The reference is refused; what is legal is said."""
+    items = (CreateTask("a"), CreateTask("b", parent=named), CreateTask("c"))
+    assert problems(TREE, CreateTasks(items)) == [("unknown_reference", (), "tasks[1].parent")]
+    answer = decide(TREE, CreateTasks(items))
+    assert answer.problems[0].legal == "#0 to #0, or the id of a task"
+    answer = decide(TREE, CreateTask("b", parent=named))
+    assert (answer.problems[0].legal, answer.problems[0].path) == ("the id of a task", "parent")
+
+
+def test_an_unknown_parent_is_a_problem():
+    """On creation and on an update; no task is made."""
+    assert problems(TREE, CreateTask("f", parent="9")) == [("unknown_task", ("9",), "parent")]
+    assert problems(TREE, UpdateTask("3", parent="9")) == [("unknown_task", ("9",), "parent")]
+
+
+def test_an_update_moves_a_task_with_what_it_contains():
+    """Below another one, or to the top; where it is already nothing happens."""
+    assert after(UpdateTask("2", parent="4")) == "1 4 5<4 2<4 3<2"
+    assert after(UpdateTask("2", parent=None)) == "1 4 5<4 2 3<2"
+    for command in (UpdateTask("2", parent="1"), UpdateTask("1", parent=None)):
+        assert decide(TREE, command).events == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "way"),
+    [
+        (UpdateTask("1", parent="3"), ("1", "2", "3", "1")),
+        (UpdateTask("1", parent="2"), ("1", "2", "1")),
+        (UpdateTask("2", parent="5", add_blocks=("4",)), ("4", "5", "2", "4")),
+    ],
+)
+def test_a_circle_of_parents_and_edges_is_refused(command, way):
+    """Each names its way round: what contains a task holds it up, as what blocks it does."""
+    answer = decide(TREE, command, Policy())
+    assert [(p.code, p.task_ids) for p in answer.problems] == [("cycle", way)]
+
+
+def test_a_task_does_not_contain_itself():
+    """It is its own parent no more than its own blocker."""
+    assert problems(TREE, UpdateTask("1", parent="1")) == [("self_edge", ("1",), "parent")]
+
+
+@pytest.mark.parametrize(
+    ("command", "pair"),
+    [
+        (UpdateTask("1", add_blocks=("3",)), ("3", "1")),
+        (UpdateTask("3", add_blocked_by=("1",)), ("3", "1")),
+        (CreateTask("f", parent="5", blocked_by=("4",)), ("6", "4")),
+        (UpdateTask("4", add_blocks=("3",), parent=None), None),
+    ],
+)
+def test_no_edge_joins_a_task_with_what_contains_it(command, pair):
+    """It would wait for what goes on only with it."""
+    answer = decide(TREE, command, Policy())
+    found = [(p.code, p.task_ids) for p in getattr(answer, "problems", ())]
+    assert found == ([("edge_within", pair)] if pair else [])
+
+
+def test_no_task_goes_below_what_blocks_something_in_it():
+    """The edge was there before, and is within then."""
+    linked = decide(TREE, UpdateTask("5", add_blocks=("3",)), Policy()).plan
+    assert problems(linked, UpdateTask("2", parent="5")) == [
+        ("edge_within", ("3", "5"), "parent"),
+    ]
+
+
+def test_a_subtask_does_not_block_what_contains_it():
+    """That is a cycle: it would wait for its own parent's blocker."""
+    assert problems(TREE, UpdateTask("3", add_blocks=("1",)))[0][0] == "cycle"
+
+
+def test_moved_before_and_behind():
+    """Below the same parent, with all that it contains; where it stands already nothing happens."""
+    assert after(MoveTask("4", before="1")) == "4 5<4 1 2<1 3<2"
+    assert after(MoveTask("1", after="4")) == "4 5<4 1 2<1 3<2"
+    assert after(MoveTask("5", before="3")) == "1 2<1 5<2 3<2 4"
+    assert after(MoveTask("5", after="2")) == "1 2<1 3<2 5<1 4"
+    for command in (MoveTask("1", before="4"), MoveTask("1", before="1")):
+        assert decide(TREE, command).events == ()
+
+
+def test_moved_to_nowhere():
+    """An unknown task is a problem, and so is one's own subtask."""
+    assert problems(TREE, MoveTask("9", after="1")) == [("unknown_task", ("9",), "task_id")]
+    assert problems(TREE, MoveTask("1", before="9")) == [("unknown_task", ("9",), "before")]
+    assert problems(TREE, MoveTask("1", after="3")) == [("cycle", ("1", "2", "1"), "after")]
+
+
+def test_deleting_a_parent_says_what_becomes_of_its_subtasks():
+    """Refused unless it is said; lifted up to where it stood; or removed, the deepest first."""
+    assert problems(TREE, DeleteTask("1")) == [("has_children", ("1", "2"), "task_id")]
+    assert after(DeleteTask("2", "lift")) == "1 3<1 4 5<4"
+    assert after(DeleteTask("1", "remove")) == "4 5<4"
+    events = decide(TREE, DeleteTask("1", "remove")).events
+    assert [event.task_id for event in events] == ["3", "2", "1"]
+    assert after(DeleteTask("3")) == "1 2<1 4 5<4"
+
+
+def test_waiting_is_set_and_ended():
+    """A started task is taken back; a closed one has nothing to wait for; None ends the wait."""
+    ann = Waiting("ann", question="Which?")
+    plan = decide(CHAIN, UpdateTask("1", waiting=ann), Policy()).plan
+    assert plan["1"].waiting == ann
+    assert decide(plan, UpdateTask("1", waiting=ann)).events == ()
+    assert decide(plan, UpdateTask("1", waiting=None)).plan["1"].waiting is None
+    started = decide(plan, UpdateTask("1", status="in_progress")).plan
+    assert started["1"].waiting is None
+    back = decide(started, UpdateTask("1", waiting=ann)).plan
+    assert (back["1"].status, back["1"].waiting) == ("pending", ann)
+    done = decide(started, UpdateTask("1", status="completed")).plan
+    assert problems(done, UpdateTask("1", waiting=ann)) == [("cannot_wait", ("1",), "waiting")]
+    both = UpdateTask("1", status="completed", waiting=ann)
+    assert problems(started, both) == [("cannot_wait", ("1",), "waiting")]
+
+
+def test_created_waiting():
+    """Only a pending task waits, from its creation on."""
+    ann = Waiting("ann")
+    assert decide(CHAIN, CreateTask("d", waiting=ann)).plan["4"].waiting is ann
+    started = CreateTask("d", status="in_progress", waiting=ann)
+    assert problems(CHAIN, started) == [("cannot_wait", ("4",), "waiting")]
+    several = CreateTasks((CreateTask("d"), started))
+    assert problems(CHAIN, several) == [("cannot_wait", ("5",), "tasks[1].waiting")]
+
+
+def test_a_check_is_set_and_cleared():
+    """As any other field that is given."""
+    plan = decide(CHAIN, UpdateTask("1", check="tests pass")).plan
+    assert plan["1"].check == "tests pass"
+    assert decide(plan, UpdateTask("1", check=None)).plan["1"].check is None

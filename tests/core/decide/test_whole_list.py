@@ -9,7 +9,7 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.model import Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 
@@ -83,3 +83,95 @@ def test_faults_of_all_lines_at_once():
         ("empty_text", "todos[2].content"),
         ("duplicate_id", "todos[4].id"),
     ]
+
+
+def drawn(plan):
+    """
+    Return a plan as "subject<parent's subject", in order.
+    """
+    return " ".join(
+        f"{t.subject}<{plan[t.parent].subject}" if t.parent else t.subject for t in plan
+    )
+
+
+def lines(text):
+    """
+    Return a line for each word; dots before it are its level.
+    """
+    return [Todo(word.lstrip("."), level=word.count(".")) for word in text.split()]
+
+
+def test_indented_lines_are_subtasks():
+    """Of the last line above them that is indented less; the same list again is nothing new."""
+    answer = write(*lines("a .b ..c .d e ...f"), plan=Plan())
+    assert drawn(answer.plan) == "a b<a c<b d<a e f<e"
+    assert write(*lines("a .b ..c .d e ...f"), plan=answer.plan).events == ()
+    assert drawn(write(*lines(".a b"), plan=Plan()).plan) == "a b"
+
+
+def test_other_levels_move_tasks():
+    """Out, in, and together with what they contain."""
+    plan = write(*lines("a .b ..c d"), plan=Plan()).plan
+    assert drawn(write(*lines("a b .c d"), plan=plan).plan) == "a b c<b d"
+    assert drawn(write(*lines("d .a ..b ...c"), plan=plan).plan) == "d a<d b<a c<b"
+    assert drawn(write(*lines("c .b ..a d"), plan=plan).plan) == "c b<c a<b d"
+
+
+def test_a_list_without_levels_leaves_the_tree():
+    """Who cannot say where a task lies does not move it; one line that can speaks for all."""
+    plan = write(*lines("a .b c"), plan=Plan()).plan
+    flat = [Todo(word) for word in "abc"]
+    assert write(*flat, plan=plan).events == ()
+    assert drawn(write(*reversed(flat), plan=plan).plan) == "c a b<a"
+    assert drawn(write(flat[0], flat[1], Todo("c", level=1), plan=plan).plan) == "a b c<b"
+
+
+def test_what_a_dropped_line_contains_goes_up():
+    """Its subtasks are named, and stay."""
+    plan = write(*lines("a .b ..c"), plan=Plan()).plan
+    assert drawn(write(Todo("a"), Todo("c"), plan=plan).plan) == "a c<a"
+
+
+def test_equal_lines_mean_the_same_tasks_again():
+    """Also where the tree has them in another order than the list (law 8)."""
+    plan = write(*lines("d .b"), plan=Plan()).plan
+    again = [Todo("b"), Todo("b", "cancelled"), Todo("a"), Todo("b", "cancelled"), Todo("d")]
+    once = write(*again, plan=plan)
+    assert once.events
+    assert write(*again, plan=once.plan).events == ()
+
+
+def test_a_line_may_wait():
+    """It makes a pending task wait that does not wait yet, and takes a started one back."""
+    ann = Waiting("ann")
+    plan = write(Todo("a", waiting=ann), Todo("b"), plan=Plan()).plan
+    assert plan["1"].waiting is ann
+    assert write(Todo("a", waiting=Waiting("x")), Todo("b"), plan=plan).events == ()
+    assert write(Todo("a", "pending"), Todo("b"), plan=plan).events == ()
+    started = write(Todo("a", "in_progress"), Todo("b"), plan=plan).plan
+    assert started["1"].waiting is None
+    back = write(Todo("a", "pending", waiting=ann), Todo("b"), plan=started).plan
+    assert (back["1"].status, back["1"].waiting) == ("pending", ann)
+    seen = decide(started, WriteTodos((Todo("b"), Todo("a", waiting=ann))), Policy(), base=plan)
+    assert seen.plan["1"].waiting is None
+    behind = decide(started, WriteTodos((Todo("b", waiting=ann), Todo("a"))), Policy(), base=plan)
+    assert behind.plan["2"].waiting is ann
+
+
+def test_a_line_that_waits_is_pending():
+    """Another status beside it is refused."""
+    answer = write(Todo("a", "in_progress", waiting=Waiting("ann")), plan=Plan())
+    (problem,) = answer.problems
+    assert (problem.code, problem.seen, problem.path) == (
+        "cannot_wait",
+        "in_progress",
+        "todos[0].status",
+    )
+
+
+def test_levels_from_a_base():
+    """What its writer moved is moved; what another hand added stays where it is (law 15)."""
+    base = write(*lines("a .b c"), plan=Plan()).plan
+    plan = write(*lines("a .b ..x c"), plan=base).plan
+    answer = decide(plan, WriteTodos(lines("a b c")), Policy(), base=base)
+    assert drawn(answer.plan) == "a b x<b c"

@@ -10,18 +10,22 @@ from todoplan.core.decide.assembly import plan_of, plan_problems
 from todoplan.core.decide.decide import decide
 from todoplan.core.events.apply import EDITABLE, apply, replay
 from todoplan.core.events.types import (
+    ClaimRenewed,
     EdgeAdded,
     EdgeRemoved,
+    ParentChanged,
+    PlanApproved,
     PlanCleared,
     PlanRestored,
     StatusChanged,
+    TaskClaimed,
     TaskCreated,
     TaskDeleted,
     TaskEdited,
     TasksReordered,
 )
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Approval, Claim, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 
@@ -35,6 +39,12 @@ stray_events = st.one_of(
     st.builds(EdgeRemoved, some.any_ids, some.any_ids, some.times),
     st.builds(TaskDeleted, some.any_ids, some.times),
     st.builds(TasksReordered, some.few(some.any_ids)),
+    st.builds(TaskCreated, st.builds(Task, some.any_ids, some.good_texts, parent=some.any_ids)),
+    st.builds(ParentChanged, some.any_ids, st.none() | some.any_ids, some.times),
+    st.builds(TaskEdited, some.any_ids, st.just(FrozenDict({"waiting": Waiting("ann")}))),
+    st.just(PlanApproved("ann")),
+    st.builds(TaskClaimed, some.any_ids, st.just(Claim("bot", 1))),
+    st.builds(ClaimRenewed, some.any_ids, some.times),
     st.just(PlanCleared(())),
 )
 
@@ -140,6 +150,47 @@ def test_restored_tasks_come_with_edges_and_ids_go_on():
     again = apply(restored, PlanRestored(tuple(PLAN), next_id=50))
     assert tuple(again) == tuple(PLAN)
     assert (again.next_id, again.waits_for("2")) == (50, 1)
+
+
+def test_only_a_pending_task_is_made_to_wait():
+    """What was started or closed since is not brought to a halt by an old word."""
+    waits = TaskEdited("1", FrozenDict({"waiting": Waiting("ann"), "owner": "bob"}))
+    assert apply(PLAN, waits)["1"].waiting == Waiting("ann")
+    started = apply(PLAN, StatusChanged("1", Status.PENDING, Status.IN_PROGRESS))
+    assert (apply(started, waits)["1"].waiting, apply(started, waits)["1"].owner) == (None, "bob")
+
+
+def test_a_task_goes_where_the_event_says():
+    """Below another one, stamped with the time; to nowhere it does not go."""
+    after = apply(PLAN, ParentChanged("1", "3", LATER))
+    assert [(task.id, task.parent) for task in after] == [("2", None), ("3", None), ("1", "3")]
+    assert after["1"].updated_at == LATER
+    for parent in ("9", "1", None):
+        assert list(apply(PLAN, ParentChanged("1", parent))) == list(PLAN)
+
+
+def test_a_claim_is_of_a_task_in_progress():
+    """Of another one only the count is kept: a fence is never given twice."""
+    claimed = TaskClaimed("1", Claim("bot", 4), None, AT)
+    task = apply(PLAN, claimed)["1"]
+    assert (task.claim, task.claims, task.updated_at) == (None, 4, AT)
+    started = apply(PLAN, StatusChanged("1", Status.PENDING, Status.IN_PROGRESS))
+    held = apply(started, claimed)
+    assert held["1"].claim == Claim("bot", 4)
+    assert apply(held, ClaimRenewed("1", LATER))["1"].claim == Claim("bot", 4, LATER)
+    assert apply(held, TaskClaimed("1", Claim("ann", 2)))["1"].claims == 4
+    assert list(apply(PLAN, ClaimRenewed("1", LATER))) == list(PLAN)
+    back = apply(held, StatusChanged("1", Status.IN_PROGRESS, Status.PENDING))
+    assert (back["1"].claim, back["1"].claims) == (None, 4)
+
+
+def test_an_approval_is_of_the_revision_that_it_makes():
+    """So that whatever comes later is above it; a restored plan has the approval that it had."""
+    after = apply(PLAN, PlanApproved("ann", AT))
+    assert after.approved == Approval(PLAN.revision + 1, "ann", AT)
+    assert apply(after, PlanRestored(tuple(PLAN))).approved is None
+    back = apply(PLAN, PlanRestored(tuple(PLAN), approved=Approval(3, "bob")))
+    assert back.approved == Approval(3, "bob")
 
 
 @pytest.mark.parametrize("end", ["9", "x", "1000", "2"])

@@ -12,6 +12,7 @@ from todoplan.core.commands import (
     CreateTask,
     CreateTasks,
     DeleteTask,
+    RecordEvidence,
     RestorePlan,
     UpdateTask,
     WriteTodos,
@@ -21,6 +22,8 @@ from todoplan.core.events.merge import joined, rebased
 from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
+    ParentChanged,
+    PlanApproved,
     PlanCleared,
     StatusChanged,
     TaskDeleted,
@@ -28,7 +31,7 @@ from todoplan.core.events.types import (
 )
 from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.graph import topological_order
-from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.model import Evidence, Status, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 
@@ -305,6 +308,10 @@ def histories(draw, seconds):
                     UpdateTask(one, status="completed"),
                     UpdateTask(one, add_blocks=(two,)),
                     DeleteTask(one),
+                    CreateTask(f"c{minutes}", parent=one),
+                    UpdateTask(one, parent=two),
+                    UpdateTask(one, waiting=Waiting("ann")),
+                    UpdateTask(one, status="failed"),
                     WriteTodos((Todo("a"), Todo(f"w{minutes}"))),
                 ]
             )
@@ -329,3 +336,63 @@ def test_what_comes_out_is_a_plan(mine, other):
         assert all(task.id in plan[end].blocks for end in task.blocked_by)
     assert plan.next_id > max((int(task.id) for task in plan), default=0)
     assert {task.subject for task in other} <= {task.subject for task in plan} | {"a", "b"}
+    assert not any(task.waiting for task in plan if task.status is not Status.PENDING)
+
+
+def test_a_moved_tasks_subtasks_follow_it():
+    """
+    A task that gets a new id is the parent of what was put below it under the old one.
+    """
+    here = made(BASE, create("here"))
+    command = CreateTasks((CreateTask("there", parent="1"), CreateTask("within", parent="#0")))
+    plan, moved = rebased(here, decided(BASE, command).events)
+    assert moved == {"3": "4", "4": "5"}
+    assert [(t.subject, t.parent) for t in plan] == [
+        ("a", None),
+        ("there", "1"),
+        ("within", "4"),
+        ("b", None),
+        ("here", None),
+    ]
+    plan, _ = rebased(plan, [ParentChanged("4", None), ParentChanged("3", "2")], moved)
+    assert [(t.subject, t.parent) for t in plan][1:3] == [("b", None), ("there", "2")]
+
+
+@pytest.mark.parametrize(
+    ("mine", "other"),
+    [
+        (UpdateTask("1", parent="2"), UpdateTask("2", parent="1")),
+        (UpdateTask("1", parent="2"), UpdateTask("2", add_blocks=("1",))),
+        (UpdateTask("1", parent="2"), UpdateTask("1", add_blocks=("2",))),
+        (UpdateTask("2", add_blocks=("1",)), UpdateTask("1", parent="2")),
+    ],
+)
+def test_what_together_would_go_round_is_left_out(mine, other):
+    """
+    Each branch's change is fine by itself; the second one is dropped.
+    """
+    here = made(BASE, mine)
+    assert list(rebased(here, decided(BASE, other).events)[0]) == list(here)
+
+
+def test_an_approval_is_taken_over():
+    """
+    It names the revision of the plan that both led to.
+    """
+    plan, _ = rebased(made(BASE, create("c")), [PlanApproved("ann")])
+    assert (plan.approved.by, plan.approved.revision) == ("ann", plan.revision)
+
+
+def test_the_later_place_wait_and_evidence_win():
+    """
+    They go with the status of the side that touched the task last.
+    """
+    waiting = made(BASE, UpdateTask("1", waiting=Waiting("ann"), parent="2"), 5)
+    started = made(BASE, UpdateTask("1", status="in_progress"), 4)
+    task = joined(waiting, started)["1"]
+    assert (task.status, task.waiting, task.parent) == ("pending", Waiting("ann"), "2")
+    found = made(started, RecordEvidence("1", passed=True), 6)
+    done = made(made(found, UpdateTask("1", status="completed"), 7), UpdateTask("2", owner="x"), 8)
+    task = joined(done, waiting)["1"]
+    assert (task.status, task.waiting) == ("completed", None)
+    assert task.evidence == Evidence(passed=True, at=NOON + timedelta(minutes=6))

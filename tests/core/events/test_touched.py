@@ -6,9 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from todoplan.core.commands import (
+    ApprovePlan,
     ClearPlan,
     CreateTask,
     DeleteTask,
+    MoveTask,
+    RecordEvidence,
     RestorePlan,
     UpdateTask,
     WriteTodos,
@@ -17,19 +20,23 @@ from todoplan.core.decide.decide import Accepted, decide
 from todoplan.core.events.apply import apply
 from todoplan.core.events.touched import ids_of, touched
 from todoplan.core.events.types import (
+    ClaimRenewed,
     EdgeAdded,
     EdgeRemoved,
     Event,
+    ParentChanged,
+    PlanApproved,
     PlanCleared,
     PlanRestored,
     StatusChanged,
+    TaskClaimed,
     TaskCreated,
     TaskDeleted,
     TaskEdited,
     TasksReordered,
 )
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.model import Claim, Status, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 
@@ -40,7 +47,13 @@ COMMANDS = st.one_of(
     st.builds(UpdateTask, IDS, status=st.sampled_from(["completed", "in_progress", "pending"])),
     st.builds(UpdateTask, IDS, subject=st.sampled_from("xy"), add_blocks=st.tuples(IDS)),
     st.builds(UpdateTask, IDS, remove_blocked_by=st.tuples(IDS)),
-    st.builds(DeleteTask, IDS),
+    st.builds(DeleteTask, IDS, st.sampled_from(["lift", "remove"])),
+    st.builds(CreateTask, st.just("d"), parent=IDS),
+    st.builds(UpdateTask, IDS, parent=st.none() | IDS),
+    st.builds(MoveTask, IDS, after=IDS),
+    st.builds(UpdateTask, IDS, waiting=st.none() | st.just(Waiting("ann"))),
+    st.builds(RecordEvidence, IDS, st.booleans()),
+    st.just(ApprovePlan("ann")),
     st.just(WriteTodos((Todo("b"), Todo("a")))),
     st.just(RestorePlan((Task("1", "old"),))),
     st.just(ClearPlan()),
@@ -57,13 +70,13 @@ def test_an_event_names_every_task_that_it_changes(commands):
             after = apply(plan, event)
             both = {task.id for task in (*plan, *after)}
             changed = {task_id for task_id in both if plan.get(task_id) != after.get(task_id)}
-            around = {end for i in ids_of(event) if i in plan for end in _near(plan[i])}
+            around = {end for i in ids_of(event) if i in plan for end in _near(plan, plan[i])}
             assert changed <= {*ids_of(event), *around} or isinstance(event, PlanRestored)
             plan = after
 
 
-def _near(task):
-    return *task.blocks, *task.blocked_by
+def _near(plan, task):
+    return *task.blocks, *task.blocked_by, *plan.children(task.id)
 
 
 def test_every_kind_of_event_names_its_tasks():
@@ -79,6 +92,10 @@ def test_every_kind_of_event_names_its_tasks():
         TasksReordered(("2", "1")): ("2", "1"),
         PlanCleared(("1", "2")): ("1", "2"),
         PlanRestored((task,), 4): ("3",),
+        ParentChanged("2", "1"): ("2",),
+        PlanApproved("ann"): (),
+        TaskClaimed("1", Claim("bot", 1)): ("1",),
+        ClaimRenewed("1", None): ("1",),
     }
     assert {type(event) for event in kinds} == set(get_args(Event))
     assert {event: ids_of(event) for event in kinds} == kinds

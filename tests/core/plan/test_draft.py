@@ -3,6 +3,7 @@ from support import strategies as some
 
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.draft import Draft
+from todoplan.core.plan.graph import ancestors
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.vector import CHUNK
@@ -23,11 +24,15 @@ def test_a_draft_leaves_its_plan_alone():
 def test_questions_see_what_happened_so_far():
     """Counts, waiting and the first ready task are those of now."""
     draft = Draft(plan_of(PAIR))
-    assert (len(draft), draft.waits_for("2"), draft.first_ready().id) == (2, 1, "1")
+    assert (len(draft), draft.waits_for("2"), next(draft.ready(), None).id) == (2, 1, "1")
     draft.put(draft.get("1").but(status=Status.COMPLETED))
-    assert (draft.counts.completed, draft.waits_for("2"), draft.first_ready().id) == (1, 0, "2")
+    assert (draft.counts.completed, draft.waits_for("2"), next(draft.ready(), None).id) == (
+        1,
+        0,
+        "2",
+    )
     draft.put(draft.get("2").but(status=Status.CANCELLED))
-    assert draft.first_ready() is None
+    assert next(draft.ready(), None) is None
 
 
 def test_deleting_a_resolved_blocker_frees_nobody():
@@ -93,6 +98,18 @@ def test_an_edge_from_a_resolved_blocker_comes_and_goes_without_a_count():
     assert (draft.get("2").blocked_by, draft.waits_for("2")) == ((), 0)
 
 
+def can_be_started(plan, task):
+    """
+    Say by looking at all of them whether a task is ready.
+    """
+    above = [task, *(plan[end] for end in ancestors(plan, task.id))]
+    held = any(each.waiting for each in above) or any(
+        not plan[end].status.resolved for each in above for end in each.blocked_by
+    )
+    is_leaf = not any(each.parent == task.id for each in plan)
+    return task.status is Status.PENDING and is_leaf and not held
+
+
 @given(some.full_plans)
 def test_what_is_kept_beside_the_tasks_agrees_with_them(plan):
     """Counts, waiting and the first ready task are what counting anew gives."""
@@ -102,8 +119,8 @@ def test_what_is_kept_beside_the_tasks_agrees_with_them(plan):
     for task in plan:
         waiting = [end for end in task.blocked_by if not draft.get(end).status.resolved]
         assert draft.waits_for(task.id) == len(waiting)
-    ready = [t for t in plan if t.status is Status.PENDING and not draft.waits_for(t.id)]
-    assert draft.first_ready() == (ready[0] if ready else None)
+    ready = [t for t in plan if can_be_started(plan, t)]
+    assert next(draft.ready(), None) == (ready[0] if ready else None)
 
 
 def test_a_task_that_is_there_or_has_no_id_is_not_added():
@@ -142,3 +159,120 @@ def test_several_tasks_are_added_as_one_by_one():
         assert one == other
         assert [[*p.ready()] for p in (one,)] == [[*p.ready()] for p in (other,)]
         assert [*one.active()] == [*other.active()]
+
+
+def order(draft):
+    """
+    Return the ids as the draft has them now.
+    """
+    return " ".join(task.id for task in draft)
+
+
+def nested(*lines):
+    """
+    Return a draft with tasks such as "1" or "2<1": 2 lies in 1.
+    """
+    draft = Draft(Plan())
+    for line in lines:
+        task_id, _, parent = line.partition("<")
+        draft.add(Task(task_id, "x", parent=parent or None))
+    return draft
+
+
+def test_subtasks_stand_right_behind_what_contains_them():
+    """Wherever in the plan that is, and in the order in which they came."""
+    assert order(nested("1", "2", "3<1", "4<3", "5<1", "6")) == "1 3 4 5 2 6"
+    assert order(nested("1", "2<1", "3<2", "4<1")) == "1 2 3 4"
+
+
+def test_a_parent_that_is_not_there_is_none():
+    """A journal may name what makes no sense: the task stands at the top."""
+    draft = nested("1<9", "2<2", "3<1")
+    assert [task.parent for task in draft] == [None, "1", None]
+    assert order(draft) == "1 3 2"
+
+
+def test_a_moved_task_goes_to_the_end_of_its_siblings():
+    """With all that it contains; nothing goes below itself, or below what is not there."""
+    draft = nested("1", "2<1", "3<2", "4", "5<4")
+    draft.nest("2", "4", None)
+    assert order(draft) == "1 4 5 2 3"
+    draft.nest("4", None, None)
+    draft.nest("4", "3", None)
+    draft.nest("4", "9", None)
+    draft.nest("9", "1", None)
+    assert order(draft) == "1 4 5 2 3"
+    draft.nest("1", "3", None)
+    assert order(draft) == "4 5 2 3 1"
+
+
+def test_what_a_removed_task_contains_goes_up():
+    """To where it stood, the order of the tasks as it was."""
+    draft = nested("1", "2<1", "3<2", "4<2", "5<1")
+    draft.remove("2", None)
+    assert [(task.id, task.parent) for task in draft] == [
+        ("1", None),
+        ("3", "1"),
+        ("4", "1"),
+        ("5", "1"),
+    ]
+    draft.remove("1", None)
+    assert [task.parent for task in draft] == [None, None, None]
+
+
+def test_many_subtasks_are_put_in_place_at_once(monkeypatch):
+    """However many come, all tasks are laid out anew once, when somebody asks for their order."""
+    draft = nested("1", "2")
+    laid_out = []
+    lay_out = Draft._lay_out
+    monkeypatch.setattr(
+        Draft, "_lay_out", lambda self, *rest: (laid_out.append(1), lay_out(self, *rest))[1]
+    )
+    for number in range(3, 60):
+        draft.add(Task(str(number), "x", parent="1"))
+    assert laid_out == []
+    assert [task.id for task in draft.freeze()][-1] == "2"
+    assert laid_out == [1]
+
+
+def test_what_comes_in_the_order_of_the_tree_is_not_laid_out_anew(monkeypatch):
+    """A nested list that is written from top to bottom costs no more than a plain one."""
+    monkeypatch.setattr(Draft, "_lay_out", None)
+    draft = nested("1", "2<1", "3<2", "4<1", "5", "6<5")
+    assert order(draft) == "1 2 3 4 5 6"
+
+
+def test_the_end_of_the_plan_is_found_behind_gaps():
+    """A removed last task is not the end."""
+    draft = nested("1", "2<1", "3")
+    draft.remove("3", None)
+    draft.add(Task("4", "x", parent="2"))
+    assert order(draft) == "1 2 4"
+
+
+def test_a_top_task_behind_subtasks_that_wait_for_their_place_keeps_its_own():
+    """It came after them, and stands behind the tree that they belong to."""
+    draft = nested("1", "2", "3<1", "4")
+    draft.remove("4", None)
+    draft.add(Task("5", "x"))
+    assert order(draft) == "1 3 2 5"
+    many = nested("1", "2")
+    many.add_all([Task("3", "x", parent="1"), Task("4", "x")])
+    many.add_all([Task("5", "x"), Task("6", "x")])
+    assert order(many) == "1 3 2 4 5 6"
+
+
+def test_a_new_order_keeps_the_tree():
+    """What it names apart from its parent comes back to it."""
+    draft = nested("1", "2<1", "3", "4<3")
+    draft.reorder(["4", "3", "2", "1"])
+    assert order(draft) == "3 4 1 2"
+
+
+def test_tasks_brought_back_stand_in_the_order_of_their_tree():
+    """Whatever order they are given in; a circle of parents is opened at its first task."""
+    draft = Draft(Plan())
+    draft.replace([Task("3", "x", parent="1"), Task("2", "x"), Task("1", "x")])
+    assert order(draft) == "2 1 3"
+    draft.replace([Task("1", "x", parent="2"), Task("2", "x", parent="1"), Task("3", "x")])
+    assert [(task.id, task.parent) for task in draft] == [("3", None), ("1", None), ("2", "1")]

@@ -9,12 +9,15 @@ from todoplan.codec import dump_plan, load_plan
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.model import (
+    CLOSED,
     OPEN,
     RESOLVED,
+    Evidence,
     Priority,
     Status,
     Task,
     Todo,
+    Waiting,
     as_priority,
     as_status,
 )
@@ -33,11 +36,13 @@ FULL = Task(
 )
 
 
-def test_statuses_are_open_or_resolved():
-    """Each status is open or resolved, never both."""
-    assert set(Status) == OPEN | RESOLVED
-    assert not OPEN & RESOLVED
+def test_statuses_are_open_or_closed():
+    """Each status is open or closed, never both; of the closed ones all but failed are resolved."""
+    assert set(Status) == OPEN | CLOSED
+    assert not OPEN & CLOSED
+    assert {Status.FAILED} == CLOSED - RESOLVED
     assert {status for status in Status if status.resolved} == RESOLVED
+    assert {status for status in Status if status.closed} == CLOSED
 
 
 def test_status_is_its_word():
@@ -110,6 +115,21 @@ def test_a_move_sets_the_times_that_it_implies(status, at):
         assert moved.started_at == (task.started_at or first)
 
 
+WAITING, FOUND = Waiting("ann"), Evidence(passed=True)
+
+
+@pytest.mark.parametrize("new", Status)
+@pytest.mark.parametrize("old", Status)
+def test_a_move_ends_waits_and_takes_evidence_away(old, new):
+    """
+    Law 20: only a pending task waits, and what was found goes when the task is started or reopened;
+    a step back from the middle of the work keeps it.
+    """
+    moved = Task("1", "a", status=old, waiting=WAITING, evidence=FOUND).moved(new, None)
+    assert moved.waiting == (WAITING if new is Status.PENDING else None)
+    assert (moved.evidence is None) == (new is Status.IN_PROGRESS or old.closed)
+
+
 @pytest.mark.parametrize("name", ["blocks", "blocked_by"])
 def test_ends_of_edges_are_kept_as_a_tuple(name):
     """Any iterable of ids is one, but a text is not read letter by letter."""
@@ -137,7 +157,7 @@ def test_id_and_subject_are_texts(given):
         Task(*given)
 
 
-@pytest.mark.parametrize("name", ["description", "active_form", "owner"])
+@pytest.mark.parametrize("name", ["description", "active_form", "owner", "check", "answer"])
 def test_every_text_of_a_task_is_one(name):
     """What no document could hold is refused when the task is made, not when it is saved."""
     with pytest.raises(PlanError, match=r"5 \(int\) was given; give a text"):

@@ -1,18 +1,20 @@
 import pytest
 
 from todoplan.core.commands import (
+    ApprovePlan,
     Batch,
     ClearPlan,
     CreateTask,
     CreateTasks,
     DeleteTask,
+    RecordEvidence,
     RestorePlan,
     UpdateTask,
     WriteTodos,
 )
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import Accepted, Rejected, decide
-from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.model import Approval, Evidence, Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.builtin import RULES
 from todoplan.core.rules.limits import Limits
@@ -31,6 +33,7 @@ LIMITS = Limits(
     metadata_keys=2,
     metadata_levels=2,
     history=9,
+    depth=2,
 )
 EMPTY = Plan()
 BUSY = plan_of([Task("1", "a", status="in_progress"), Task("2", "b")])
@@ -48,6 +51,26 @@ FULL = plan_of([Task("1", "a")], revision=9)
 BROKEN = plan_of([Task("1", "a")], revision=12)
 FIVE = plan_of([Task(i, "x") for i in "12345"])
 TWO_ON = plan_of([Task(i, i, status="in_progress") for i in "12"])
+# 1 {2 {}, 3 {}}, 4: the third level is one too many.
+NESTED = plan_of([Task("1", "a"), *(Task(i, i, parent="1") for i in "23"), Task("4", "d")])
+DEEP_DOWN = plan_of([Task("1", "a"), Task("2", "b", parent="1"), Task("3", "c", parent="2")])
+ENDED = plan_of(
+    [
+        Task("1", "a", status="completed"),
+        Task("2", "b", parent="1", status="failed"),
+        Task("3", "c"),
+    ]
+)
+CHECKED = plan_of(
+    [
+        Task("1", "a", check="it runs"),
+        Task("2", "b", check="it runs", evidence=Evidence(passed=False)),
+        Task("3", "c", check="it runs", evidence=Evidence(passed=True)),
+        Task("4", "d", check="it runs", status="completed"),
+    ]
+)
+AGREED = plan_of([Task("1", "a"), Task("2", "b")], approved=Approval(0, "ann"))
+UNKNOWN = plan_of([Task("1", "a"), Task("2", "b")], approved=Approval(0))
 TIED = plan_of([*(Task(i, i, blocks=("3",)) for i in "12"), Task("3", "y", blocked_by=("1", "2"))])
 
 
@@ -135,6 +158,33 @@ FIRES = [
     ("batch_completion", IDLE, Batch((to("1", "completed"), to("2", "completed")))),
     ("no_op_write", IDLE, write("a", "b")),
     ("no_op_write", EMPTY, Batch((write(),))),
+    ("max_depth", NESTED, CreateTask("x", parent="2")),
+    ("max_depth", NESTED, UpdateTask("2", parent="3")),
+    ("max_depth", NESTED, UpdateTask("1", parent="4")),
+    ("max_depth", NESTED, Batch((UpdateTask("4", parent="3"), CreateTask("x", parent="4")))),
+    ("max_depth", EMPTY, back(DEEP_DOWN)),
+    ("parent_complete", NESTED, to("1", "completed")),
+    ("parent_complete", DEEP_DOWN, Batch((to("2", "completed"), to("1", "completed")))),
+    ("child_of_closed", ENDED, CreateTask("x", parent="1")),
+    ("child_of_closed", ENDED, UpdateTask("3", parent="2")),
+    ("child_of_closed", ENDED, to("2", WAIT)),
+    ("evidence_required", CHECKED, to("1", "completed")),
+    ("evidence_required", CHECKED, to("2", "completed")),
+    ("evidence_required", CHECKED, Batch((to("3", ON), to("3", "completed")))),
+    ("evidence_required", CHECKED, Batch((to("4", WAIT), to("4", "completed")))),
+    ("evidence_required", CHECKED, UpdateTask("1", status="completed", check=None)),
+    ("evidence_required", IDLE, UpdateTask("1", status="completed", check="it runs")),
+    ("evidence_required", EMPTY, CreateTask("a", status="completed", check="it runs")),
+    ("approval_required", IDLE, to("1", ON)),
+    ("approval_required", IDLE, to("1", "completed")),
+    ("approval_required", EMPTY, write(("a", ON))),
+    ("approval_required", AGREED, Batch((back(IDLE), to("1", ON)))),
+    ("approved_changed", AGREED, CreateTask("x")),
+    ("approved_changed", AGREED, DeleteTask("1")),
+    ("approved_changed", AGREED, write("a", "x")),
+    ("approved_changed", AGREED, ClearPlan()),
+    ("approved_changed", AGREED, back(DONE)),
+    ("approved_changed", UNKNOWN, CreateTask("x")),
 ]
 QUIET = [
     ("single_in_progress", TWO_ON, back(TWO_ON)),
@@ -202,6 +252,42 @@ QUIET = [
     ("batch_completion", IDLE, Batch((to("1", "completed"), to("2", ON)))),
     ("no_op_write", IDLE, write("b", "a")),
     ("no_op_write", IDLE, UpdateTask("1")),
+    ("max_depth", NESTED, CreateTask("x", parent="1")),
+    ("max_depth", NESTED, Batch((CreateTask("x", parent="2"), DeleteTask("5")))),
+    ("max_depth", DEEP_DOWN, back(DEEP_DOWN)),
+    ("max_depth", DEEP_DOWN, CreateTask("x", parent="1")),
+    ("max_depth", DEEP_DOWN, UpdateTask("3", parent="1")),
+    ("max_depth", DEEP_DOWN, DeleteTask("1", children="lift")),
+    ("parent_complete", NESTED, to("2", "completed")),
+    ("parent_complete", NESTED, to("1", "cancelled")),
+    ("parent_complete", ENDED, Batch((to("1", ON), to("1", "completed")))),
+    ("parent_complete", NESTED, Batch((to("1", "completed"), to("1", ON)))),
+    ("parent_complete", NESTED, Batch(tuple(to(i, "completed") for i in "123"))),
+    ("parent_complete", DEEP_DOWN, Batch(tuple(to(i, "completed") for i in "321"))),
+    ("parent_complete", NESTED, Batch((to("1", "completed"), DeleteTask("1", "remove")))),
+    ("parent_complete", IDLE, to("1", "completed")),
+    ("child_of_closed", ENDED, CreateTask("x", status="failed", parent="1")),
+    ("child_of_closed", ENDED, CreateTask("x", parent="3")),
+    ("child_of_closed", ENDED, Batch((to("1", ON), to("2", ON)))),
+    ("child_of_closed", ENDED, Batch((to("2", ON), DeleteTask("2")))),
+    ("child_of_closed", IDLE, Batch((to("1", "completed"), to("1", WAIT)))),
+    ("child_of_closed", NESTED, Batch((to("2", ON), to("1", "completed"), CreateTask("x")))),
+    ("evidence_required", CHECKED, to("3", "completed")),
+    ("evidence_required", CHECKED, Batch((RecordEvidence("1", passed=True), to("1", "completed")))),
+    ("evidence_required", CHECKED, Batch((to("1", "completed"), to("1", WAIT)))),
+    ("evidence_required", CHECKED, Batch((to("1", "completed"), DeleteTask("1")))),
+    ("evidence_required", CHECKED, to("1", "failed")),
+    ("evidence_required", CHECKED, UpdateTask("4", owner="x")),
+    ("evidence_required", IDLE, to("1", "completed")),
+    ("approval_required", AGREED, to("1", ON)),
+    ("approval_required", IDLE, Batch((ApprovePlan("ann"), to("1", ON)))),
+    ("approval_required", IDLE, to("1", "cancelled")),
+    ("approval_required", IDLE, CreateTask("x")),
+    ("approved_changed", IDLE, CreateTask("x")),
+    ("approved_changed", AGREED, UpdateTask("1", subject="x")),
+    ("approved_changed", AGREED, back(BUSY)),
+    ("approved_changed", AGREED, Batch((CreateTask("x"), DeleteTask("3")))),
+    ("approved_changed", IDLE, Batch((ApprovePlan("ann"), CreateTask("x")))),
 ]
 
 
@@ -248,6 +334,7 @@ def test_every_rule_is_shown_to_fire_and_to_be_quiet():
         ("max_text", LONG),
         ("max_edges", TIED),
         ("max_metadata", HEAVY),
+        ("max_depth", DEEP_DOWN),
     ],
 )
 def test_old_faults_are_told_on_inspection_and_lock_nothing_up(name, plan):
@@ -255,7 +342,7 @@ def test_old_faults_are_told_on_inspection_and_lock_nothing_up(name, plan):
     strict = policy(name, "error")
     assert {problem.code for problem in inspect(plan, strict)} == {name}
     assert isinstance(decide(plan, UpdateTask("1", owner="ann"), strict), Accepted)
-    assert isinstance(decide(plan, DeleteTask("1"), strict), Accepted)
+    assert isinstance(decide(plan, DeleteTask("1", "lift"), strict), Accepted)
 
 
 def test_rules_about_plans_are_the_inspected_ones():
@@ -265,7 +352,8 @@ def test_rules_about_plans_are_the_inspected_ones():
     heavy = {"key": "x" * 20}
     tasks = [Task(i, "longer", status=ON, blocks=("5",), metadata=heavy) for i in "1234"]
     blocked = Task("5", "longer", status=ON, blocked_by=tuple("1234"))
-    plan = plan_of([*tasks, blocked], revision=12)
+    inside = Task("6", "longer", parent="5"), Task("7", "longer", parent="6")
+    plan = plan_of([*tasks, blocked, *inside], revision=12)
     assert {problem.code for problem in inspect(plan, everything)} == asked
 
 
@@ -345,6 +433,14 @@ TOLD = [
     ("batch_completion", IDLE, Batch((to("1", "completed"), to("2", "completed"))),
      (("1", "2"), "2", "")),
     ("no_op_write", IDLE, write("a", "b"), ((), "", "")),
+    ("max_depth", NESTED, UpdateTask("1", parent="4"), (("2",), "3", "2")),
+    ("parent_complete", NESTED, to("1", "completed"), (("1",), "2, 3", "")),
+    ("child_of_closed", ENDED, to("2", WAIT), (("2",), "1", "")),
+    ("child_of_closed", ENDED, UpdateTask("3", parent="2"), (("3",), "2", "")),
+    ("evidence_required", CHECKED, to("1", "completed"), (("1",), "it runs", "")),
+    ("approval_required", IDLE, to("1", ON), (("1",), "", "")),
+    ("approved_changed", AGREED, CreateTask("x"), (("3",), "added since", "ann")),
+    ("approved_changed", UNKNOWN, DeleteTask("1"), (("1",), "removed since", "somebody else")),
 ]  # fmt: skip
 
 
@@ -353,6 +449,28 @@ def test_what_a_rule_says(name, plan, command, said):
     """Which tasks, what was seen, what would be legal: a figure for a figure."""
     problem = decide(plan, command, policy(name, "error")).problems[0]
     assert (problem.task_ids, problem.seen, problem.legal) == said
+
+
+def test_who_has_agreed_may_change_the_plan():
+    """And nobody else; where no name is known on either side nobody passes for the other."""
+    strict = policy("approved_changed", "error")
+    for plan, actor, taken in (
+        (AGREED, "ann", True),
+        (AGREED, "bob", False),
+        (AGREED, None, False),
+        (UNKNOWN, "ann", False),
+        (UNKNOWN, None, False),
+    ):
+        answer = decide(plan, CreateTask("x"), strict, actor=actor)
+        assert isinstance(answer, Accepted) is taken
+
+
+def test_what_is_open_in_a_parent_is_named_up_to_a_limit():
+    """However many subtasks there are."""
+    many = [Task(str(number), "x", parent="1") for number in range(2, 50)]
+    plan = plan_of([Task("1", "a"), *many])
+    (problem,) = decide(plan, to("1", "completed"), policy("parent_complete", "error")).problems
+    assert len(problem.seen.split(", ")) == 20
 
 
 def test_metadata_that_no_document_could_hold_is_measured_all_the_same():

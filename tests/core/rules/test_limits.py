@@ -21,7 +21,7 @@ def test_limits_are_generous_by_default():
         200,
     )
     assert (limits.metadata, limits.metadata_keys, limits.metadata_levels) == (16_384, 200, 16)
-    assert limits.history == 100_000
+    assert (limits.history, limits.depth) == (100_000, 5)
 
 
 def test_every_text_of_a_task_is_bounded():
@@ -38,7 +38,7 @@ def test_every_text_of_a_task_is_bounded():
 def test_what_a_number_sets_is_a_limit():
     """A rule that takes a number names a field of `Limits`."""
     named = {rule.limit for rule in RULES.values()} - {""}
-    assert named == {"items", "metadata", "edges", "history"}
+    assert named == {"items", "metadata", "edges", "history", "depth"}
     assert named <= set(Limits.__match_args__)
 
 

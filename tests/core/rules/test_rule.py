@@ -6,7 +6,7 @@ from todoplan.core.events.types import PlanCleared, StatusChanged, TaskCreated
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.problems import MOST_NAMED
 from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.rule import Rule, first_ids, moves, registering, trigger_of
+from todoplan.core.rules.rule import STEPS, Rule, first_ids, moves, registering, trigger_of
 from todoplan.errors import PlanError
 
 START = (Status.PENDING, Status.IN_PROGRESS)
@@ -43,7 +43,13 @@ def test_moves_are_all_that_lead_somewhere():
     """From every other status to those named, or of those named to every other."""
     assert moves([Status.COMPLETED]) == {(s, "completed") for s in Status if s != "completed"}
     assert moves(of=[Status.PENDING]) == {("pending", s) for s in Status if s != "pending"}
-    assert len(moves()) == 12
+    assert len(moves()) == 20
+
+
+def test_a_rule_that_asks_for_somebody_is_in_no_preset():
+    """Whoever looks or agrees has to be there: it is switched on by name, or not at all."""
+    asks = Rule("asks", nothing, presets=(("langchain", "error"),), opt_in=True)
+    assert {asks.severity_in(preset) for preset in (*STEPS, "strict", "")} == {"off"}
 
 
 def test_a_check_is_registered_and_stays_what_it_is():

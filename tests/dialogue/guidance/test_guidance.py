@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.core.commands import CreateTask, CreateTasks, UpdateTask
+from todoplan.core.commands import ApprovePlan, CreateTask, CreateTasks, UpdateTask
+from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import Accepted, decide
 from todoplan.core.events.base import Base
-from todoplan.core.plan.model import Status
+from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import open_tasks
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.guidance.guidance import (
     REMINDERS,
@@ -29,6 +31,7 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.errors import CodecError, PlanError
 from todoplan.texts import wording
 
@@ -418,8 +421,8 @@ def test_every_cap_is_finite(plan_by_turn, memory):
         advice = guidance.after_model(plan, ANSWER, memory)
         memory = advice.memory
         sent_back += advice.verdict == "again" and advice.kind == "unfinished"
-    most_resolved = max(plan.counts.resolved for plan in plan_by_turn)
-    assert sent_back <= ALL_ON.unfinished * (most_resolved + 1)
+    most_closed = max(plan.counts.closed for plan in plan_by_turn)
+    assert sent_back <= ALL_ON.unfinished * (most_closed + 1)
 
 
 def kinds_unseen(plan, memory, guidance=None, turns=1):
@@ -498,10 +501,15 @@ def test_an_agent_may_always_ask(plan):
 
 @given(
     st.lists(st.sampled_from(Status), min_size=1, max_size=4).map(lambda found: plan_with(*found)),
-    st.lists(st.sampled_from(["completed", "cancelled", "ask"]), min_size=4, max_size=4),
+    st.lists(
+        st.sampled_from(["completed", "cancelled", "failed", "ask", "wait"]), min_size=4, max_size=4
+    ),
 )
 def test_who_obeys_a_reminder_is_not_reminded_again(plan, choices):
-    """Tasks finished or cancelled, or a question: what the reminder advises, the rule accepts."""
+    """
+    Tasks finished, cancelled, failed or made to wait, or a question: what the reminder advises, the
+    rule accepts.
+    """
     guidance = Guidance(TODOS)
     advice = guidance.after_model(plan, ANSWER, Memory())
     if advice.verdict == "accept":
@@ -510,10 +518,14 @@ def test_who_obeys_a_reminder_is_not_reminded_again(plan, choices):
     for task, choice in zip(plan, choices, strict=False):
         if choice == "ask":
             answer = QUESTION
-        elif not task.status.resolved:
+        elif task.status.closed:
+            continue
+        elif choice == "wait":
+            plan = made(plan, UpdateTask(task.id, waiting=Waiting("ann")))
+        else:
             plan = made(plan, UpdateTask(task.id, status=choice))
     if answer is ANSWER:
-        assert not plan.counts.open
+        assert all(task.waiting for task in open_tasks(plan))
     assert guidance.after_model(plan, answer, advice.memory).verdict == "accept"
 
 
@@ -584,3 +596,98 @@ def test_a_change_by_others_is_said_with_their_names():
         assert not Guidance(LEAN).before_model(now, shown, advice.memory).text
     assert not Guidance(LEAN).before_model(plan, shown, seen).shows_plan
     assert "since you" not in Guidance(LEAN).before_model(now, shown, seen).text
+
+
+WAITING = plan_of(
+    [
+        Task("1", "Ask ann", waiting=Waiting("ann"), blocks=("2",)),
+        Task("2", "Go on", blocked_by=("1",)),
+        Task("3", "Parent", status="in_progress"),
+        Task("4", "Ask bob", parent="3", waiting=Waiting(question="Which?")),
+        Task("5", "Done", status="completed", parent="3"),
+    ]
+)
+
+
+def test_nobody_is_nagged_about_what_waits():
+    """A plan of which all that is open waits, or comes after what does, is let through at once."""
+    for settings in (ALL_ON, Settings(on_ignored="raise")):
+        guidance = Guidance(LEAN, settings)
+        advice = guidance.after_model(WAITING, ANSWER, Memory(asked=9))
+        assert (advice.verdict, advice.text) == ("accept", "")
+    late = Memory(turn=9, revision=WAITING.revision)
+    assert kind_of(ALL_ON, WAITING, [WRITTEN], late) == ""
+    assert kind_of(Settings(), WAITING, []) == "plan_lost"
+
+
+def test_only_what_does_not_wait_is_named():
+    """Beside tasks that wait, those that the model can go on with; what failed can be given up."""
+    more = made(WAITING, CreateTask("Next"), CreateTask("Vain", blocked_by=("6",)))
+    failed = made(more, UpdateTask("6", status="failed"))
+    for plan, named in ((more, ["Next", "Vain"]), (failed, ["Vain"])):
+        text = Guidance(LEAN).after_model(plan, ANSWER, Memory()).text
+        assert re.findall(r"\] (\w+)$", text, re.MULTILINE) == named
+    assert unfinished_error(failed).data == {"task_ids": ("7",)}
+
+
+def test_a_lost_plan_is_shown_with_what_waits():
+    """Escaped as all of it is."""
+    plan = made(PENDING, UpdateTask("1", waiting=Waiting("<ann>")))
+    text = Guidance(LEAN).before_model(plan, [], Memory()).text
+    assert "#1 [pending] t0 [waiting: &lt;ann&gt;]" in text
+
+
+ENDS = {"todos": "set its status to waiting", "tasks": "say what it is in ", "lean": "send wait"}
+
+
+@pytest.mark.parametrize("toolset", [TODOS, tasks(), tasks("snake"), LEAN], ids=repr)
+def test_who_makes_tasks_wait_as_the_reminder_says_is_not_reminded_again(toolset):
+    """Each tool set has its own way, said in the reminder with its own names."""
+    box = Toolbox(toolset)
+    text = Guidance(toolset).after_model(OPEN, ANSWER, Memory()).text
+    assert ENDS[toolset.name] in text
+    ways = {
+        "todos": (
+            "write_todos",
+            {"todos": [{"content": t.subject, "status": "waiting"} for t in OPEN]},
+        ),
+        "lean": ("plan", {"wait": {"1": "ann", "2": "bob"}}),
+    }
+    plan = OPEN
+    if toolset.name == "tasks":
+        (key,) = re.findall(r"say what it is in (\w+)", text)
+        for task in OPEN:
+            plan = box.call(plan, "TaskUpdate", {"taskId": task.id, key: "ann"}).plan
+    else:
+        plan = box.call(plan, *ways[toolset.name]).plan
+    assert [task.id for task in plan.waiting()] == ["1", "2"]
+    assert Guidance(toolset).after_model(plan, ANSWER, Memory()).verdict == "accept"
+
+
+def test_a_tool_set_of_ones_own_need_not_say_how_to_wait():
+    """Without a text of that name the reminder is as it was."""
+    own = ToolSet("mine", TODOS.tools, "write_todos")
+    assert "and then answer. If you need" in Guidance(own).after_model(OPEN, ANSWER, Memory()).text
+
+
+def test_closing_a_task_in_whatever_way_is_headway():
+    """Who says that a task failed has gone on with the plan, and is asked anew about the rest."""
+    guidance = Guidance(LEAN)
+    for status in ("completed", "cancelled", "failed"):
+        plan = plan_with(status, "pending")
+        advice = guidance.after_model(plan, ANSWER, Memory(asked=2))
+        assert (advice.verdict, advice.memory.asked, advice.memory.resolved) == ("again", 1, 1)
+        assert guidance.after_model(plan, ANSWER, Memory(asked=2, resolved=1)).verdict == "accept"
+
+
+def test_an_approval_is_no_change_to_tell_of():
+    """It concerns no task: where it is known what the model last saw, no reminder is due."""
+    decision = decide(OPEN, ApprovePlan("ann"))
+    approved, base = decision.unwrap(), Base(OPEN).after(decision.events, "ann")
+    guidance, memory = Guidance(LEAN), Memory().saw(OPEN)
+    shown = [Message("tool", results=(ToolResult("plan"),))]
+    advice = guidance.before_model(approved, shown, memory, base=base)
+    assert advice.kind == ""
+    assert guidance.before_model(approved, shown, advice.memory).kind == ""
+    changed = made(approved, UpdateTask("2", subject="other"))
+    assert guidance.before_model(changed, shown, memory, base=base).kind == "changed"

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import valid
 
-from todoplan.dialogue.intake.containers import arguments_in, entries_in
+from todoplan.dialogue.intake.containers import arguments_in, entries_in, entry_in
 from todoplan.dialogue.intake.findings import Findings
+from todoplan.dialogue.intake.vocabulary import Line
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.todos import TODOS
 
@@ -62,6 +63,11 @@ def test_a_wrapper_around_nothing_holds_no_arguments():
 def test_what_a_list_may_be_written_as_it_may_be_in_a_wrapper(inner, entries, code):
     """A text is read inside of {"todos": ...} as it is outside."""
     findings = Findings()
-    assert entries_in({"todos": inner}, WRITE[0], "todos", findings) == entries
+    listed = entries_in({"todos": inner}, WRITE[0], "todos", findings)
+    read = [
+        entry_in(one, WRITE[0], "todos[0]", findings) if isinstance(one, Line) else one
+        for one in listed
+    ]
+    assert read == entries
     assert [repair.code for repair in findings.repairs] == ["wrapper", code]
     assert {repair.path for repair in findings.repairs} == {"todos"}

@@ -11,9 +11,11 @@ from todoplan.dialogue.intake.vocabulary import (
     checklist,
     id_of,
     ids_in,
+    indentation,
     is_reference,
     priority_of,
     status_of,
+    wait_of,
 )
 
 
@@ -26,11 +28,21 @@ def test_every_status_is_a_word_for_itself(status):
 
 
 WORDS = {
-    "pending": "pending todo open notstarted notdone new queued waiting \u2610 \u23f3",
+    "pending": "pending todo open notstarted notdone new queued \u2610 \u23f3",
     "in_progress": "inprogress doing active started running ongoing current wip \U0001f504",
     "completed": "completed complete done finished closed resolved success "
     "\u2713 \u2714 \u2705 \u2611",
     "cancelled": "cancelled canceled abandoned skipped dropped wontdo obsolete \u274c",
+    "failed": "failed failure fail error errored unsuccessful",
+}
+WAITS = {
+    "blocked": "blocked",
+    "waiting": "waiting awaiting",
+    "on hold": "onhold hold held paused suspended postponed deferred",
+    "input": "needsinput inputneeded inputrequired waitingforinput awaitinginput needsinfo",
+    "the user": "needsuser waitingforuser awaitinguser waitingonuser",
+    "approval": "needsapproval waitingforapproval awaitingapproval pendingapproval",
+    "review": "review inreview needsreview waitingforreview awaitingreview",
 }
 RANKS = {
     "high": "high urgent critical p0 p1 important",
@@ -44,6 +56,7 @@ def test_the_words_for_statuses_and_priorities_are_these():
     for meaning, table, words in (
         (status_of, vocabulary._STATUS_BY_WORD, WORDS),
         (priority_of, vocabulary._PRIORITY_BY_WORD, RANKS),
+        (wait_of, vocabulary._WAIT_BY_WORD, WAITS),
     ):
         expected = {word: value for value, listed in words.items() for word in listed.split()}
         assert {word: str(value) for word, value in table.items()} == expected
@@ -132,14 +145,31 @@ def test_references():
     assert not any(map(is_reference, ("0", "#", "#x", "#\uff10", "#1 ")))
 
 
+def rows(text):
+    """
+    Return title, status and level of each line of a checklist.
+    """
+    found = checklist(text)
+    return found and [(line.title, line.status, line.level) for line in found]
+
+
 @pytest.mark.parametrize(
     ("text", "items"),
     [
         (
             "- [ ] a\n+ [X] b  \n\n 12) [-] c",
-            [("a", "pending"), ("b", "completed"), ("c", "in_progress")],
+            [("a", "pending", None), ("b", "completed", None), ("c", "in_progress", None)],
         ),
-        ("[>] a", [("a", "in_progress")]),
+        ("[>] a", [("a", "in_progress", None)]),
+        (
+            "- [x] a\n  - [!] b\n\t\t- [ ] c\n- [ ] d",
+            [
+                ("a", "completed", 0),
+                ("b", "blocked", 1),
+                ("c", "pending", 2),
+                ("d", "pending", 0),
+            ],
+        ),
         ("- [ ] a\nb", None),
         ("[ ]", None),
         ("", None),
@@ -148,7 +178,7 @@ def test_references():
 )
 def test_checklists(text, items):
     """Every line is an item, or the text is none."""
-    assert checklist(text) == items
+    assert rows(text) == items
 
 
 @pytest.mark.parametrize(
@@ -164,7 +194,32 @@ def test_checklists(text, items):
 )
 def test_lists_without_boxes(text, titles):
     """Two or more lines, numbered from 1 or bulleted at one depth; nothing is said of a status."""
-    assert checklist(text) == [(title, None) for title in titles]
+    assert rows(text) == [(title, None, None) for title in titles]
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [
+        ("- a\n  - b\n- c", [0, 1, 0]),
+        ("- a\n\t- b\n\t\t- c\n  - d", [0, 1, 2, 1]),
+        ("1. a\n   1. b\n   2. c\n2. d", [0, 1, 1, 0]),
+        ("1. a\n   - b\n   - c\n2. d\n   - e", [0, 1, 1, 0, 1]),
+        ("1. a\n1.1 b\n1.2 c\n2. d\n2.1 e\n2.1.1 f", [0, 1, 1, 0, 1, 2]),
+        ("1. a\n  1.1. b\n  1.2. c\n2. d", [0, 2, 2, 0]),
+        ("- a\n    - b\n  - c", [0, 2, 1]),
+    ],
+)
+def test_lists_in_lists(text, levels):
+    """Bulleted, or numbered from 1 within each, also with dots: levels are how deep lines lie."""
+    assert [line.level for line in checklist(text)] == levels
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"), [("a", 0), (" a", 0), ("  a", 1), ("\ta", 1), (" \t a", 2), ("    ", 2)]
+)
+def test_two_spaces_or_a_tab_are_a_level(text, levels):
+    """One space alone is none."""
+    assert indentation(text) == levels
 
 
 @pytest.mark.parametrize(
@@ -181,7 +236,11 @@ def test_lists_without_boxes(text, titles):
         "1.a\n2.b",
         "1. a\n- b",
         "1. a\nmore of a\n2. b",
-        "- a\n  - b",
+        "  - a\n- b",
+        "1. a\n  2. b\n    1. c",
+        "1. a\n1.2 b",
+        "1. a\n  - b\n  1. c",
+        "1 a\n2 b",
         "-a\n-b",
         "- \n- ",
         "- [ ] a\n- b",
@@ -198,14 +257,21 @@ def test_what_could_be_one_text_is_no_list(text):
 def test_a_numbered_list_reads_back(titles):
     """Whatever plain titles stand behind the numbers."""
     text = "\n".join(f"{number}. {title}" for number, title in enumerate(titles, 1))
-    assert checklist(text) == [(title.strip(), None) for title in titles]
+    assert rows(text) == [(title.strip(), None, None) for title in titles]
 
 
 @pytest.mark.parametrize("mark", "xX~*>/- ")
 def test_a_box_means_the_same_alone_and_in_a_list(mark):
     """One table of marks."""
-    ((_, status),) = checklist(f"- [{mark}] a")
-    assert status_of(f"[{mark}]") is status_of(f" [ {mark} ]") is status
+    ((_, status, _),) = rows(f"- [{mark}] a")
+    assert status_of(f"[{mark}]") is status_of(f" [ {mark} ]") is Status(status)
+
+
+def test_the_box_of_what_is_blocked_waits():
+    """`[!]`, as pydantic-ai-todo and its like write it."""
+    assert rows("- [!] a") == [("a", "blocked", None)]
+    assert wait_of("[!]") == wait_of(" [ ! ]") == "blocked"
+    assert status_of("[!]") is wait_of("[x]") is None
 
 
 def test_marks_of_boxes():

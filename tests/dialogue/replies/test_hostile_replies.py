@@ -12,7 +12,7 @@ from support.hostile import CORPUS, UNSAFE, plans, texts
 from support.talk import BOXES
 
 from todoplan import DEFAULT, Problem, Rule, plan_of
-from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
+from todoplan.core.plan.model import TASK_FIELDS, Evidence, FieldKind, Status, Task, Waiting
 from todoplan.dialogue.guidance.reminders import ReminderKind, reminder
 from todoplan.dialogue.intake.repairs import Repair
 from todoplan.dialogue.replies.error_texts import repairs_text, sentence
@@ -73,6 +73,16 @@ def test_no_detail_shows_what_hides(text):
     """Each field of a task, also as a key and a value of its metadata."""
     task = Task("1", f"a{text}", text, owner=text, active_form=text, metadata={f"k{text}": [text]})
     assert_safe(task_text(plan_of([task]), task), LONGEST_TASK)
+    asking = task.but(
+        waiting=Waiting(text, question=text),
+        check=text,
+        answer=text,
+        evidence=Evidence(passed=True, summary=text, by=text),
+    )
+    plan = plan_of([asking])
+    assert_safe(task_text(plan, asking), LONGEST_TASK)
+    assert_safe(list_text(plan), LONGEST_LIST)
+    assert_safe(reminder("plan_lost", plan, BOXES[1].toolset), LONGEST_ANSWER)
 
 
 def test_metadata_is_shown_to_the_letter():
@@ -121,6 +131,7 @@ def test_a_cut_description_says_so():
 
 
 TEXTS = {FieldKind.TEXT, FieldKind.TEXT_OR_NONE}
+WAITS = Waiting("the waiting", datetime(2031, 1, 1, tzinfo=UTC), "the question")
 FULL = {
     **{name: f"the {name}" for name, field in TASK_FIELDS.items() if field.kind in TEXTS},
     "id": "7",
@@ -130,24 +141,36 @@ FULL = {
     "blocked_by": ("6",),
     "estimate": 90,
     "metadata": {"the": "metadata"},
+    "parent": "5",
+    "evidence": Evidence(passed=False, summary="the evidence", by="the looker"),
 }
 SHOWN = {**FULL, "blocks": "#8", "blocked_by": "#6", "estimate": "90 min", "id": "#7"}
+SHOWN |= {"parent": "Part of: #5", "evidence": "not passed: the evidence by the looker"}
 SHOWN["metadata"] = '{"the": "metadata"}'
 NOT_SHOWN = {"created_at", "updated_at", "started_at", "completed_at"}
 
 
 def test_every_field_of_a_task_is_shown_or_named_here():
     """A new field of a task is shown to a model, or somebody has decided that it is not."""
-    assert set(FULL) | NOT_SHOWN == set(TASK_FIELDS)
+    assert set(FULL) | NOT_SHOWN | {"waiting"} == set(TASK_FIELDS)
     times = dict.fromkeys(NOT_SHOWN, datetime(1999, 1, 1, tzinfo=UTC))
     task = Task(**FULL, **times)
     plan = plan_of(
-        [Task("6", "before", blocks=("7",)), task, Task("8", "after", blocked_by=("7",))]
+        [
+            Task("5", "around"),
+            Task("6", "before", blocks=("7",)),
+            task,
+            Task("8", "after", blocked_by=("7",)),
+        ]
     )
     text = task_text(plan, task)
     assert "1999" not in text
     for name, shown in SHOWN.items():
         assert shown in text, name
+    waiting = task.but(status=Status.PENDING, waiting=WAITS)
+    assert "Waiting: the waiting, until 2031-01-01 00:00+00:00\nQuestion: the question" in (
+        task_text(plan, waiting)
+    )
 
 
 @pytest.mark.parametrize("name", sorted(set(TASK_FIELDS) - NOT_SHOWN - {"id"}))

@@ -5,6 +5,7 @@ from support.hostile import CORPUS, UNSAFE
 
 from todoplan import LEAN, TASKS, TODOS, Task, Toolbox, commands, decide, plan_of
 from todoplan.core.events.base import Base
+from todoplan.core.plan.model import Waiting
 from todoplan.dialogue import Call
 from todoplan.dialogue.replies.unseen import unseen_text
 from todoplan.errors import PlanError
@@ -36,6 +37,77 @@ def test_each_kind_of_change_has_its_words():
         "#4 Tell Ann created by ann, #3 Send deleted by ann"
     )
     assert unseen_text(base, PLAN) == ""
+
+
+def test_an_answer_is_told_with_its_question():
+    """Once, by whom, and apart from what else was done; the model has waited for it."""
+    asks = commands.UpdateTask("3", waiting=Waiting("ann", question="Which database?"))
+    asking = decide(PLAN, asks).unwrap()
+    decision = decide(asking, commands.AnswerTask("3", "PostgreSQL"))
+    plan, base = decision.unwrap(), Base(asking).after(decision.events, "ann")
+    text = "answered: #3 Which database? -> PostgreSQL, by ann"
+    assert unseen_text(base, plan) == text
+    assert unseen_text(Base(asking), plan) == text.removesuffix(", by ann")
+    reply = Toolbox(TASKS).call(plan, "TaskUpdate", {"taskId": 1, "status": "done"}, base=base)
+    assert reply.text.splitlines()[0] == text
+    turn = Toolbox(LEAN).turn(plan, [Call("plan", {"done": [1]}), Call("plan", {})], base=base)
+    assert ["answered" in each.text for each in turn.replies] == [True, False]
+    more = decide(plan, commands.UpdateTask("3", status="in_progress", owner="bob"))
+    both = unseen_text(base.after(more.events, "bob"), more.unwrap())
+    assert both == (
+        "since you last looked: #3 Send started by bob; answered: #3 Which database? -> PostgreSQL"
+    )
+
+
+def test_an_answer_to_a_task_that_asked_nothing_in_words():
+    """What it waited for stands for the question, or else what it is called."""
+    for waits, question in ((Waiting("the key"), "the key"), (Waiting(), "Send")):
+        asking = decide(PLAN, commands.UpdateTask("3", waiting=waits)).unwrap()
+        plan = decide(asking, commands.AnswerTask("3", "here")).unwrap()
+        assert unseen_text(Base(asking), plan) == f"answered: #3 {question} -> here"
+    new = plan_of([*PLAN, Task("4", "New", answer="yes")])
+    assert unseen_text(Base(PLAN), new) == (
+        "since you last looked: #4 New created; answered: #4 New -> yes"
+    )
+
+
+def test_answers_are_bounded_and_act_on_nobody():
+    """Five of them, cut, on one line each, without what hides or obeys."""
+    tasks = [Task(str(n), "a", waiting=Waiting(question="q" * 9_000)) for n in range(1, 9)]
+    asking = plan = plan_of(tasks)
+    for text, task in zip([*CORPUS, *["long " * 2_000] * 9][-8:], asking, strict=True):
+        plan = decide(plan, commands.AnswerTask(task.id, f"a{text}")).unwrap()
+    text = unseen_text(Base(asking), plan)
+    assert not UNSAFE.search(text)
+    assert text.endswith("and 3 more")
+    assert len(text) < 6_500
+
+
+def test_what_else_is_new_has_its_words():
+    """A wait, its end, another place."""
+    waits = commands.UpdateTask("1", waiting=Waiting("ann"))
+    plan, base = changed((waits, "bob"), (commands.UpdateTask("3", parent="2"), None))
+    assert unseen_text(base, plan) == (
+        "since you last looked: #1 Draft waiting by bob, #3 Send moved"
+    )
+    ended = decide(plan, commands.UpdateTask("1", waiting=None)).unwrap()
+    assert unseen_text(Base(plan), ended) == ("since you last looked: #1 Draft no longer waiting")
+
+
+def test_a_wait_that_was_written_over_is_named_by_its_reason():
+    """In words, as every value: never a repr."""
+    checked = commands.RecordEvidence("2", passed=True, summary="40 passed")
+    plan, base = changed(
+        (commands.UpdateTask("1", waiting=Waiting("the key")), "bob"), (checked, "ci")
+    )
+    todos = [
+        {"content": "Draft", "status": "in_progress"},
+        {"content": "Review", "status": "in_progress"},
+        {"content": "Send"},
+    ]
+    reply = Toolbox(TODOS).call(plan, "write_todos", {"todos": todos}, base=base)
+    assert 'replaced the waiting of #1, "the key" by bob' in reply.text
+    assert 'the evidence of #2, "40 passed" by ci' in reply.text
 
 
 def test_it_stays_short():

@@ -11,9 +11,9 @@ from support.strategies import full_plans
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Evidence, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.questions import unresolved_blockers
+from todoplan.core.plan.questions import stuck, unresolved_blockers
 from todoplan.dialogue.replies.views import ids_text, list_text, one_line, task_text
 
 
@@ -54,12 +54,17 @@ def afresh(plan):
     """
     Return the list as each line is made by itself, from nothing that was kept.
     """
-    lines = []
+    lines, depth = [], {None: -1}
     for task in plan:
+        depth[task.id] = depth[task.parent] + 1
         owner = f" ({one_line(task.owner)})" if task.owner else ""
-        waiting = ids_text(unresolved_blockers(plan, task))
-        blocked = f" [blocked by {waiting}]" if waiting else ""
-        lines.append(f"#{task.id} [{task.status.value}] {one_line(task.subject)}{owner}{blocked}")
+        waits = f" [waiting: {task.waiting.reason}]" if task.waiting else ""
+        blockers = ids_text(unresolved_blockers(plan, task))
+        blocked = f" [blocked by {blockers}]" if blockers else ""
+        failed = ids_text(stuck(plan).get(task.id, ()))
+        vain = f" [cannot start: {failed} failed]" if failed else ""
+        line = f"#{task.id} [{task.status.value}] {one_line(task.subject)}"
+        lines.append(f"{'  ' * depth[task.id]}{line}{owner}{waits}{blocked}{vain}")
     return "\n".join(lines) or "The plan is empty."
 
 
@@ -80,13 +85,20 @@ def test_a_kept_line_is_never_stale(plan, status, subject, data):
 @given(st.lists(st.tuples(*[st.integers(1, 140)] * 2), max_size=12), st.data())
 def test_blockers_on_a_line_are_those_of_now(pairs, data):
     """Whatever is linked, moved or removed, in this chunk or another; older versions stay right."""
-    plans = [plan_of([Task(str(n), "a") for n in range(1, 141)])]
+    parents = {n: str(n - n % 5) for n in range(141) if n % 5 and n > 100}
+    plans = [plan_of([Task(str(n), "a", parent=parents.get(n)) for n in range(1, 141)])]
     near = st.sampled_from(sorted({str(n) for pair in pairs for n in pair} | {"140"}))
     for blocker, blocked in pairs:
         draft = Draft(plans[-1])
         if blocker < blocked:
             draft.link(str(blocker), str(blocked), None)
         draft.move(data.draw(near), data.draw(st.sampled_from(Status)), None)
+        if data.draw(st.booleans()):
+            task = draft.get(data.draw(near))
+            if task is not None and task.status is Status.PENDING:
+                draft.put(
+                    task.but(waiting=data.draw(st.none() | st.builds(Waiting, st.just("ann"))))
+                )
         if not data.draw(st.integers(0, 4)):
             draft.remove(data.draw(near), None)
         plans.append(draft.freeze())
@@ -179,3 +191,67 @@ def test_an_estimate_is_shown_as_it_was_given(estimate, shown):
     """All its digits, and none beyond them."""
     plan = plan_of([Task("1", "a", estimate=estimate)])
     assert f"Estimate: {shown} minutes" in task_text(plan, plan["1"]).splitlines()
+
+
+def test_a_list_is_a_tree_and_says_what_waits():
+    """Two spaces a level, the reason of a wait, and why a task can never start."""
+    tasks = (
+        Task("1", "a", status="in_progress"),
+        Task("2", "b", parent="1", waiting=Waiting("the answer of\nann")),
+        Task("3", "c", parent="2", waiting=Waiting(question="Which?")),
+        Task("4", "d", status="failed", blocks=("5",)),
+        Task("5", "e", blocked_by=("4",), owner="bob", waiting=Waiting()),
+        Task("6", "f", parent="5"),
+    )
+    assert list_text(plan_of(tasks)).splitlines() == [
+        "#1 [in_progress] a",
+        "  #2 [pending] b [waiting: the answer of ann]",
+        "    #3 [pending] c [waiting: Which?]",
+        "#4 [failed] d",
+        "#5 [pending] e (bob) [waiting] [blocked by #4] [cannot start: #4 failed]",
+        "  #6 [pending] f [cannot start: #4 failed]",
+    ]
+
+
+def test_a_list_is_not_indented_for_ever():
+    """Ten thousand tasks in each other would be a hundred megabytes of blanks."""
+    tasks = [Task(str(n), "a", parent=str(n - 1) if n > 1 else None) for n in range(1, 3_001)]
+    plan = plan_of(tasks)
+    text = list_text(plan)
+    assert len(text) < 150_000
+    assert max(len(line) - len(line.lstrip()) for line in text.splitlines()) == 24
+
+
+PASSED = Evidence(passed=True, summary="40 passed", by="ci")
+REFUTED = Evidence(passed=False, summary="3 failed")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "status", "line"),
+    [
+        (None, "completed", "Evidence: none; it is claimed to be done, not verified"),
+        (None, "pending", None),
+        (PASSED, "completed", "Evidence: verified: 40 passed by ci"),
+        (REFUTED, "in_progress", "Evidence: not passed: 3 failed"),
+    ],
+)
+def test_a_claim_is_told_from_what_was_verified(evidence, status, line):
+    """Of a task with a check: what was found, or that nobody has looked."""
+    task = Task("1", "a", status=status, check="the tests pass", evidence=evidence)
+    lines = task_text(plan_of([task]), task).splitlines()
+    assert lines[2] == "Done when: the tests pass"
+    assert lines[3:] == ([line] if line else [])
+
+
+def test_a_task_in_full_names_what_it_is_part_of_and_its_parts():
+    """Its parent and its subtasks, what it waits for and asks, and the answer that it got."""
+    waits = Waiting(question="Which?", until=None)
+    tasks = (Task("1", "a"), Task("2", "b", parent="1", waiting=waits), Task("3", "c", parent="2"))
+    plan = plan_of([*tasks, Task("4", "d", parent="2", answer="this one")])
+    assert task_text(plan, plan["2"]).splitlines()[2:] == [
+        "Part of: #1",
+        "Waiting: something outside the plan",
+        "Question: Which?",
+        "Subtasks: #3-#4",
+    ]
+    assert task_text(plan, plan["4"]).splitlines()[2:] == ["Part of: #2", "Answer: this one"]

@@ -4,18 +4,22 @@ import pytest
 from support.architecture import modules
 
 from todoplan.core.commands import (
+    AnswerTask,
+    ApprovePlan,
     Batch,
     ClearPlan,
     CreateTask,
     CreateTasks,
     DeleteTask,
+    MoveTask,
+    RecordEvidence,
     RestorePlan,
     StartNext,
     UpdateTask,
     WriteTodos,
 )
 from todoplan.core.decide.decide import Accepted, decide
-from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.model import Approval, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.builtin import RULES, Rule
 from todoplan.core.rules.limits import Limits
@@ -29,12 +33,15 @@ from todoplan.testing.machine.model import Model
 from todoplan.testing.machine.rules import NAIVE_RULES, problems
 from todoplan.testing.machine.verdict import expected_of_call, expected_of_command
 
-TIGHT = Limits(items=2, subject=8, text=8, edges=1, metadata=12, metadata_levels=2)
+TIGHT = Limits(items=2, subject=8, text=8, edges=1, metadata=12, metadata_levels=2, depth=1)
 ONE = CreateTask("a")
 TWO = CreateTasks((ONE, CreateTask("b")))
 LINKED = CreateTasks((ONE, CreateTask("b", blocked_by=("#0",))))
 DONE = CreateTask("a", status="completed")
 DOING = CreateTask("a", status="in_progress")
+NESTED = CreateTasks((ONE, CreateTask("b", parent="#0")))
+CHECKED = CreateTask("a", check="it runs")
+ASKED = CreateTask("a", waiting=Waiting("ann", question="which?"))
 
 
 def taken(script, policy=None):
@@ -49,7 +56,7 @@ def taken(script, policy=None):
         assert isinstance(answer, Accepted)
         assert bool(answer.events) == decision.changed
         plan, model = answer.plan, decision.after
-        assert [*differences(plan, model, times=False)] == []
+        assert [*differences(plan, model, times=True)] == []
     return plan, model
 
 
@@ -95,6 +102,35 @@ BROKEN = {
         (TWO, Batch((UpdateTask("1", status="completed"), UpdateTask("2", status="completed"))))
     ],
     "no_op_write": [(ONE, WriteTodos((Todo("a"),)))],
+    "max_depth": [
+        (NESTED,),
+        (TWO, UpdateTask("2", parent="1")),
+        (WriteTodos((Todo("a", level=0), Todo("b", level=1))),),
+        (RestorePlan((Task("1", "a"), Task("2", "b", parent="1"))),),
+    ],
+    "parent_complete": [
+        (NESTED, UpdateTask("1", status="completed")),
+        (NESTED, CreateTask("c", parent="2"), UpdateTask("1", status="completed")),
+    ],
+    "child_of_closed": [
+        (DONE, CreateTask("b", parent="1")),
+        (DONE, ONE, UpdateTask("2", parent="1")),
+        (DONE, CreateTask("b", status="failed", parent="1"), UpdateTask("2", status="pending")),
+    ],
+    "evidence_required": [
+        (CHECKED, UpdateTask("1", status="completed")),
+        (CHECKED, UpdateTask("1", status="completed", check=None)),
+        (CHECKED, RecordEvidence("1", passed=False), UpdateTask("1", status="completed")),
+        (CreateTask("a", status="completed", check="it runs"),),
+        (
+            CHECKED,
+            RecordEvidence("1", passed=True),
+            UpdateTask("1", status="in_progress"),
+            UpdateTask("1", status="completed"),
+        ),
+    ],
+    "approval_required": [(ONE, StartNext()), (DONE,)],
+    "approved_changed": [(ONE, ApprovePlan("ann"), ONE), (ONE, ApprovePlan(), DeleteTask("1"))],
 }
 EXAMPLES = [(name, script) for name, scripts in BROKEN.items() for script in scripts]
 
@@ -126,7 +162,39 @@ FAULTS = {
     "self_edge": [(ONE, UpdateTask("1", add_blocks=("1",)))],
     "cycle": [(LINKED, UpdateTask("1", add_blocked_by=("2",)))],
     "duplicate_id": [(WriteTodos((Todo("a", id="1"), Todo("b", id="1"))),)],
+    "edge_within": [
+        (NESTED, UpdateTask("1", add_blocks=("2",))),
+        (LINKED, UpdateTask("2", parent="1")),
+        (CreateTasks((ONE, CreateTask("b", parent="#0", blocked_by=("#0",)))),),
+    ],
+    "has_children": [(NESTED, DeleteTask("1"))],
+    "cannot_wait": [
+        (DONE, UpdateTask("1", waiting=Waiting("ann"))),
+        (CreateTask("a", status="in_progress", waiting=Waiting("ann")),),
+        (WriteTodos((Todo("a", "completed", waiting=Waiting("ann")),)),),
+    ],
+    "not_waiting": [(ONE, AnswerTask("1", "yes"))],
 }
+FAULTS["unknown_task"] += [
+    (CreateTask("a", parent="9"),),
+    (ONE, UpdateTask("1", parent="9")),
+    (ONE, MoveTask("1", after="9")),
+    (MoveTask("8", before="9"),),
+    (AnswerTask("1", "yes"),),
+    (RecordEvidence("1", passed=True),),
+]
+FAULTS["unknown_reference"] += [
+    (CreateTask("a", parent="#0"),),
+    (CreateTasks((CreateTask("a", parent="#1"), ONE)),),
+]
+FAULTS["self_edge"] += [(ONE, UpdateTask("1", parent="1")), (NESTED, MoveTask("1", after="2"))]
+FAULTS["cycle"] += [
+    (NESTED, CreateTask("c", parent="2"), UpdateTask("1", parent="3")),
+    (NESTED, UpdateTask("2", add_blocks=("1",))),
+    (TWO, CreateTask("c", parent="1", blocks=("2",)), UpdateTask("1", parent="2")),
+    # Which of several is named, and as what, is left open.
+    (TWO, UpdateTask("1", parent="2", add_blocks=("2",), add_blocked_by=("2",))),
+]
 SPOILT = [(name, script) for name, scripts in FAULTS.items() for script in scripts]
 
 
@@ -153,6 +221,14 @@ NO_PLANS = {
         Task("1", "a", blocks=("2",), blocked_by=("2",)),
         Task("2", "b", blocks=("1",), blocked_by=("1",)),
     ),
+    "no parent": (Task("1", "a", parent="2"),),
+    "its own parent": (Task("1", "a", parent="1"),),
+    "a circle of parents": (Task("1", "a", parent="2"), Task("2", "b", parent="1")),
+    "an edge within": (
+        Task("1", "a", blocks=("2",)),
+        Task("2", "b", parent="1", blocked_by=("1",)),
+    ),
+    "waiting though it is done": (Task("1", "a", status="completed", waiting=Waiting("ann")),),
 }
 
 
@@ -205,6 +281,58 @@ LEGAL = {
         RestorePlan((Task("4", "a", blocks=("5",)), Task("5", "b", blocked_by=("4",))), 3),
         Batch((Batch((ONE,)), DeleteTask("4"))),
     ),
+    "a tree grows, is moved and taken down": (
+        CreateTasks((ONE, CreateTask("b", parent="#0"), CreateTask("c", parent="#1"), ONE)),
+        CreateTask("d", parent="1"),
+        UpdateTask("4", parent="1"),
+        MoveTask("4", before="2"),
+        MoveTask("4", before="2"),
+        MoveTask("3", after="1"),
+        MoveTask("1", after="1"),
+        UpdateTask("3", parent="2"),
+        UpdateTask("3", parent="2"),
+        UpdateTask("2", parent=None),
+        DeleteTask("2", children="lift"),
+        DeleteTask("1", children="remove"),
+    ),
+    "a list is indented": (
+        WriteTodos((Todo("a", level=0), Todo("b", level=2), Todo("c", level=2), Todo("d"))),
+        WriteTodos((Todo("c", level=1), Todo("a", level=2), Todo("b", level=1), Todo("d"))),
+        WriteTodos((Todo("d"), Todo("b"), Todo("c"), Todo("a"))),
+        WriteTodos((Todo("b"), Todo("a"))),
+    ),
+    "what holds a task up holds up what is in it": (
+        CreateTasks((ONE, CreateTask("b", blocked_by=("#0",)), CreateTask("c", parent="#1"))),
+        CreateTask("d", parent="3", waiting=Waiting("ann")),
+        StartNext(),
+        UpdateTask("1", status="failed"),
+        UpdateTask("1", status="cancelled"),
+        AnswerTask("4", "yes"),
+        StartNext(),
+    ),
+    "tasks wait": (
+        ASKED,
+        UpdateTask("1", waiting=Waiting("bob")),
+        UpdateTask("1", status="in_progress"),
+        UpdateTask("1", waiting=Waiting("bob")),
+        UpdateTask("1", waiting=None),
+        UpdateTask("1", waiting=None),
+        WriteTodos((Todo("a", waiting=Waiting("ann")), Todo("b", waiting=Waiting("ann")))),
+        WriteTodos((Todo("a", waiting=Waiting("cleo")), Todo("b", "completed"))),
+    ),
+    "evidence comes and goes": (
+        CHECKED,
+        RecordEvidence("1", passed=True, summary="40 passed", by="ci"),
+        RecordEvidence("1", passed=True, summary="40 passed", by="ci"),
+        UpdateTask("1", status="completed"),
+        UpdateTask("1", status="pending"),
+    ),
+    "approval comes and goes": (
+        ApprovePlan("ann"),
+        ApprovePlan(),
+        RestorePlan((), approved=Approval(3, "bob")),
+        RestorePlan(()),
+    ),
     "the highest id is brought back, and counted on from": (
         RestorePlan((Task(str(10**15), "a"),), 10**15),
         ONE,
@@ -248,7 +376,9 @@ def test_a_command_that_the_model_does_not_know_is_an_error():
         NaiveDecision(Model(), object())
 
 
-MODEL = ("testing.machine.model", "testing.machine.decision", "testing.machine.rules")
+MODEL = tuple(
+    f"testing.machine.{name}" for name in ("model", "steps", "whole_list", "decision", "rules")
+)
 SHARED = {
     "core.commands",
     "core.plan.frozen",

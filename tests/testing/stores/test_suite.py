@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import attrs
 import pytest
 from hypothesis import Phase, given, settings
-from support.stores_sound import AsyncSound, Sound
+from support.stores_sound import AsyncHolding, AsyncSound, Sound
 
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.frozen import FrozenDict
@@ -42,6 +42,16 @@ class TestFileStore(StoreSuite):
 
     def reopened(self, store):
         return FileStore(store.path)
+
+
+class TestAsyncHoldingStore(AsyncStoreSuite):
+    """One whose plans can be held by one task at a time."""
+
+    def store(self):
+        return AsyncHolding()
+
+    def reopened(self, store):
+        return store.again()
 
 
 class TestAsyncStore(AsyncStoreSuite):

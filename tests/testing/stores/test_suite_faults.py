@@ -1,16 +1,37 @@
 """Every check of the store suite catches the store that does just that wrongly."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import Phase, settings
-from support import faults_of_stores, faults_of_stores_at_once
-from support.stores_sound import AsyncSound, Sound
+from support import (
+    faults_of_stores,
+    faults_of_stores_at_once,
+    faults_of_stores_held,
+    faults_of_stores_lasting,
+    faults_of_stores_watched,
+)
+from support.faults_of_stores_lasting import Lasting
+from support.faults_of_stores_watched import AsyncWaking, Waking
+from support.stores_sound import AsyncHolding, AsyncSound, Sound
+from support.stores_sound import Holding as HoldingStore
 
 from todoplan.testing.stores import AsyncStoreSuite, StoreSuite
+from todoplan.testing.stores.holding import Holding
+from todoplan.testing.stores.watching import Watching
 
-MODULES = (faults_of_stores, faults_of_stores_at_once)
+MODULES = (
+    faults_of_stores,
+    faults_of_stores_at_once,
+    faults_of_stores_held,
+    faults_of_stores_lasting,
+    faults_of_stores_watched,
+)
 FOUND = [each for module in MODULES for each in vars(module).values() if hasattr(each, "meant")]
 FAULTS = list(dict.fromkeys(FOUND))
 CHECKS = [name for name in dir(StoreSuite) if name.startswith("test_")]
+OF_HOLDING = [name for name in dir(Holding) if name.startswith("test_")]
+OF_WATCHING = [name for name in dir(Watching) if name.startswith("test_")]
 QUICK = settings(
     max_examples=60, deadline=None, derandomize=True, database=None, phases=[Phase.generate]
 )
@@ -24,6 +45,7 @@ def suite_of(make_store):
 
     class Suite(base):
         drawing = QUICK
+        quiet = 1.0
 
         def store(self):
             return make_store()
@@ -31,14 +53,42 @@ def suite_of(make_store):
         def reopened(self, store):
             return store.again()
 
+        def in_another_process(self, store):
+            return store.opened() if isinstance(store, Lasting) else None
+
     return Suite()
 
 
 @pytest.mark.parametrize("store", [Sound, AsyncSound])
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_sound_store_passes(store, check):
-    """No check fails for a store that does everything right."""
+    """No check fails for a store that does everything right, and can do no more."""
+    with suppress(pytest.skip.Exception):
+        getattr(suite_of(store), check)()
+
+
+@pytest.mark.parametrize("store", [HoldingStore, AsyncHolding])
+@pytest.mark.parametrize("check", OF_HOLDING)
+def test_a_sound_store_that_holds_passes(store, check):
+    """None is skipped."""
     getattr(suite_of(store), check)()
+
+
+@pytest.mark.parametrize("store", [Waking, AsyncWaking])
+@pytest.mark.parametrize("check", OF_WATCHING)
+def test_a_sound_store_that_wakes_up_passes(store, check):
+    """None is skipped."""
+    getattr(suite_of(store), check)()
+
+
+def test_what_a_store_cannot_do_is_skipped_with_the_reason():
+    """Who wonders why reads what is missing."""
+    with pytest.raises(pytest.skip.Exception, match="Sound holds no plans: it has no hold"):
+        suite_of(Sound).test_plans_are_listed()
+    with pytest.raises(pytest.skip.Exception, match="no wait_for_change"):
+        suite_of(Sound).test_a_wait_ends_with_a_change()
+    with pytest.raises(pytest.skip.Exception, match="does not say how another process opens"):
+        suite_of(Sound).test_many_open_a_fresh_store_at_once()
 
 
 def test_every_check_has_its_fault():

@@ -15,7 +15,17 @@ from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import Accepted, Rejected, decide
 from todoplan.core.events import types as events
 from todoplan.core.events.apply import apply, replay
-from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, FieldKind, Status, Task, Todo
+from todoplan.core.plan.model import (
+    EDITABLE,
+    TASK_FIELDS,
+    Approval,
+    Evidence,
+    FieldKind,
+    Status,
+    Task,
+    Todo,
+    Waiting,
+)
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import blocked
 from todoplan.core.problems import Problem
@@ -26,14 +36,21 @@ from todoplan.dialogue.guidance.conversation import Message, is_final_answer
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.errors import PlanError
 from todoplan.testing import strategies as some
-from todoplan.testing.strategies import calls, text, values
+from todoplan.testing.strategies import calls, shapes, text, values
 from todoplan.testing.strategies import command as some_command
-from todoplan.testing.strategies.command import EVENTS
+from todoplan.testing.strategies.command import CHANGES, EVENTS
 from todoplan.testing.strategies.text import HOSTILE
 
 SOME = settings(max_examples=50)
 FOUND = settings(max_examples=300, database=None, derandomize=True, phases=[Phase.generate])
-CHAIN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))], revision=2)
+CHAIN = plan_of(
+    [
+        Task("1", "a", blocks=("2",)),
+        Task("2", "b", blocked_by=("1",)),
+        Task("3", "c", parent="2", waiting=Waiting("ann")),
+    ],
+    revision=3,
+)
 KINDS = get_args(commands.Command)
 SMALL = settings(FOUND, phases=[Phase.generate, Phase.shrink])
 
@@ -60,13 +77,14 @@ def edges(plan):
     return {(place[task.id], place[end]) for task in plan for end in task.blocks}
 
 
-@given(st.sampled_from(values.SHAPES), st.integers(0, 5), st.data())
+@given(st.sampled_from(shapes.SHAPES), st.integers(0, 5), st.data())
 @SOME
 def test_plans_have_their_size_and_are_whole(shape, size, data):
     """A plan of any shape is one that `plan_of` takes, and of the size that was asked for."""
     plan = data.draw(some.plans(shape=shape, min_size=size, max_size=size))
     assert len(plan) == size
-    assert plan_of(plan, next_id=plan.next_id, revision=plan.revision) == plan
+    again = plan_of(plan, next_id=plan.next_id, revision=plan.revision, approved=plan.approved)
+    assert again == plan
 
 
 @given(st.integers(0, 6), st.data())
@@ -84,6 +102,27 @@ def test_plans_have_their_shape(size, data):
     middle = range(1, last)
     diamond = {(0, n) for n in middle} | {(n, last) for n in middle}
     assert drawn("diamond") == (diamond or ({(0, 1)} if size == 2 else set()))
+    assert drawn("tree") == set()
+
+
+@given(st.sampled_from(shapes.SHAPES), st.data())
+@SOME
+def test_subtasks_are_drawn_where_the_shape_has_them(shape, data):
+    """None but in trees and among any; and nowhere for a test that wants none."""
+    flat = data.draw(some.plans(shape=shape, kinds={FieldKind.PARENT: st.none()}))
+    assert not any(task.parent for task in flat)
+    if shape not in {"tree", "any"}:
+        assert not any(task.parent for task in data.draw(some.plans(shape=shape)))
+
+
+@pytest.mark.parametrize("shape", ["tree", "any"])
+def test_subtasks_lie_in_subtasks(shape):
+    """Trees are drawn that have more than two levels."""
+
+    def deep(plan):
+        return any(task.parent and plan[task.parent].parent for task in plan)
+
+    assert one(some.plans(shape=shape), deep)
 
 
 def test_a_blocked_task_shrinks_to_two_tasks_and_an_edge():
@@ -93,8 +132,19 @@ def test_a_blocked_task_shrinks_to_two_tasks_and_an_edge():
     assert (plan.next_id, plan.revision) == (3, 2)
 
 
+def test_a_subtask_shrinks_to_two_tasks():
+    """The least plan with a task in another one is just that, whichever shape it has."""
+    for shape in ("any", "tree"):
+        plan = least(some.plans(shape=shape), lambda plan: plan.nested)
+        assert list(plan) == [Task("1", "a"), Task("2", "a", parent="1")]
+
+
 def test_other_things_shrink_to_little():
     """Whatever is looked for, nothing is there that need not be."""
+    assert list(least(some.plans(), lambda plan: any(plan.waiting()))) == [
+        Task("1", "a", waiting=Waiting("ann"))
+    ]
+    assert least(some.plans(), lambda plan: plan.approved) == plan_of((), approved=Approval(0))
     assert list(least(some.plans(), len)) == [Task("1", "a")]
     assert least(some.plans()) == Plan()
     assert least(some.tasks()) == Task("1", "a")
@@ -185,15 +235,23 @@ def test_a_field_that_is_left_out_is_found():
     assert default_fields(some.plans(kinds=kinds), Task, tuple) == numbers == {"estimate"}
 
 
+# What a task seldom has is made likely, or all of it together would take thousands of draws.
+OFTEN = {FieldKind.TEXT_OR_NONE: "owner", FieldKind.METADATA: "metadata"}
+
+
 def test_a_task_with_every_field_set_is_drawn():
-    """All at once, edges at both ends and all times too."""
+    """
+    All at once, edges at both ends and all times too; but for what it lies in, and for what it
+    waits for, since a completed task does not.
+    """
+    kept = {n: f for n, f in TASK_FIELDS.items() if n not in {"parent", "waiting"}}
 
     def whole(task):
-        return all(getattr(task, name) != f.default for name, f in TASK_FIELDS.items())
+        return all(getattr(task, name) != field.default for name, field in kept.items())
 
-    chains = some.plans(shape="chain", min_size=3, max_size=3, status=st.just(Status.COMPLETED))
-    long = settings(FOUND, max_examples=3_000)
-    assert find(chains, lambda plan: any(map(whole, plan)), settings=long)
+    kinds = {kind: values.field_values()[name].filter(bool) for kind, name in OFTEN.items()}
+    chains = some.plans(shape="chain", min_size=3, status=st.just(Status.COMPLETED), kinds=kinds)
+    assert one(chains, lambda plan: any(map(whole, plan)))
 
 
 @pytest.mark.parametrize("name", sorted(EDITABLE))
@@ -204,7 +262,8 @@ def test_every_field_is_edited(name):
         return getattr(command, name, None) not in (None, commands.UNSET, {})
 
     updates = some.sensible_commands(CHAIN).filter(lambda c: type(c) is commands.UpdateTask)
-    assert one(updates, edits)
+    if name in CHANGES:
+        assert find(updates, edits, settings=settings(FOUND, max_examples=3_000))
     assert one(EVENTS[events.TaskEdited], lambda happened: name in happened.changes)
 
 
@@ -230,6 +289,16 @@ def test_blind_commands_are_of_every_kind(kind):
 SENSIBLE = {
     **{kind.__name__: lambda command, kind=kind: type(command) is kind for kind in KINDS},
     "unlink": lambda command: getattr(command, "remove_blocked_by", ()),
+    "nest": lambda command: getattr(command, "parent", None) == "1",
+    "up": lambda command: type(command) is commands.UpdateTask and command.parent is None,
+    "wait": lambda command: isinstance(getattr(command, "waiting", None), Waiting),
+    "go on": lambda command: type(command) is commands.UpdateTask and command.waiting is None,
+    "behind": lambda command: getattr(command, "after", None),
+    "lift": lambda command: getattr(command, "children", None) == "lift",
+    "indent": lambda command: any(todo.level for todo in getattr(command, "todos", ())),
+    "local parent": lambda command: any(
+        (item.parent or "").startswith("#") for item in getattr(command, "items", ())
+    ),
     "link": lambda command: getattr(command, "add_blocked_by", ()),
     "edit": lambda command: getattr(command, "owner", commands.UNSET) == "ann",
     "list": lambda command: any(item.blocked_by for item in getattr(command, "items", ())),
@@ -348,7 +417,10 @@ def test_texts_and_values(title, text, time, metadata, value):
     assert json.loads(json.dumps([metadata, value])) == [metadata, value]
 
 
-@pytest.mark.parametrize("type_", [Plan, Task, Todo, Policy, Limits, *KINDS, *EVENTS])
+VALUES = [Plan, Task, Todo, Waiting, Evidence, Approval, Policy, Limits]
+
+
+@pytest.mark.parametrize("type_", [*VALUES, *KINDS, *EVENTS])
 @given(data=st.data())
 @settings(max_examples=10)
 def test_types_are_registered(type_, data):

@@ -5,9 +5,11 @@ import json
 import pytest
 from support.pace import is_linear, seconds
 from support.recorded import bad_lines, calls, document_file, lines_file, text_file
+from support.synthetic import unity_calls
 
 from todoplan.transcripts.files import markdown
 from todoplan.transcripts.reading import detect
+from todoplan.transcripts.replay.recording import replay_file
 
 ARGUMENTS = {"todos": [{"description": "A", "status": "in_progress"}]}
 STAMPED = "write_todos-1763508947866-5d9827e51a1dd"
@@ -101,6 +103,39 @@ def test_unitys_assistant_is_read(tmp_path):
     assert [call.tool for call in found] == ["Unity.WriteTodos"] * 3
     assert found[0].arguments == arguments
     assert [call.result and call.result.is_error for call in found] == [False, True, None]
+
+
+@pytest.mark.parametrize("label", ["Error", "エラー", "오류"])
+def test_an_error_of_unitys_assistant_is_told_by_its_label(tmp_path, label):
+    """In place of the result stands a block under another word, in the editor's language."""
+    text = _details("Unity.WriteTodos", "{}", "no such plan")
+    first, _, second = text.rpartition("**引数**")
+    path = text_file(tmp_path, f"{first}**{label}**{second}{_details('Unity.WriteTodos', '{}')}")
+    failed, silent = calls(path)
+    assert (failed.result.text, failed.result.is_error) == ("no such plan", True)
+    assert silent.result is None
+
+
+def test_unitys_second_form_is_read(tmp_path):
+    """A line in bold names the tool; other bold lines are thoughts, and no block is an answer."""
+    path = text_file(tmp_path, unity_calls())
+    assert detect(path) == "gemini"
+    found = calls(path)
+    assert [call.tool for call in found] == ["Unity.WriteTodos"] * 2
+    assert [call.result for call in found] == [None, None]
+    replay = replay_file(path)
+    assert [step.outcome for step in replay.steps()] == ["applied", "applied"]
+    (lane,) = replay.lanes
+    assert [task.status for task in lane.plan] == ["completed", "in_progress", "pending"]
+    thought = "**Tool call: Unity.WriteTodos**\n\n**Thinking**\n\n```\ncode\n```\n"
+    assert calls(text_file(tmp_path, thought), "gemini") == []
+
+
+@pytest.mark.parametrize("write", [unity_calls, lambda: _details("Unity.WriteTodos", "{}") * 2])
+def test_the_calls_of_one_section_follow_each_other(tmp_path, write):
+    """All that the model did until the person spoke is one section: nothing was sent at once."""
+    first, second = calls(text_file(tmp_path, write()), "gemini")
+    assert first.turn != second.turn
 
 
 @pytest.mark.parametrize("again", ["a", "<summary>a("])

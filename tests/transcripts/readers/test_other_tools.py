@@ -20,6 +20,15 @@ SNAKE = [
     {"role": "model", "parts": [{"function_call": {"name": "Search", "args": {}}}]},
     {"role": "user", "parts": [{"function_response": {"name": "Search", "response": {}}}]},
 ]
+ROUND = {"toolCalls": [{"id": "c1", "name": "Search", "arguments": "{}"}]}
+SPAN = {
+    "traceId": "a",
+    "spanId": "b",
+    "attributes": [
+        {"key": "gen_ai.operation.name", "value": {"stringValue": "execute_tool"}},
+        {"key": "gen_ai.tool.name", "value": {"stringValue": "Search"}},
+    ],
+}
 UNITY = "## 🤖 Assistant\n\n<details>\n<summary>🔧 Tool: Search (Core)</summary>\n\n"
 RECORDINGS = {
     "claude-code": [
@@ -33,6 +42,37 @@ RECORDINGS = {
     "gemini": [*SNAKE, {"type": "gemini", "id": "m", "toolCalls": [{"name": "Search"}]}],
     "langchain": [{"type": "ai", "content": "", "tool_calls": [{**FUNCTION, "id": "c1"}]}],
     "anthropic": [{"role": "assistant", "content": [USE]}, {"role": "user", "content": [TOLD]}],
+    "adk": [
+        {"author": "a", "invocationId": "i", "content": {"parts": SNAKE[0]["parts"]}},
+        {"author": "a", "invocationId": "i", "content": {"parts": SNAKE[1]["parts"]}},
+    ],
+    "pydantic-ai": [
+        {
+            "kind": "response",
+            "parts": [
+                {
+                    "part_kind": "tool-call",
+                    "tool_name": "Search",
+                    "args": "{}",
+                    "tool_call_id": "c1",
+                },
+            ],
+        },
+        {
+            "kind": "request",
+            "parts": [
+                {"part_kind": "tool-return", "content": "ok", "tool_call_id": "c1"},
+            ],
+        },
+    ],
+    "ag-ui": [
+        {"type": "TOOL_CALL_START", "toolCallId": "c1", "toolCallName": "Search"},
+        {"type": "TOOL_CALL_END", "toolCallId": "c1"},
+    ],
+    "openai-agents": [
+        {"object": "trace.span", "id": "s", "span_data": {"type": "function", "name": "Search"}},
+    ],
+    "otlp": [SPAN],
     "chat": [
         {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "function": FUNCTION}]},
         {"role": "tool", "tool_call_id": "c1", "content": "ok"},

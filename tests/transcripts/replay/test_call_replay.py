@@ -323,6 +323,34 @@ def test_a_list_that_ends_open_is_a_finding():
     assert fold.lanes["main"].plan.counts.open == 2
 
 
+def test_finished_tasks_that_are_taken_off_the_list_are_one_finding():
+    """However many they are: the list was cut down to what is open."""
+    done = [todo(name, "completed") for name in "abc"]
+    _, steps = played(write(*done, todo("d", "in_progress")), write(todo("d", "completed")))
+    (found,) = steps[-1].findings
+    assert (found.code, found.task_ids) == ("completed_is_final", ("1", "2", "3"))
+    assert found.text == 'Completed tasks were taken off the list: #1-#3; first "a".'
+
+
+def test_a_finding_about_what_is_gone_says_what_it_was():
+    """Its id stands in no plan that is shown afterwards."""
+    kept = [todo(name, "in_progress") for name in "abc"]
+    _, (_, step, *_) = played(write(*kept, todo("Ship it")), write(*kept))
+    found = next(one for one in step.findings if one.code == "dropped_open_items")
+    assert found.text == (
+        'Open tasks are gone without a word, neither completed nor cancelled: #4; first "Ship it".'
+    )
+
+
+def test_tasks_that_were_worked_on_together_need_not_be_late():
+    """Two subagents come back at once: the finding claims no more than the recording shows."""
+    both = [todo("a", "in_progress"), todo("b", "in_progress")]
+    _, steps = played(write(*both), write(todo("a", "completed"), todo("b", "completed")))
+    (found,) = steps[-1].findings
+    assert found.code == "batch_completion"
+    assert found.text.endswith("unless they were done together.")
+
+
 def test_lanes_are_plans_of_their_own():
     """
     A subagent's list does not touch the session's.

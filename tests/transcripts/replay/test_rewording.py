@@ -46,6 +46,27 @@ def test_between_the_same_neighbours_less_likeness_is_enough():
     assert meant(("a", "b", old), (new, "a", "b"))[0] == [None, "1", "2"]
 
 
+def test_of_two_that_sound_alike_the_one_that_stood_there_is_meant():
+    """
+    What is implemented with some tools is not the tools, which stood lines above and are gone.
+    """
+    tools, parser = "Connect the fast parser tools", "Implement parser that runs unattended"
+    line = "Implement fast parser that uses parser tools"
+    assert likeness(tools, line) > likeness(parser, line)
+    old = ("Plan", tools, "Buy a box", "Paint it", "Label it", parser, "Ship")
+    new = ("Plan", "Sand the lid", "Buy a box", "Paint it", "Label it", line, "Ship")
+    assert meant(old, new)[0] == ["1", None, "3", "4", "5", "6", "7"]
+
+
+def test_a_choice_that_was_made_is_the_choice_that_was_to_be_made():
+    """
+    Between the same neighbours two words of seven in common are enough.
+    """
+    old = ("Plan", "Choose web framework (small, fast, async)", "Ship")
+    new = ("Plan", "Decision: take Falcon 4 with Python today as web framework", "Ship")
+    assert meant(old, new)[0] == ["1", "2", "3"]
+
+
 def test_what_is_done_is_not_reworded_into_something_to_do():
     """
     A completed task stays completed: an open line that sounds like it is a new task.

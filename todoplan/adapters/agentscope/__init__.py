@@ -4,10 +4,11 @@ Plans in AgentScope 2: `pip install 'todoplan[agentscope]'`.
 `TaskCreate`, `TaskGet`, `TaskList` and `TaskUpdate` take the places of AgentScope's own, by the
 import line alone. `make_tools` makes the tools of any tool set under any policy; `attach` returns
 what `Agent` takes for tools and guidance together. The plan stands in the agent's state as
-AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan` and `edit_plan` set
-and change it, `repair` checks and corrects a list that was written by hand.
+AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan`, `edit_plan` and
+`undo_plan` set and change it, `repair` checks and corrects a list that was written by hand.
 
-Read `state` first: where the plan lives, and who writes it when. Then `tools`, and `middleware`
+Read `state` first: where the plan lives, and who writes it when; with a `store` it lives there, and
+`plan_store` is how it is reached. Then `tools`, and `middleware`
 for guidance; `conversation` is what both read of AgentScope's messages.
 """
 
@@ -18,9 +19,15 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "agentscope") from error
 
-from todoplan.adapters.agentscope.editing import edit_plan, repair, seed_plan
+from todoplan.adapters.agentscope.editing import (
+    edit_plan,
+    history_of,
+    plan_of_state,
+    repair,
+    seed_plan,
+    undo_plan,
+)
 from todoplan.adapters.agentscope.middleware import PlanMiddleware, attach
-from todoplan.adapters.agentscope.state import history_of, plan_of_state
 from todoplan.adapters.agentscope.tools import (
     PlanTool,
     TaskCreate,
@@ -45,5 +52,6 @@ __all__ = [
     "plan_of_state",
     "repair",
     "seed_plan",
+    "undo_plan",
 ]
 __dir__ = listing(__all__)

@@ -24,15 +24,18 @@ from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 
 from todoplan.adapters.agentscope.conversation import last_answer, neutral
+from todoplan.adapters.agentscope.plan_store import PlanStore
 from todoplan.adapters.agentscope.state import Held, load, seal
 from todoplan.adapters.agentscope.tools import default_toolbox, make_tools
+from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.application import require
+from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Conversation
 from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings, unfinished_error
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import CodecError, PlanError
+from todoplan.planner import AnyStore
 
 __all__ = ["PlanMiddleware", "attach"]
 
@@ -52,17 +55,23 @@ class PlanMiddleware(MiddlewareBase):
 
     What it remembers stands in the agent's state. Where it says the plan is lost, AgentScope's own
     line about tasks, which names `TaskList`, is kept out of the request. `system_prompt` is put
-    behind the agent's ("" for none); by default it is the tool set's.
+    behind the agent's ("" for none); by default it is the tool set's. `store`, `plan_id` and
+    `clock` are those of the tools.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the settings of every adapter
         self,
         toolbox: Toolbox | None = None,
         *,
         settings: Settings | None = None,
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
         system_prompt: str | None = None,
+        plan_id: str | None = None,
     ) -> None:
-        toolset = (default_toolbox() if toolbox is None else require(toolbox, Toolbox)).toolset
+        box = default_toolbox() if toolbox is None else require(toolbox, Toolbox)
+        toolset = box.toolset
+        self._plans = PlanStore.of(store, plan_id, box, require_clock(clock))
         chosen = _DROP_IN if settings is None else require(settings, Settings)
         self._guidance = Guidance(toolset, chosen)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
@@ -79,25 +88,26 @@ class PlanMiddleware(MiddlewareBase):
         """
         Keep the end of a reply back if the model is to go on; caps are those of one reply.
         """
-        plan = _plan(agent.state)
+        look = await self._look(agent.state)
         # An event resumes a reply that waited for a person: its caps go on.
-        if plan is not None and not isinstance(input_kwargs["inputs"], EventBase):
-            _remember(agent.state, Memory.of(_kept(agent.state)).new_run(plan))
+        if look is not None and not isinstance(input_kwargs["inputs"], EventBase):
+            _remember(agent.state, Memory.of(_kept(agent.state)).new_run(look[0]))
         async for event in next_handler(**input_kwargs):
             if isinstance(event, ReplyEndEvent):
                 # Without its end the reply goes on, and the model is asked again.
-                if self._goes_on(agent, event):
+                if await self._goes_on(agent, event):
                     continue
                 # A list that is no plan has no sum; the next planning call says why.
                 with suppress(CodecError, PlanError):
                     seal(agent.state)
             yield event
 
-    def _goes_on(self, agent: Agent, event: ReplyEndEvent) -> bool:
-        plan, state = _plan(agent.state), agent.state
+    async def _goes_on(self, agent: Agent, event: ReplyEndEvent) -> bool:
+        look, state = await self._look(agent.state), agent.state
         # The end that the reply's own limit sets must pass: swallowed twice, AgentScope raises.
-        if plan is None or event.finished_reason != ReplyFinishedReason.COMPLETED:
+        if look is None or event.finished_reason != ReplyFinishedReason.COMPLETED:
             return False
+        plan = look[0]
         advice = self._guidance.after_model(
             plan,
             last_answer(state.context),
@@ -119,13 +129,15 @@ class PlanMiddleware(MiddlewareBase):
         """
         Put what is due behind the messages of this one request.
         """
-        state, held = agent.state, _held(agent.state)
+        state, look = agent.state, await self._look(agent.state)
         messages = self._without_native(agent, input_kwargs)
-        if held is None:
+        if look is None:
             return await next_handler(**{**input_kwargs, "messages": messages})
-        plan, known = held.plan, Memory.of(_kept(state))
+        (plan, base), known = look, Memory.of(_kept(state))
+        if self._plans:
+            known = known.at(plan, base, self._plans.knows(state))
         conversation = Conversation(messages, neutral)
-        advice = self._guidance.before_model(plan, conversation, known, base=held.seen.base)
+        advice = self._guidance.before_model(plan, conversation, known, base=base)
         pending = _kept(state).get("pending")
         if text := pending or advice.text:
             messages.append(UserMsg(name="user", content=text))
@@ -133,11 +145,24 @@ class PlanMiddleware(MiddlewareBase):
         memory = advice.memory
         if pending and advice.shows_plan:  # it had no place in this request, and is due in the next
             memory = attrs.evolve(memory, revision=known.revision)
+        elif self._plans:
+            # The first request counts as a look: what comes while it is answered is unseen.
+            if advice.shows_plan or self._plans.knows(state) is None:
+                self._plans.saw(state, plan)
         elif advice.shows_plan and (now := _held(state)):
             now.seen.shown(plan, now.plan)
             now.keep_base()
         _remember(state, memory)
         return answer
+
+    async def _look(self, state: AgentState) -> tuple[Plan, Base | None] | None:
+        """
+        Return the plan, and what of it the model has not seen; `None` if the list is no plan.
+        """
+        if self._plans:
+            return await self._plans.look(state)
+        held = _held(state)
+        return None if held is None else (held.plan, held.seen.base)
 
     def _without_native(self, agent: Agent, input_kwargs: dict[str, Any]) -> list[Msg]:
         names = {tool["function"]["name"] for tool in input_kwargs["tools"] or ()}
@@ -154,7 +179,7 @@ class PlanMiddleware(MiddlewareBase):
         Note what the model's own calls made of the plan; what others did stays to be told.
         """
         ours = self._guidance.toolset.find(input_kwargs["tool_call"].name) is not None
-        held = _held(agent.state) if ours else None
+        held = _held(agent.state) if ours and not self._plans else None
         before = None if held is None else (held.plan.revision, held.seen.base)
         async for chunk in next_handler(**input_kwargs):
             yield chunk
@@ -172,11 +197,6 @@ def _held(state: AgentState) -> Held | None:
         return load(state)
     except (CodecError, PlanError):
         return None  # the next planning call says what is wrong
-
-
-def _plan(state: AgentState) -> Plan | None:
-    held = _held(state)
-    return None if held is None else held.plan
 
 
 def _kept(state: AgentState) -> dict[str, Any]:
@@ -210,8 +230,10 @@ def attach(  # noqa: PLR0913 - keywords, each passed on as it is
     toolbox: Toolbox | None = None,
     *,
     settings: Settings | None = None,
+    store: AnyStore | None = None,
     clock: Clock = utc_now,
     system_prompt: str | None = None,
+    plan_id: str | None = None,
     toolkit: Toolkit | None = None,
     middlewares: Sequence[MiddlewareBase] = (),
     injection_config: InjectionConfig | None = None,
@@ -221,16 +243,19 @@ def attach(  # noqa: PLR0913 - keywords, each passed on as it is
 
     The tools are added to `toolkit`; guidance comes behind your `middlewares`, nearest to the
     model, so that it sees the request as it is sent. `clock` gives the aware time of every change.
+    With a `store` the plan is kept there under `plan_id`, or else under the session's id, and
+    anyone may change it at any time; AgentScope's list is published.
 
     Raises:
         PlanError: the toolkit has tools of these names already; what was given is no toolbox, no
-            settings or no clock.
+            settings, no store or no clock.
     """
     toolbox = default_toolbox() if toolbox is None else toolbox
-    planning = PlanMiddleware(toolbox, settings=settings, system_prompt=system_prompt)
+    kept: dict[str, Any] = {"store": store, "clock": clock, "plan_id": plan_id}
+    planning = PlanMiddleware(toolbox, settings=settings, system_prompt=system_prompt, **kept)
     toolkit = toolkit or Toolkit()
     # Toolkit always makes the first group, "basic", itself.
-    tools, basic = make_tools(toolbox, clock=clock), toolkit.tool_groups[0].tools
+    tools, basic = make_tools(toolbox, **kept), toolkit.tool_groups[0].tools
     names = list(toolbox.toolset.tool_names)
     doubled = sorted({tool.name for tool in basic} & set(names))
     if doubled:

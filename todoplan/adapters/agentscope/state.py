@@ -1,10 +1,12 @@
 """
 The plan in an agent's state: AgentScope's own tasks, and beside them what those have no field for.
+Where a store keeps the plan, only the list is here (see `plan_store`).
 
 AgentScope's interfaces watch `state.tasks_context`, so that is where the plan lives; next id,
-revision, what was repaired and the latest entries of the journal stand in `state.middle_context`.
-Both are saved with the state. The tools write the plan as they answer, `edit_plan` and `seed_plan`
-at any time, also while a reply is under way: every call reads the state anew.
+revision, approval, what was repaired and the latest entries of the journal stand in
+`state.middle_context`. Both are saved with the state. The tools write the plan as they answer,
+`edit_plan` and `seed_plan` at any time, also while a reply is under way: every call reads the state
+anew.
 
 The list may be changed by anyone else at any time, too. Whoever wants the plan gets it read anew
 whenever the tasks are not as they were left; tasks are changed in place, and only where they
@@ -17,7 +19,7 @@ while it was saved, only the sum is known, not what it was: there the plan as it
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -25,10 +27,10 @@ from agentscope.agent import Agent
 from agentscope.state import AgentState
 from agentscope.state import Task as TheirTask
 
-from todoplan.codec.bases import base_from_data, base_to_data
 from todoplan.codec.foreign.agentscope import read_agentscope, task_to_agentscope
 from todoplan.codec.foreign.mirror import Mirror
-from todoplan.codec.recent import read_recent, with_entry
+from todoplan.codec.plans import head
+from todoplan.codec.states import base_from_data, base_to_data, read_recent, with_entry
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
@@ -39,28 +41,35 @@ from todoplan.dialogue.application import require
 from todoplan.dialogue.intake.application_lists import repaired_list
 from todoplan.dialogue.last_seen import LastSeen
 from todoplan.dialogue.replies.error_texts import repairs_text
+from todoplan.errors import PlanError
 
 __all__ = [
     "KEY",
+    "STORED",
+    "WRITTEN",
     "Held",
-    "history_of",
+    "journal_of",
     "load",
-    "plan_of_state",
+    "names_in",
+    "refuse_stored",
     "save",
     "seal",
     "state_of",
+    "stored_id",
+    "sum_of",
 ]
 
 KEY = "todoplan"
+STORED = "stored"
 _SEAL = "seal"
 _UNTOLD = "untold"
 _JOURNAL = "journal"
 _BASE = "base"
 _ORIGINAL = "original_id"
-_HEAD = ("next_id", "revision")
+_HEAD = ("next_id", "revision", "approved")
 _NAMES = tuple(TheirTask.model_fields)
 # When a task was made is the host's to say: it is read, and never written over.
-_WRITTEN = tuple(name for name in _NAMES if name != "created_at")
+WRITTEN = tuple(name for name in _NAMES if name != "created_at")
 
 
 class Held(dict[str, Any]):
@@ -80,8 +89,7 @@ class Held(dict[str, Any]):
         self.seen = seen
         self.keep_base()
         self.mirror = Mirror(tasks)
-        originals = ((task.metadata.get(_ORIGINAL), task.id) for task in plan)
-        self.names = {name: task_id for name, task_id in originals if isinstance(name, str)}
+        self.names = names_in(plan)
         self.at(plan)
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
@@ -92,7 +100,8 @@ class Held(dict[str, Any]):
         Take in that this is the plan.
         """
         self.plan = plan
-        self.update(next_id=plan.next_id, revision=plan.revision)
+        self.pop("approved", None)
+        self.update({name: value for name, value in head(plan).items() if name in _HEAD})
         # The sum was of the tasks before: the end of the reply notes the next.
         self.pop(_SEAL, None)
 
@@ -129,30 +138,47 @@ def state_of(given: object) -> AgentState:
     return given.state if isinstance(given, Agent) else require(given, AgentState, remedy)
 
 
-def plan_of_state(state: AgentState | Agent) -> Plan:
+def names_in(tasks: Iterable[Task] | Iterable[TheirTask]) -> dict[str, str]:
     """
-    Return the plan that the tasks of a state, or of an agent's, are, repaired where they need it.
+    Return the ids of tasks by the names that they had before.
+    """
+    originals = ((task.metadata.get(_ORIGINAL), task.id) for task in tasks)
+    return {name: task_id for name, task_id in originals if isinstance(name, str)}
+
+
+def stored_id(state: AgentState) -> str | None:
+    """
+    Return the id of the plan that a store keeps for a state, `None` if its list is the plan.
+    """
+    held = state.middle_context.get(KEY)
+    return held.get(STORED) if isinstance(held, dict) else None
+
+
+def refuse_stored(state: AgentState) -> None:
+    """
+    Raise if a store keeps the plan of a state.
 
     Raises:
-        PlanError: the tasks are no plan and can be repaired in more than one way, or this is no
-            state.
-        CodecError: a task holds what no plan can.
+        PlanError: it does; says where the plan is.
     """
-    return load(state_of(state)).plan
+    if (plan_id := stored_id(state)) is not None:
+        msg = (
+            "a store keeps the plan of this session: give the agent, or ask"
+            f" Planner(store, {plan_id!r}); an agent or tools that go on with it need store="
+        )
+        raise PlanError(msg, plan_id=plan_id)
 
 
-def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
+def journal_of(state: AgentState) -> tuple[Entry, ...]:
     """
-    Return what happened to the plan, oldest first: when, by whom (`actor`; `None` for the model)
-    and by which tool or command (`cause`). The state keeps the latest 50 entries, fewer if long.
-
-    What others did to the list itself is no entry: its revision is missing.
+    Return the latest entries of a state's journal, oldest first.
 
     Raises:
-        PlanError: this is no state.
+        PlanError: a store keeps the plan.
         CodecError: what stands there is no journal.
     """
-    held = state_of(state).middle_context.get(KEY)
+    refuse_stored(state)
+    held = state.middle_context.get(KEY)
     return read_recent(held.get(_JOURNAL)) if isinstance(held, dict) else ()
 
 
@@ -164,6 +190,7 @@ def load(state: AgentState, *, whole: bool = True) -> Held:
         PlanError, CodecError: as of `plan_of_state`.
     """
     held = state.middle_context.get(KEY)
+    refuse_stored(state)
     tasks = state.tasks_context.tasks
     # A plain dict was copied or loaded: nobody knows how its tasks looked when they were left.
     if isinstance(held, Held) and held.mirror.is_current(tasks, whole=whole):
@@ -173,17 +200,19 @@ def load(state: AgentState, *, whole: bool = True) -> Held:
 
 def _read(state: AgentState, held: dict[str, Any]) -> Held:
     theirs = state.tasks_context.tasks
-    head = {name: held[name] for name in _HEAD if name in held}
-    read, next_id, revision = read_agentscope({"tasks": list(map(_plain, theirs)), KEY: head})
-    tasks, repairs = repaired_list(read, next_id)
-    tasks = tuple(_with_original(new, old.id) for old, new in zip(read, tasks, strict=True))
-    before = held.plan if isinstance(held, Held) else read
+    beside = {name: held[name] for name in _HEAD if name in held}
+    read = read_agentscope({"tasks": list(map(_plain, theirs)), KEY: beside})
+    tasks, repairs = repaired_list(read.tasks, read.next_id)
+    tasks = tuple(_with_original(new, old.id) for old, new in zip(read.tasks, tasks, strict=True))
+    before = held.plan if isinstance(held, Held) else read.tasks
     changed = tasks != tuple(before) or _was_edited(held, theirs)
     # Others' changes are a revision of their own, so that guidance sees them.
-    plan = plan_of(tasks, next_id=next_id, revision=revision + changed)
+    plan = plan_of(
+        tasks, next_id=read.next_id, revision=read.revision + changed, approved=read.approved
+    )
     for their, task in zip(theirs, tasks, strict=True):
         data, fields = task_to_agentscope(task), their.__dict__
-        for name in _WRITTEN:
+        for name in WRITTEN:
             # AgentScope's app tells a change by the dump: no write where nothing differs.
             if fields[name] != data[name]:
                 setattr(their, name, data[name])
@@ -218,14 +247,17 @@ def seal(state: AgentState) -> None:
     Raises:
         PlanError, CodecError: as of `plan_of_state`.
     """
-    load(state)[_SEAL] = _sum(state.tasks_context.tasks)
+    load(state)[_SEAL] = sum_of(state.tasks_context.tasks)
 
 
 def _was_edited(held: dict[str, Any], theirs: Sequence[TheirTask]) -> bool:
-    return _SEAL in held and held[_SEAL] != _sum(theirs)
+    return _SEAL in held and held[_SEAL] != sum_of(theirs)
 
 
-def _sum(theirs: Sequence[TheirTask]) -> str:
+def sum_of(theirs: Sequence[TheirTask]) -> str:
+    """
+    Return a sum that another list has not.
+    """
     text = json.dumps(list(map(_plain, theirs)), sort_keys=True, default=str)
     return sha256(text.encode()).hexdigest()[:16]
 

@@ -9,7 +9,7 @@ that each sees what the one before it has done. Only whole-list writes must be l
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime
 from typing import Any
@@ -22,6 +22,7 @@ from agentscope.state import AgentState
 from agentscope.tool import ToolBase, ToolChunk, ToolMiddlewareBase
 
 from todoplan.adapters.agentscope.conversation import as_sent, calls_in_turn
+from todoplan.adapters.agentscope.plan_store import PlanStore
 from todoplan.adapters.agentscope.state import KEY, Held, load, save
 from todoplan.codec import entry_to_data
 from todoplan.core.events.journal import Entry
@@ -38,6 +39,7 @@ from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.errors import CodecError, PlanError
+from todoplan.planner import AnyStore
 
 __all__ = [
     "PlanTool",
@@ -50,7 +52,7 @@ __all__ = [
 ]
 
 _Wrappers = list[ToolMiddlewareBase] | None
-_IDS = frozenset({Kind.ID, Kind.ID_HINT, Kind.IDS, Kind.REFS})
+_IDS = frozenset({Kind.ID, Kind.ID_HINT, Kind.IDS, Kind.REF, Kind.REFS})
 
 
 class _Shown(dict[str, Any]):
@@ -83,8 +85,10 @@ class PlanTool(ToolBase):
         definition: Definition,
         middlewares: _Wrappers = None,
         clock: Clock = utc_now,
+        plans: PlanStore | None = None,
     ) -> None:
         super().__init__(middlewares)
+        self.plans = plans
         self.name, self.description = definition.name, definition.description
         self.input_schema = _Shown(definition.schema)
         # AgentScope's own say the opposite: reads count as writes, creates may run at once.
@@ -109,8 +113,8 @@ class PlanTool(ToolBase):
 
     async def call(self, _agent_state: Any, **arguments: Any) -> ToolChunk:
         """
-        Answer one call upon the agent's state. Nothing is awaited, so that no other call comes
-        between reading and writing.
+        Answer one call upon the agent's state, or the plan in a store. Upon the state nothing is
+        awaited, so that no other call comes between reading and writing.
 
         Raises:
             DeveloperOrientedException: there is no state.
@@ -121,6 +125,8 @@ class PlanTool(ToolBase):
             msg = f"{self.name} needs the AgentState, and was given {_agent_state!r}"
             raise DeveloperOrientedException(msg)
         try:
+            if self.plans is not None:
+                return await self._answer_in(self.plans, _agent_state, arguments)
             return self._answer(_agent_state, arguments)
         except (CodecError, PlanError) as error:
             return _chunk(error_text((Problem("broken_list", seen=str(error)),)), is_error=True)
@@ -134,14 +140,21 @@ class PlanTool(ToolBase):
             held, reply, turn = self._decided(state, call, at)
         if held.seen.answered(reply, turn):
             held.keep_base()
-        news: dict[str, Any] = {}
+        entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)
         if reply.events:
             save(state, held, reply.plan, touched(reply.events))
-            entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)
             held.record(entry)
-            news = {KEY: entry_to_data(entry)}
-        text = "\n".join((reply.text, *held.repairs()))
-        return _chunk(text, is_error=reply.is_error, metadata=news)
+        return _told(reply, entry, held.repairs())
+
+    async def _answer_in(
+        self, plans: PlanStore, state: AgentState, given: dict[str, Any]
+    ) -> ToolChunk:
+        call = Call(self.name, as_sent(state.context, self.name, given))
+        if names := plans.names_in(state):
+            call = attrs.evolve(call, arguments=_with_ids(call.arguments, self._fields, names))
+        reply, repairs = await plans.answer(state, call, calls_in_turn(state.context))
+        at = in_utc(self._clock())  # the store's entry has the time at which it was appended
+        return _told(reply, Entry(reply.plan.revision, reply.events, at, cause=reply.name), repairs)
 
     def _decided(
         self,
@@ -184,24 +197,37 @@ def _with_ids(value: Any, fields: tuple[Field, ...], names: Mapping[str, str]) -
     return found
 
 
+def _told(reply: Reply, entry: Entry, repairs: Sequence[str]) -> ToolChunk:
+    news = {KEY: entry_to_data(entry)} if reply.events else {}
+    text = "\n".join((reply.text, *repairs))
+    return _chunk(text, is_error=reply.is_error, metadata=news)
+
+
 def _chunk(text: str, *, is_error: bool, metadata: dict[str, Any] | None = None) -> ToolChunk:
     state = ToolResultState.ERROR if is_error else ToolResultState.SUCCESS
     block = TextBlock(text=text)
     return ToolChunk(content=[block], state=state, metadata=metadata or {}, id=block.id)
 
 
-def make_tools(toolbox: Toolbox | None = None, *, clock: Clock = utc_now) -> list[ToolBase]:
+def make_tools(
+    toolbox: Toolbox | None = None,
+    *,
+    store: AnyStore | None = None,
+    clock: Clock = utc_now,
+    plan_id: str | None = None,
+) -> list[ToolBase]:
     """
     Return the tools of a tool set for `Toolkit(tools=...)`; AgentScope's own four by default.
 
-    `clock` gives aware times.
+    With a `store` the plan is kept there under `plan_id`, or else under the session's id. `clock`
+    gives aware times.
 
     Raises:
-        PlanError: what was given is no toolbox, or no clock.
+        PlanError: what was given is no toolbox, no store or no clock.
     """
     toolbox = default_toolbox() if toolbox is None else require(toolbox, Toolbox)
-    definitions = toolbox.toolset.definitions()
-    return [PlanTool(toolbox, definition, clock=clock) for definition in definitions]
+    definitions, plans = toolbox.toolset.definitions(), PlanStore.of(store, plan_id, toolbox, clock)
+    return [PlanTool(toolbox, definition, None, clock, plans) for definition in definitions]
 
 
 def default_toolbox(policy: Policy = AGENTSCOPE) -> Toolbox:

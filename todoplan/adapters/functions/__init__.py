@@ -8,12 +8,14 @@ messages to append. Who keeps the plan in a `Planner` takes the two halves of `a
 `results_of(planner.turn(calls_in(planner.toolbox, response)))`. Who lets others change the plan
 between two answers hands in the `base`, the plan as the model last saw it. `with_reminder` puts a
 text at the tail of one request, and `read_messages` reads the messages of a request, or a response,
-as guidance wants them. No SDK is imported: everything sent is a plain dict, and what is received
-may be an SDK's own object or the dict of it.
+as guidance wants them. `start_run` begins a `Run`, which does all of this through one run of a
+loop, with guidance, and keeps what is to be kept. No SDK is imported: everything sent is a plain
+dict, and what is received may be an SDK's own object or the dict of it.
 """
 
 from todoplan.adapters.functions._wire import Answered
+from todoplan.adapters.functions.run import Run
 from todoplan.lazy import listing
 
-__all__ = ["Answered"]
+__all__ = ["Answered", "Run"]
 __dir__ = listing(__all__)

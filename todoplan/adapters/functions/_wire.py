@@ -34,6 +34,7 @@ __all__ = [
     "look",
     "make_call",
     "message_of",
+    "plain",
     "said",
     "text_in",
 ]
@@ -99,6 +100,18 @@ def entries(value: object, key: str) -> Sequence[Any]:
     """
     found = look(value, key)
     return found if isinstance(found, list | tuple) else ()
+
+
+def plain(value: Any) -> Any:
+    """
+    Return an SDK's object as the dict that its API takes; a dict as it is.
+    """
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "to_dict"):  # OpenAI's and Anthropic's, without what was never set
+        return value.to_dict()
+    # Google's: not as JSON, where a thought's signature would come back as another one.
+    return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value
 
 
 def make_call(name: object, arguments: object, call_id: object = None) -> Call:
@@ -172,13 +185,15 @@ class Wire:
 
     `define` shapes tool definitions, and whether they are strict; `calls` finds the calls of a
     response; `results` shapes replies; `read` reads a message or a response, all but its calls;
-    `tail` puts a text behind the messages of a request.
+    `kept` returns what of a response is appended to the messages; `tail` puts a text behind the
+    messages of a request.
     """
 
     define: Callable[[Sequence[Definition], bool], list[Shape]]
     calls: Callable[[object], Iterable[Call]]
     results: Callable[[Sequence[Reply]], list[Shape]]
     read: Callable[[object], Message]
+    kept: Callable[[object], list[Shape]]
     tail: Tail = behind(message_of)
 
     def make_tools(self, tools: Tools, *, strict: bool = False) -> list[Shape]:
@@ -187,6 +202,15 @@ class Wire:
         """
         return self.define(_toolset(tools).definitions(strict=strict), strict)
 
+    def split(self, tools: Tools, response: object) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
+        """
+        Return the planning calls of a response, and those of other tools, each in order.
+        """
+        toolset, calls = _toolset(tools), tuple(self.calls(_response(response)))
+        ours = [toolset.find(call.name) is not None for call in calls]
+        found = tuple(zip(calls, ours, strict=True))
+        return tuple(c for c, its in found if its), tuple(c for c, its in found if not its)
+
     def calls_in(self, tools: Tools, response: object) -> tuple[Call, ...]:
         """
         Return the planning calls of a response (its first choice), or of a message, in order.
@@ -194,9 +218,7 @@ class Wire:
         Raises:
             PlanError: what was given is no toolbox, or no response.
         """
-        toolset = _toolset(tools)
-        calls = self.calls(_response(response))
-        return tuple(call for call in calls if toolset.find(call.name) is not None)
+        return self.split(tools, response)[0]
 
     def results_of(self, turn: Replies) -> list[Shape]:
         """
@@ -226,10 +248,7 @@ class Wire:
         Raises:
             PlanError: what was given is no toolbox, no plan, no base or no response.
         """
-        toolset = require(toolbox, Toolbox).toolset
-        calls = tuple(self.calls(_response(response)))
-        planning = [call for call in calls if toolset.find(call.name) is not None]
-        others = tuple(call for call in calls if toolset.find(call.name) is None)
+        planning, others = self.split(require(toolbox, Toolbox), response)
         # All at once (law 13): one by one, two whole-list writes would each look like the only one.
         turn = toolbox.turn(require(plan, Plan), planning, at=at, base=base)
         if not all(reply.is_error for reply in turn.replies):

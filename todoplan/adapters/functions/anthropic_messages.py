@@ -1,14 +1,33 @@
 """The shapes of the Anthropic Messages API: all results of a turn stand in one user message."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call, said, text_in
+from todoplan.adapters.functions._wire import (
+    Shape,
+    Wire,
+    entries,
+    look,
+    make_call,
+    plain,
+    said,
+    text_in,
+)
+from todoplan.adapters.functions.run import Run
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.lazy import listing
 
-__all__ = ["answer", "calls_in", "make_tools", "read_messages", "results_of", "with_reminder"]
+__all__ = [
+    "answer",
+    "calls_in",
+    "make_tools",
+    "read_messages",
+    "results_of",
+    "start_run",
+    "with_reminder",
+]
 __dir__ = listing(__all__)
 
 
@@ -72,7 +91,14 @@ def _read(entry: object) -> Message:
     return said(look(entry, "role"), text, finish=finish, results=results)
 
 
-_WIRE = Wire(_define, _calls, _results, _read, _tail)
+def _kept(response: object) -> list[Shape]:
+    content = look(response, "content")
+    if isinstance(content, list | tuple):
+        content = [plain(block) for block in content]
+    return [{"role": "assistant", "content": content}]
+
+
+_WIRE = Wire(_define, _calls, _results, _read, _kept, _tail)
 
 make_tools = _WIRE.make_tools
 calls_in = _WIRE.calls_in
@@ -80,3 +106,4 @@ results_of = _WIRE.results_of
 answer = _WIRE.answer
 read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder
+start_run = partial(Run, _WIRE)

@@ -1,6 +1,7 @@
 """The shapes of the Gemini API: contents made of parts; a call need not have an id."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from todoplan.adapters.functions._wire import (
     Shape,
@@ -9,15 +10,25 @@ from todoplan.adapters.functions._wire import (
     entries,
     look,
     make_call,
+    plain,
     said,
     text_in,
 )
+from todoplan.adapters.functions.run import Run
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.lazy import listing
 
-__all__ = ["answer", "calls_in", "make_tools", "read_messages", "results_of", "with_reminder"]
+__all__ = [
+    "answer",
+    "calls_in",
+    "make_tools",
+    "read_messages",
+    "results_of",
+    "start_run",
+    "with_reminder",
+]
 __dir__ = listing(__all__)
 
 
@@ -83,7 +94,12 @@ def _read(entry: object) -> Message:
     return said(role, text_in(look(content, "parts")), finish=finish, results=results)
 
 
-_WIRE = Wire(_define, _calls, _results, _read, behind(_content))
+def _kept(response: object) -> list[Shape]:
+    candidates = entries(response, "candidates")
+    return [plain(look(candidates[0], "content"))] if candidates else [plain(response)]
+
+
+_WIRE = Wire(_define, _calls, _results, _read, _kept, behind(_content))
 
 make_tools = _WIRE.make_tools
 calls_in = _WIRE.calls_in
@@ -91,3 +107,4 @@ results_of = _WIRE.results_of
 answer = _WIRE.answer
 read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder
+start_run = partial(Run, _WIRE)

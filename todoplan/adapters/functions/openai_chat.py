@@ -1,15 +1,34 @@
 """The shapes of the OpenAI chat completions API, which many other servers speak as well."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call, said, text_in
+from todoplan.adapters.functions._wire import (
+    Shape,
+    Wire,
+    entries,
+    look,
+    make_call,
+    plain,
+    said,
+    text_in,
+)
+from todoplan.adapters.functions.run import Run
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.replies.error_texts import is_error_text
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.lazy import listing
 
-__all__ = ["answer", "calls_in", "make_tools", "read_messages", "results_of", "with_reminder"]
+__all__ = [
+    "answer",
+    "calls_in",
+    "make_tools",
+    "read_messages",
+    "results_of",
+    "start_run",
+    "with_reminder",
+]
 __dir__ = listing(__all__)
 
 
@@ -55,7 +74,12 @@ def _read(entry: object) -> Message:
     return said(role, text, finish="refusal" if look(message, "refusal") else finish)
 
 
-_WIRE = Wire(_define, _calls, _results, _read)
+def _kept(response: object) -> list[Shape]:
+    choices = entries(response, "choices")
+    return [plain(look(choices[0], "message") if choices else response)]
+
+
+_WIRE = Wire(_define, _calls, _results, _read, _kept)
 
 make_tools = _WIRE.make_tools
 calls_in = _WIRE.calls_in
@@ -63,3 +87,4 @@ results_of = _WIRE.results_of
 answer = _WIRE.answer
 read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder
+start_run = partial(Run, _WIRE)

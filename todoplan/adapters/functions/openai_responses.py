@@ -1,15 +1,34 @@
 """The shapes of the OpenAI Responses API: items in, items out."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from todoplan.adapters.functions._wire import Shape, Wire, entries, look, make_call, said, text_in
+from todoplan.adapters.functions._wire import (
+    Shape,
+    Wire,
+    entries,
+    look,
+    make_call,
+    plain,
+    said,
+    text_in,
+)
+from todoplan.adapters.functions.run import Run
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.replies.error_texts import is_error_text
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.lazy import listing
 
-__all__ = ["answer", "calls_in", "make_tools", "read_messages", "results_of", "with_reminder"]
+__all__ = [
+    "answer",
+    "calls_in",
+    "make_tools",
+    "read_messages",
+    "results_of",
+    "start_run",
+    "with_reminder",
+]
 __dir__ = listing(__all__)
 
 
@@ -70,7 +89,13 @@ def _refuses(content: object) -> bool:
     return any(look(part, "type") == "refusal" for part in parts)
 
 
-_WIRE = Wire(_define, _calls, _results, _read)
+def _kept(response: object) -> list[Shape]:
+    # All items, thoughts too: this API wants a call's reasoning back with it.
+    items = response if isinstance(response, list | tuple) else entries(response, "output")
+    return [plain(item) for item in items]
+
+
+_WIRE = Wire(_define, _calls, _results, _read, _kept)
 
 make_tools = _WIRE.make_tools
 calls_in = _WIRE.calls_in
@@ -78,3 +103,4 @@ results_of = _WIRE.results_of
 answer = _WIRE.answer
 read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder
+start_run = partial(Run, _WIRE)

@@ -2,13 +2,15 @@
 Plans in LangChain, LangGraph and DeepAgents: `pip install 'todoplan[langgraph]'`.
 
 `PlanMiddleware` takes the place of `TodoListMiddleware` in `create_agent`; `make_tools` and
-`PlanState` serve a `StateGraph` written by hand; `plan_of_state`, `history_of`, `seed_plan` and
-`edit_plan` are how an application reads, sets and changes the plan of a thread, `plan_update` and
-`command_update` how a node or a tool of its own does.
+`PlanState` serve a `StateGraph` written by hand; `plan_of_state`, `history_of`, `seed_plan`,
+`edit_plan` and `undo_plan` are how an application reads, sets and changes the plan of a thread,
+`plan_update` and `command_update` how a node or a tool of its own does.
 
 Read `state` first: where the plan lives, and who writes it when; beside it `seen`: what the model
-last saw of it. Then `tools` and `middleware`, which the model's turns go through (`conversation` is
-what guidance reads of its messages), and `editing`, which the application uses between them.
+last saw of it. With a `store` it lives there (see `stored_plans`). Then `tools` (and `answering`)
+and `middleware` (and `agent_state`), which the model's turns go through (`conversation` is what
+guidance reads of its messages), and `editing` and `undoing` (and `threads`), which the application
+uses between them, and in a store at any time.
 """
 
 from todoplan.errors import MissingExtraError
@@ -42,6 +44,7 @@ from todoplan.adapters.langgraph.state import (
     todos_of,
 )
 from todoplan.adapters.langgraph.tools import make_tools
+from todoplan.adapters.langgraph.undoing import aundo_plan, undo_plan
 from todoplan.lazy import listing
 
 __all__ = [
@@ -49,6 +52,7 @@ __all__ = [
     "PlanState",
     "aedit_plan",
     "aseed_plan",
+    "aundo_plan",
     "claude_like",
     "command_update",
     "deep_planning",
@@ -62,5 +66,6 @@ __all__ = [
     "plan_update",
     "seed_plan",
     "todos_of",
+    "undo_plan",
 ]
 __dir__ = listing(__all__)

@@ -1,90 +1,55 @@
 """
 `PlanMiddleware` for `create_agent`: LangChain's `TodoListMiddleware`, and more on request.
 
-The plan is the state's (see `state`); written by the tools, and read here before each request to
-the model. What guidance remembers is saved in the state with it; a run's mark is not, so that caps
-begin anew with each run. Reminders and answers that are sent back are in one request only: they are
-neither in the state nor in a checkpoint (what was streamed has been seen, though).
+The plan is the state's (see `state`), or a store's (see `stored_plans`); written by the tools, and
+read here before each request to the model. What guidance remembers is saved in the state; a run's
+mark is not, so that caps begin anew with each run. Reminders and answers that are sent back are in
+one request only: they are neither in the state nor in a checkpoint (what was streamed has been
+seen, though).
 
 LangChain marks no run's end, and its `after_agent` jumps fight other middleware, so a final answer
 is judged where it arrives: in `wrap_model_call`, by asking the model again within the same step.
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from typing import Annotated, Any, NotRequired, cast
+from typing import Any, cast
 
 from langchain.agents.middleware import (
     AgentMiddleware,
-    AgentState,
     ExtendedModelResponse,
     ModelRequest,
     ModelResponse,
 )
-from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
-from langgraph.channels import UntrackedValue
 from langgraph.types import Command
 
-from todoplan.adapters.langgraph.conversation import neutral, protected
-from todoplan.adapters.langgraph.seen import SEEN, base_of
-from todoplan.adapters.langgraph.state import (
-    PLAN,
-    TODOS,
-    merge_agent_plans,
-    plan_in,
-    plan_update,
-    publishing,
-    todos_of,
-    value_in,
+from todoplan.adapters.langgraph.agent_state import (
+    MEMORY,
+    RUN,
+    PlanAgentState,
+    say_what_is_ignored,
+    update_after,
 )
-from todoplan.adapters.langgraph.tools import make_tools
-from todoplan.codec.foreign.branches import head_of
+from todoplan.adapters.langgraph.conversation import neutral, protected
+from todoplan.adapters.langgraph.stored_plans.plan_store import Look, PlanStore, look_of_state
+from todoplan.adapters.langgraph.tools import tools_of
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.application import require
+from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Conversation, is_final_answer
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import WRITE_TODOS
+from todoplan.planner import AnyStore
 
-__all__ = ["PlanAgentState", "PlanMiddleware"]
-
-MEMORY = "todoplan_memory"
-RUN = "todoplan_run"
-logger = logging.getLogger("todoplan")
+__all__ = ["PlanMiddleware"]
 
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
-_Steps = Generator[_Request, _Response, ExtendedModelResponse[Any]]
-_Guided = Generator[_Request, _Response, tuple[_Response, Memory, bool]]
-
-
-def later(_: Any, update: Any) -> Any:
-    """
-    Reduce two writes to the later one.
-    """
-    return update
-
-
-class PlanAgentState(AgentState[Any]):
-    """
-    What the middleware adds to the agent's state: the plan, the list that others read, and what
-    guidance remembers of the thread. Caps belong to a run, and `todoplan_run` marks its requests.
-    """
-
-    # The reducer must come last: LangGraph does not look for it elsewhere, and says nothing.
-    # Not in the input, since deepagents hands a subagent its caller's state, plan and all.
-    todoplan: Annotated[NotRequired[dict[str, Any]], OmitFromInput, merge_agent_plans]
-    # LangChain's own has no reducer, and two branches that write in one step end its run
-    # (InvalidUpdateError). Nor is this left out of the input: a list from outside is taken over.
-    todos: Annotated[NotRequired[list[dict[str, Any]] | None], later]
-    # In the thread, not in the process: DeerFlow's counters there have a default key, by which one
-    # user's reminders use up another's. Private keys never cross deepagents' `task`.
-    todoplan_memory: Annotated[NotRequired[dict[str, int]], PrivateStateAttr]
-    # Never saved, and so absent when a run begins: no hook is needed to know a new run.
-    todoplan_run: Annotated[NotRequired[bool], UntrackedValue, PrivateStateAttr]
+# `None` asks for the plan as it is now: it may be in a store, and change while the model answers.
+_Steps = Generator[_Request | None, Any, ExtendedModelResponse[Any]]
+_Guided = Generator[_Request | None, Any, tuple[_Response, Memory, bool]]
 
 
 class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
@@ -99,7 +64,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     `reminder_names` names a kind's messages, so that interfaces can hide them.
 
     Raises:
-        PlanError: what was given is no toolbox, no settings or no clock.
+        PlanError: what was given is no toolbox, no settings, no store or no clock.
     """
 
     state_schema = PlanAgentState
@@ -109,8 +74,10 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         toolbox: "Toolbox | None" = None,
         *,
         settings: "Settings | None" = None,
+        store: "AnyStore | None" = None,
         clock: "Clock" = utc_now,
         system_prompt: str | None = None,
+        plan_id: str | None = None,
         tool_description: str | None = None,
         emit_events: bool = False,
         reminder_names: "Mapping[str, str] | None" = None,
@@ -122,7 +89,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         self.guidance = Guidance(toolset, Settings(unfinished=0) if settings is None else settings)
         require(self.guidance.settings, Settings)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
-        self.tools = make_tools(chosen, clock=clock, emit_events=emit_events)
+        self._plans = PlanStore.of(store, plan_id, chosen, require_clock(clock), is_agents=True)
+        self.tools = tools_of(chosen, self._plans, clock=clock, emit_events=emit_events)
         for tool in self.tools:
             if tool.name == writer:
                 tool.description = tool_description or tool.description
@@ -144,11 +112,15 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         """
         Call the model, with a reminder at the tail if one is due, and again if it stops too early.
         """
-        steps = self._steps(request)
-        asked = next(steps)
+        steps, plans, state = self._steps(request), self._plans, request.state
+        asked: _Request | None = next(steps)
         while True:
+            if asked is not None:
+                got: Any = handler(asked)
+            else:
+                got = plans.look(state) if plans else look_of_state(state)
             try:
-                asked = steps.send(handler(asked))
+                asked = steps.send(got)
             except StopIteration as stop:
                 return _result(stop)
 
@@ -158,12 +130,15 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         """
         As `wrap_model_call`.
         """
-        steps = self._steps(request)
-        asked = next(steps)
+        steps, plans, state = self._steps(request), self._plans, request.state
+        asked: _Request | None = next(steps)
         while True:
-            response = await handler(asked)
+            if asked is not None:
+                got: Any = await handler(asked)
+            else:
+                got = await plans.alook(state) if plans else look_of_state(state)
             try:
-                asked = steps.send(response)
+                asked = steps.send(got)
             except StopIteration as stop:
                 return _result(stop)
 
@@ -173,12 +148,15 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         """
         # LangChain wants this hook sync and async, each by itself: one generator decides for both.
         state: Any = request.state
-        plan = plan_in(state)
+        look: Look = yield None
+        plan, base = look.plan, look.base
         memory = Memory.of(state.get(MEMORY))
+        if look.plan_id is not None:
+            memory = memory.at(plan, base, look.known)
         if not state.get(RUN):
             memory = memory.new_run(plan)
-            _say_what_is_ignored(state, plan)
-        base = base_of(value_in(state))
+            if self._plans is None:
+                say_what_is_ignored(state, plan)
         if base is None and memory.revision not in {-1, plan.revision}:
             memory = memory.saw(plan)  # what others did is kept until it has been seen
         names = self.guidance.toolset.tool_names
@@ -186,9 +164,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
             response, memory, shown = yield from self._guided(request, plan, memory, base)
         else:  # a middleware has taken the planning tools out of this request
             response, shown = (yield request), False
-        update = _update(state, plan, memory)
-        if base is not None and shown:
-            update[PLAN] = {SEEN: head_of(value_in(state))}
+        now = plan if look.plan_id is None else (yield None).plan
+        update = update_after(state, look, now, memory, shown=shown)
         return ExtendedModelResponse(response, Command(update=update))
 
     def _guided(self, request: _Request, plan: Plan, memory: Memory, base: Base | None) -> _Guided:
@@ -205,6 +182,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         while True:
             answer = cast("AnyMessage", response.result[-1])
             said = neutral(answer)
+            if self._plans is not None:  # somebody may have finished what was open, or added to it
+                plan = (yield None).plan
             advice = guidance.after_model(plan, said, advice.memory, structured=structured)
             if advice.verdict != "again":
                 break
@@ -236,30 +215,6 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
             return request
         reminder = HumanMessage(advice.text, name=self._names.get(advice.kind))
         return request.override(messages=[*request.messages, reminder])
-
-
-def _say_what_is_ignored(state: Any, plan: Plan) -> None:
-    # Interfaces and other planners write this list too, and a thread must not end for it; but who
-    # passes `todos` to invoke and is not heard should be able to learn why.
-    todos = state.get(TODOS)
-    if value_in(state) and todos and todos != todos_of(plan):
-        logger.warning(
-            "todos differ from the plan that this thread has, and are written over: change the plan"
-            " by edit_plan(agent, config, command), or set it by seed_plan(agent, config, plan)"
-        )
-
-
-def _update(state: Any, plan: Plan, memory: Memory) -> dict[str, Any]:
-    update: dict[str, Any] = {MEMORY: memory.to_data(), RUN: True}
-    if not value_in(state):  # what plan there is was taken over from the list
-        if plan.revision:
-            update |= plan_update(plan)
-            # What the model has seen of a list by others is unknown: the base is the plan as it is.
-            update[PLAN][SEEN] = ""
-        return update
-    # Another middleware may have written the list, or answered in a tool's place.
-    same = (state.get(TODOS) or []) == todos_of(plan)
-    return update if same else {**update, **publishing(plan)}
 
 
 def _name(tool: Any) -> Any:

@@ -18,8 +18,8 @@ from typing import Any
 import attrs
 
 from todoplan.codec import entry_from_data
-from todoplan.codec.bases import base_from_data, base_to_data
 from todoplan.codec.foreign.branches import head_of, plan_in_value
+from todoplan.codec.states import base_from_data, base_to_data
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.dialogue.application import unseen_by_model

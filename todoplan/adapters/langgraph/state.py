@@ -2,12 +2,13 @@
 The plan in a graph's state: where it lives, who writes it when, and how it is read from outside.
 
 One key, `todoplan`, holds plain JSON: the plan's document, which write was the last (`head`), the
-latest entries of its journal (`journal`, see `todoplan.codec.recent`), and while others have
+latest entries of its journal (`journal`, see `todoplan.codec.states`), and while others have
 changed it, what the model last saw (`base`, see `seen`). The tools write it, in the update that
 carries their answer; so do `edit_plan` and `seed_plan`, between runs. Calls of one turn all see the
 state before the turn and write at once: LangGraph has `merge_plans` make one plan of their writes.
 A second key, `todos`, is what interfaces of LangChain's planner read. It is published with each
-write; only where there is no plan yet it is the plan.
+write; only where there is no plan yet it is the plan. Where a store keeps the plan, a mark stands
+in its place (see `stored_plans`), and `todos` is published all the same.
 
 Checkpointers save both keys; what guidance remembers is in keys of the middleware's own. Reminders
 are in no key: they are put into one request and forgotten.
@@ -24,15 +25,16 @@ from typing import Annotated, Any, NotRequired
 from uuid import uuid4
 
 import attrs
-from langgraph.config import get_config
 from langgraph.graph import MessagesState
 from langgraph.types import StateSnapshot
 
+from todoplan.adapters.langgraph.runs import INNER, is_inner
 from todoplan.adapters.langgraph.seen import BASE, SEEN, UPON, base_after, looked_at
+from todoplan.adapters.langgraph.stored_plans.mark import is_stored, merge_marks, refuse_stored
 from todoplan.codec import entry_from_data, to_langchain
 from todoplan.codec.foreign import branches
 from todoplan.codec.foreign.branches import Step, plan_in_value, whole, write_document
-from todoplan.codec.recent import entry_line, read_recent, with_lines
+from todoplan.codec.states import entry_line, read_recent, with_lines
 from todoplan.core.commands import WriteTodos
 from todoplan.core.decide.decide import decide_with_change
 from todoplan.core.events.journal import Entry
@@ -60,7 +62,6 @@ __all__ = [
     "plan_of_todos",
     "plan_update",
     "publishing",
-    "run_config",
     "step_update",
     "todos_of",
     "value_in",
@@ -70,7 +71,6 @@ PLAN = "todoplan"
 TODOS = "todos"  # the key of LangChain's planner: deep-agents-ui and its like read it
 _JOURNAL = "journal"
 _LINE = "line"
-_INNER = "inner"
 _FIELDS = write_tool(TODOS).fields
 
 
@@ -83,8 +83,10 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     theirs are taken. A whole value, from a subgraph, is joined the same way, unless it replaces
     what there is, or is that of an agent, whose plan is its own.
     """
+    if is_stored(current) or is_stored(update):
+        return merge_marks(current, update, within=bool(update.get(INNER)))
     # A step or a whole plan that was written here has its line; what a graph returns has none.
-    if update.get(_INNER) and _LINE not in update:
+    if update.get(INNER) and _LINE not in update:
         return current
     # A look is no write of the plan: `branches` would join it as if it were one.
     is_look = update.keys() == {SEEN}
@@ -105,8 +107,8 @@ def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> 
     Reduce as `merge_plans`, and keep in mind that a write came from an agent within a graph.
     """
     merged = merge_plans(current, update)
-    is_inner = merged is not current and (update.get(_INNER) or current.get(_INNER))
-    return {**merged, _INNER: True} if is_inner else merged
+    within = merged is not current and (update.get(INNER) or current.get(INNER))
+    return {**merged, INNER: True} if within else merged
 
 
 def _as_merged(update: Mapping[str, Any], merged: Mapping[str, Any]) -> str:
@@ -123,12 +125,13 @@ def _as_merged(update: Mapping[str, Any], merged: Mapping[str, Any]) -> str:
         # By names of fields, not kinds of events: a new kind of event needs no line here.
         for name in {field.name for field in attrs.fields(type(event))}:
             value = getattr(event, name)
-            if name in {"task_id", "blocker", "blocked"}:
+            if name in {"task_id", "blocker", "blocked", "parent"}:
                 changes[name] = ids.get(value, value)
             elif name == "task_ids":
                 changes[name] = tuple(ids.get(one, one) for one in value)
             elif name == "task":
-                changes[name] = value.but(id=ids.get(value.id, value.id))
+                parent = ids.get(value.parent, value.parent)
+                changes[name] = value.but(id=ids.get(value.id, value.id), parent=parent)
         events.append(attrs.evolve(event, **changes))
     revision = plan_in_value(merged).revision
     return entry_line(attrs.evolve(entry, revision=revision, events=tuple(events)))
@@ -155,8 +158,10 @@ def plan_in(state: Any) -> Plan:
 
     Raises:
         CodecError: what stands there is no plan.
+        PlanError: a store keeps the plan.
     """
     value, todos = value_in(state), value_in(state, TODOS)
+    refuse_stored(value)
     # A channel with a reducer begins as an empty dict: not None, and not absent.
     if not value and isinstance(todos, list | tuple):
         return plan_of_todos(todos)
@@ -172,7 +177,7 @@ def plan_of_state(state: Any) -> Plan:
 
     Raises:
         CodecError: what stands there is no plan.
-        PlanError: this is no state, or that of a graph which keeps no plan.
+        PlanError: this is no state, or that of a graph which keeps no plan; or a store keeps it.
     """
     return plan_in(_values(state))
 
@@ -186,6 +191,7 @@ def history_of(state: Any) -> tuple[Entry, ...]:
         CodecError, PlanError: as of `plan_of_state`.
     """
     value = value_in(_values(state))
+    refuse_stored(value)
     return read_recent(value.get(_JOURNAL)) if value else ()
 
 
@@ -215,7 +221,7 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
         PlanError: this is no plan.
     """
     entry = whole_entry(require(plan, Plan), "plan_update", at=utc_now(), actor=actor)
-    value = {**whole(plan, own_name()), _LINE: entry_line(entry), _INNER: _is_inner()}
+    value = {**whole(plan, own_name()), _LINE: entry_line(entry), INNER: is_inner()}
     return {PLAN: value, **publishing(plan)}
 
 
@@ -235,28 +241,12 @@ def step_update(step: Step, state: Any, entry: Entry, *, by_model: bool = False)
     """
     value = step.value(value_in(state))
     line = entry_line(entry, value["entry"]["events"])
-    value |= {_LINE: line, _INNER: _is_inner()}
+    value |= {_LINE: line, INNER: is_inner()}
     if by_model:
         value[SEEN] = step.parent
     elif not value_in(state):
         value[UPON] = {"plan": write_document(plan_in(state))}
     return {PLAN: value, **publishing(value["plan"].order)}
-
-
-def run_config() -> Mapping[str, Any]:
-    """
-    Return the `configurable` of the run that this code is part of; empty outside of one.
-    """
-    try:
-        config: Mapping[str, Any] = get_config().get("configurable", {})
-    except RuntimeError:
-        return {}
-    return config
-
-
-def _is_inner() -> bool:
-    # "node:id" in a graph of its own, "node:id|node:id" in one that runs inside another.
-    return "|" in run_config().get("checkpoint_ns", "")
 
 
 def todos_of(plan: Plan) -> list[dict[str, str]]:

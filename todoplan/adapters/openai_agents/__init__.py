@@ -3,9 +3,9 @@ Plans in the OpenAI Agents SDK: `pip install 'todoplan[openai-agents]'`.
 
 `Planning` is the plan of one session, and what guidance remembers of it; `attach(agent, planning)`
 gives an agent the tools, the prompt and guidance, however it is run. `make_tools` is the tools
-alone, `guided_model` a model with guidance for `RunConfig(model=...)`. `seed_plan` and `edit_plan`
-set and change the plan of a session, `plan_of_state` and `history_of` read what `Planning.to_data`
-saved.
+alone, `guided_model` a model with guidance for `RunConfig(model=...)`. `seed_plan`, `edit_plan`
+and `undo_plan` set and change the plan of a session, `plan_of_state` and `history_of` read what
+`Planning.to_data` saved.
 
 Read `planning` first: where the plan lives, and who writes it when. Then `attaching` (tools), and
 for guidance `model`, with `guided_request` and `conversation` below it.
@@ -26,6 +26,7 @@ from todoplan.adapters.openai_agents.planning import (
     history_of,
     plan_of_state,
     seed_plan,
+    undo_plan,
 )
 from todoplan.lazy import listing
 
@@ -38,5 +39,6 @@ __all__ = [
     "make_tools",
     "plan_of_state",
     "seed_plan",
+    "undo_plan",
 ]
 __dir__ = listing(__all__)

@@ -19,8 +19,7 @@ from typing import Any
 
 from todoplan.adapters.openai_agents.pending_calls import PendingCalls
 from todoplan.codec import plan_from_data, plan_to_data
-from todoplan.codec.bases import base_from_data, base_to_data
-from todoplan.codec.recent import entry_line, read_recent, with_lines
+from todoplan.codec.states import base_from_data, base_to_data, entry_line, read_recent, with_lines
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision
 from todoplan.core.events.base import Base
@@ -35,6 +34,7 @@ from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
+from todoplan.planner.arguments import store_of_plans
 from todoplan.planner.holding import holding
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "history_of",
     "plan_of_state",
     "seed_plan",
+    "undo_plan",
 ]
 
 _KEY = "todoplan"
@@ -81,9 +82,7 @@ class Planning:
         if store is not None and _PLAN in kept:
             msg = "a plan was saved here, and a store is given: leave store= out, or the saved plan"
             raise PlanError(msg)
-        if store is None and plan_id is not None:
-            msg = f"plan_id={plan_id!r} names a plan in a store: give store= too, or leave it out"
-            raise PlanError(msg, plan_id=plan_id)
+        store = store_of_plans(store, plan_id)
         self.settings = require(settings, Settings)
         plan = plan_of_state(kept) if kept and store is None else Plan()
         self._own = holding(_KEY, plan) if store is None else None
@@ -184,11 +183,16 @@ class Planning:
 
     async def _replies(self, calls: tuple[Call, ...]) -> dict[str, Reply]:
         # Held here, the plan is read and written without waiting: nobody comes between the two.
-        base = None if self._own is None else self._base(self._own)
+        memory = self.memory
+        if self._own is not None:
+            base: Base | None = self._base(self._own)
+            known = self._seen.plan.revision
+        else:
+            # What this session's model has seen: others may work on the plan without a name.
+            known = memory.revision
+            _, base = await self.planner.look(None if known < 0 else known)
         turn = await self.planner.turn(calls, base=base)
         before = turn.plan.revision - len(turn.events)
-        memory = self.memory
-        known = memory.revision if base is None else base.plan.revision
         is_look = not all(reply.is_error for reply in turn.replies)
         if is_look:
             self.shown(turn.plan)
@@ -260,3 +264,14 @@ async def edit_plan(
     planner = require(planning, Planning).planner
     chosen = planner.toolbox.policy if policy is None else require(policy, Policy)
     return await planner.apply(command, actor=actor, policy=chosen)
+
+
+async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision:
+    """
+    Take the last change of a session's plan back that still stands, whoever made it; again, the one
+    before it. Without a store, what came before the plan was saved stays.
+
+    Raises:
+        PlanError: this is no `Planning`.
+    """
+    return await require(planning, Planning).planner.undo(actor=actor)

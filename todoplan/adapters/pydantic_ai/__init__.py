@@ -3,10 +3,11 @@ Plans in Pydantic AI: `pip install 'todoplan[pydantic-ai]'`.
 
 `Planning` is a capability: tools, prompt and guidance together, for `Agent(capabilities=[...])`.
 `make_tools` is the tools alone, for `Agent(toolsets=[...])`. The plan is kept in the message
-history, beside what the model reads: `plan_of_state` and `history_of` read it there, `seed_plan`
-and `edit_plan` set and change it.
+history, beside what the model reads: `plan_of_state` and `history_of` read it there, `seed_plan`,
+`edit_plan` and `undo_plan` set and change it.
 
-Read `history` first: where the plan lives, and who writes it when. Then `tools` and `capability`.
+Read `history` first: where the plan lives, and who writes it when. Then `tools` and `capability`,
+and `editing` for the application's own hand.
 """
 
 from todoplan.errors import MissingExtraError
@@ -16,7 +17,8 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "pydantic-ai") from error
 
-from todoplan.adapters.pydantic_ai.capability import Planning, edit_plan, seed_plan
+from todoplan.adapters.pydantic_ai.capability import Planning
+from todoplan.adapters.pydantic_ai.editing import edit_plan, seed_plan, undo_plan
 from todoplan.adapters.pydantic_ai.history import history_of, plan_of_state
 from todoplan.adapters.pydantic_ai.tools import PlanToolset, make_tools
 from todoplan.lazy import listing
@@ -29,5 +31,6 @@ __all__ = [
     "make_tools",
     "plan_of_state",
     "seed_plan",
+    "undo_plan",
 ]
 __dir__ = listing(__all__)

@@ -1,6 +1,5 @@
 """
-`Planning`, the capability: tools, prompt and guidance of an agent in one; and the application's own
-hand on the plan.
+`Planning`, the capability: tools, prompt and guidance of an agent in one.
 
 Guidance works within one request to the model (`prepare_model_request`), so that neither a reminder
 nor an answer that is sent back is kept. What was streamed has been seen: there both stay. A run has
@@ -9,11 +8,13 @@ a copy of the capability, since an instance is shared by all runs of an agent.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.capabilities import AbstractCapability, WrapRunHandler
 from pydantic_ai.exceptions import RetryModelRequest, UserError
 from pydantic_ai.messages import (
     ModelMessage,
@@ -23,32 +24,22 @@ from pydantic_ai.messages import (
     TextPart,
 )
 from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
+from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import RunContext
 
 from todoplan.adapters.pydantic_ai.conversation import conversation, neutral, with_reminder
 from todoplan.adapters.pydantic_ai.history import (
-    State,
-    memory_of,
-    messages_of,
-    plan_of_state,
-    refuse_stored,
     remembering,
-    with_plan,
 )
 from todoplan.adapters.pydantic_ai.tools import PlanToolset, RunPlan
-from todoplan.core.commands import Command
-from todoplan.core.decide.decide import Decision, Rejected
-from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import in_utc
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import edited, require, require_clock, whole_entry
+from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Message, is_final_answer
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.planner import AnyStore
 
-__all__ = ["Planning", "edit_plan", "seed_plan"]
+__all__ = ["Planning"]
 
 _Context = RunContext[Any]
 _GAP = TextPart("\n\n")
@@ -74,6 +65,8 @@ class Planning(AbstractCapability[Any]):
     _shows: bool = field(default=False, init=False, repr=False)
     _sent_back: tuple[ModelMessage, ...] = field(default=(), init=False, repr=False)
     _stands: tuple[ModelResponsePart, ...] = field(default=(), init=False, repr=False)
+    # The conversations that this agent is at work on: of each, so many runs.
+    _runs: Counter[str] = field(default_factory=Counter, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require(self.toolbox, Toolbox)
@@ -91,7 +84,25 @@ class Planning(AbstractCapability[Any]):
         """
         own = replace(self)  # the agent's is shared by all runs, and so by all users
         own._run_plan = await RunPlan.of(ctx, self.toolbox, self.store, self.clock)  # noqa: SLF001 - its own kind
+        own._runs = self._runs  # noqa: SLF001 - its own kind
         return own
+
+    async def wrap_run(self, ctx: _Context, *, handler: WrapRunHandler) -> AgentRunResult[Any]:
+        """
+        Take note that a run goes on: its messages are its own, and an edit would not be in them.
+        """
+        conversation = ctx.conversation_id or ""
+        self._runs[conversation] += 1
+        try:
+            return await handler()
+        finally:
+            self._runs[conversation] -= 1
+
+    def works_on(self, messages: Sequence[ModelMessage]) -> bool:
+        """
+        Say whether a run of this conversation goes on, in this process.
+        """
+        return any(self._runs[message.conversation_id or ""] > 0 for message in messages)
 
     def get_instructions(self) -> str | None:
         """
@@ -201,62 +212,3 @@ class Planning(AbstractCapability[Any]):
 def _is_structured(asked: ModelRequestParameters) -> bool:
     # By any of Pydantic AI's ways: a schema of the provider's, or a tool that takes the output.
     return asked.output_object is not None or not asked.allow_text_output
-
-
-def seed_plan(
-    planning: Planning | PlanToolset, state: State, plan: Plan, *, actor: str | None = None
-) -> list[ModelMessage]:
-    """
-    Return the message history with this plan in it, whatever was there: give it as
-    `message_history=` to the next run of the agent that has this planning. `actor` is who does it,
-    for the journal.
-
-    A conversation that begins with one is no new one to Pydantic AI, which then leaves
-    `Agent(system_prompt=...)` out: use `instructions=`, or the capability `ReinjectSystemPrompt`.
-
-    Raises:
-        PlanError: a store keeps the plan of this conversation; what was given is no `Planning`, no
-            history or no plan.
-    """
-    own, messages = _settings_of(planning), messages_of(state)
-    refuse_stored(messages, stored=own.store is not None)
-    at = in_utc(own.clock())
-    entry = whole_entry(require(plan, Plan), "seed_plan", at=at, actor=actor)
-    # A plan that is taken along where messages are cut away is one that the model knows.
-    is_known = memory_of(messages).revision == plan.revision
-    return with_plan(messages, plan, entry, plan if is_known else plan_of_state(messages))
-
-
-def edit_plan(
-    planning: Planning | PlanToolset,
-    state: State,
-    command: Command,
-    *,
-    actor: str | None = None,
-    policy: Policy | None = None,
-) -> tuple[Decision, list[ModelMessage]]:
-    """
-    Carry out a command on the plan of a message history, or say why not; `ClearPlan()` clears it.
-
-    It is judged by the policy of the planning unless another is given. `actor` is who does it, for
-    the journal.
-
-    Returns what was decided, and the history to go on with; the one that was given is as it was.
-
-    Raises:
-        CodecError: what stands there is no plan.
-        PlanError: as of `seed_plan`; what was given is no policy.
-    """
-    own, messages = _settings_of(planning), messages_of(state)
-    refuse_stored(messages, stored=own.store is not None)
-    plan, at = plan_of_state(messages), in_utc(own.clock())
-    chosen = own.toolbox.policy if policy is None else policy
-    decision, entry = edited(plan, command, chosen, at=at, actor=actor)
-    if entry is None or isinstance(decision, Rejected):
-        return decision, [*messages]
-    return decision, with_plan(messages, decision.plan, entry, plan)
-
-
-def _settings_of(given: object) -> Planning | PlanToolset:
-    remedy = "the agent's Planning (or what make_tools returned), and then its messages"
-    return given if isinstance(given, PlanToolset) else require(given, Planning, remedy)

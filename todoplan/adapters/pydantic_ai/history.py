@@ -22,8 +22,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
 
 from todoplan.codec import entry_from_data, entry_to_data, plan_from_data, plan_to_data
-from todoplan.codec.bases import base_from_data, base_to_data
-from todoplan.codec.recent import read_recent, with_entry
+from todoplan.codec.states import base_from_data, base_to_data, read_recent, with_entry
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
@@ -31,6 +30,7 @@ from todoplan.core.plan.validation import in_utc, short_repr
 from todoplan.dialogue.application import unseen_by_model
 from todoplan.dialogue.guidance.guidance import Memory
 from todoplan.dialogue.toolbox import Reply
+from todoplan.dialogue.undoing import Start
 from todoplan.errors import CodecError, PlanError
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Result",
     "State",
     "base_of",
+    "earlier_plans",
     "history_of",
     "memory_of",
     "messages_of",
@@ -98,18 +99,7 @@ def history_of(state: State) -> tuple[Entry, ...]:
     """
     messages = messages_of(state)
     refuse_stored(messages)
-    entries: list[Entry] = []
-    for message in messages:
-        # `_metadata` gives the latest first, a journal begins with the oldest.
-        for metadata in reversed([*_metadata(message)]):
-            note = metadata.get(KEY, {}) if isinstance(metadata, Mapping) else {}
-            if not isinstance(note, Mapping):
-                msg = f"what stands under {KEY!r} in a message is damaged: {note!r:.60}"
-                raise CodecError(msg)
-            if _ENTRY in note:
-                entries.append(entry_from_data(note[_ENTRY]))
-            entries.extend(read_recent(note.get(_EDITS)))
-    return tuple(entries)
+    return tuple(entry for note in _life(messages) for entry in _entries_in(note))
 
 
 def messages_of(state: object) -> Sequence[ModelMessage]:
@@ -144,6 +134,43 @@ def refuse_stored(messages: Sequence[ModelMessage], *, stored: bool = False) -> 
             "AsyncPlanner(store, conversation_id), and give store= to every agent that goes on"
         )
         raise PlanError(msg)
+
+
+def earlier_plans(messages: Sequence[ModelMessage]) -> tuple[Start, ...]:
+    """
+    Return the plans that stand in the messages, each with the entries that it comes after.
+
+    Raises:
+        CodecError: what stands there is no plan, or no entry.
+    """
+    found, entries = [], 0
+    for note in _life(messages):
+        entries += len(_entries_in(note))
+        if _PLAN in note:
+            found.append(Start(plan_from_data(note[_PLAN]), entries))
+    return tuple(found)
+
+
+def _life(messages: Sequence[ModelMessage]) -> Iterator[Mapping[str, Any]]:
+    """
+    Yield the notes of ours, the oldest first.
+
+    Raises:
+        CodecError: one is damaged.
+    """
+    for message in messages:
+        # `_metadata` gives the latest first, a journal begins with the oldest.
+        for metadata in reversed([*_metadata(message)]):
+            note = metadata.get(KEY, {}) if isinstance(metadata, Mapping) else {}
+            if not isinstance(note, Mapping):
+                msg = f"what stands under {KEY!r} in a message is damaged: {note!r:.60}"
+                raise CodecError(msg)
+            yield note
+
+
+def _entries_in(note: Mapping[str, Any]) -> list[Entry]:
+    own = [entry_from_data(note[_ENTRY])] if _ENTRY in note else []
+    return [*own, *read_recent(note.get(_EDITS))]
 
 
 def memory_of(messages: Sequence[ModelMessage]) -> Memory:

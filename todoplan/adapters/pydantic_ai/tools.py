@@ -114,8 +114,12 @@ class RunPlan:
             clash = self.toolbox.clashing([one.name for one in turn])
             calls = [turn[at] for at in sorted(clash)]
             clashes = any(one.call_id == call.call_id for one in calls)
+            # What this conversation's model has seen: others may work on the plan without a name.
+            known = None if self.memory.revision < 0 else self.memory.revision
+            _, base = await self.planner.look(known)
             # Clashing calls are all refused in the same words, so that the first reply serves each.
-            reply = (await self.planner.turn(calls if clashes else [call])).replies[0]
+            made = await self.planner.turn(calls if clashes else [call], base=base)
+            reply = made.replies[0]
         told = self.seen.answered(reply, turn)
         before = reply.plan.revision - len(reply.events)
         memory = self.memory

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, cast
@@ -17,7 +18,7 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.toolset import unmet_rules
 from todoplan.errors import TodoplanError
 from todoplan.stores.file import FileStore
-from todoplan.stores.memory import MemoryStore
+from todoplan.stores.urls import open_store
 
 __all__ = ["TOKEN", "Address", "Served", "serve"]
 
@@ -26,14 +27,23 @@ TOKEN = "TODOPLAN_MCP_TOKEN"  # noqa: S105 - the variable's name
 
 _UNREADABLE = 2
 
+# Whoever types the command sees nothing happen, and does not know that nobody is to type here.
+_WAITING = (
+    'the plan "{}" is served on standard input and output: an MCP client starts this command and '
+    "talks to it there. Name it in the client's settings; --http serves at an address instead. "
+    "Ctrl-C ends it"
+)
+
 
 @attrs.frozen
 class Served:
     """
-    What is served: a plan of a file (or of memory, `None`), with which tools, under which rules.
+    What is served: a plan of a file, or of a store by its address (or of memory, if both are
+    `None`), with which tools, under which rules.
     """
 
     file: Path | None = None
+    store: str | None = None
     plan_id: str = "plan"
     toolset: str = "todos"
     policy: str = "default"
@@ -69,7 +79,8 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
     """
     from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
 
-    store = FileStore(served.file) if served.file else MemoryStore()
+    # The command line opens no store that is awaited.
+    store: Any = FileStore(served.file) if served.file else open_store(served.store or "memory:")
     # A damaged file or a bad id fails here, not in the client's first call.
     store.load(served.plan_id)
     server = mcp.make_server(
@@ -81,6 +92,8 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
     if address is None:
         # A thread reads stdin and waits for the next line: at Ctrl-C asyncio would wait for it.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if sys.stdin.isatty():
+            screen.complain(_WAITING.format(served.plan_id))
         return mcp.serve_stdio(server)
     access = mcp.Access.at(address.host, os.environ.get(TOKEN), address.names)
     listener, url = mcp.listen_at(address.host, address.port)

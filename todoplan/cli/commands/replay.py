@@ -6,6 +6,8 @@ from typing import Literal, Protocol
 
 import attrs
 
+from todoplan.cli.exit_codes import UNREADABLE
+from todoplan.cli.output.html_page import HtmlPrinter, overwrites, save_page
 from todoplan.cli.output.json_document import JsonPrinter
 from todoplan.cli.output.markdown import MarkdownPrinter
 from todoplan.cli.output.screen import Screen
@@ -16,7 +18,7 @@ from todoplan.transcripts.replay.recording import Replay
 
 __all__ = ["Form", "ReplayOptions", "replay", "replay_sample"]
 
-Form = Literal["text", "markdown", "json"]
+Form = Literal["text", "markdown", "json", "html"]
 
 
 class _Printer(Protocol):
@@ -30,20 +32,24 @@ class ReplayOptions:
     """
     How to replay: the form of the output, the policy and (or `None`) the dialect by name.
 
-    `together` makes one plan of all recordings.
+    `together` makes one plan of all recordings. `out` is the file that a page is written to.
     """
 
     form: Form = "text"
     policy: str = "audit"
     dialect: str | None = None
     together: bool = False
+    out: Path | None = None
 
 
 def replay(paths: Iterable[Path], options: ReplayOptions, screen: Screen) -> int:
     """
     Replay the recordings, and return the exit code.
     """
-    return _replay(expand(paths), options, screen)
+    inputs = tuple(expand(paths))
+    if overwrites(options.out, inputs, screen):
+        return UNREADABLE
+    return _replay(inputs, options, screen)
 
 
 def replay_sample(options: ReplayOptions, screen: Screen) -> int:
@@ -60,6 +66,8 @@ def _replay(inputs: Iterable[Input], options: ReplayOptions, screen: Screen) -> 
     replay_them = run.replay_together if options.together else run.replay_all
     replay_them(inputs, printer.recording)
     printer.close(run)
+    if isinstance(printer, HtmlPrinter) and printer.written:
+        save_page(printer.written, options.out, run)
     return run.exit_code
 
 
@@ -69,4 +77,6 @@ def _printer(options: ReplayOptions, screen: Screen) -> _Printer:
         printer = JsonPrinter(screen, options.policy)
         printer.open()
         return printer
+    if options.form == "html":
+        return HtmlPrinter()
     return MarkdownPrinter(screen) if options.form == "markdown" else TextPrinter(screen)

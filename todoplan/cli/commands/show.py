@@ -1,19 +1,21 @@
-"""`todoplan show`: a plan document, or a plan in the file of a `FileStore`, as people read it."""
+"""`todoplan show`: a plan document, or a plan in a store, as people read it."""
 
 from pathlib import Path
 
 from todoplan.cli.exit_codes import UNREADABLE
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.text import plan_lines
+from todoplan.cli.stored_plans import PlanStore, chosen_plan, open_store
 from todoplan.codec import load_plan
 from todoplan.codec.text import LIMIT, parse, to_unicode
 from todoplan.core.plan.plan import Plan
-from todoplan.errors import CodecError, ReadError, StoreError
+from todoplan.errors import CodecError, MissingExtraError, ReadError, StoreError
 from todoplan.render.dot import to_dot
 from todoplan.render.markdown import to_markdown
 from todoplan.render.mermaid import to_mermaid
 from todoplan.render.page import to_html
 from todoplan.stores.file import FORMAT, FileStore
+from todoplan.stores.sqlite import SqliteStore
 from todoplan.transcripts.files.source import unreadable
 
 __all__ = ["PRINTERS", "show"]
@@ -21,18 +23,21 @@ __all__ = ["PRINTERS", "show"]
 PRINTERS = {"markdown": to_markdown, "mermaid": to_mermaid, "dot": to_dot, "html": to_html}
 """The formats beside text; `html` is a fragment of a page."""
 
-_NAMED = 20
+_SQLITE = b"SQLite format 3\0"
 
 
-def show(path: Path, form: str, screen: Screen, plan_id: str | None = None) -> int:
+def show(path: Path | str, form: str, screen: Screen, plan_id: str | None = None) -> int:
     """
     Print the plan of a document (`text`, or a name in `PRINTERS`), and return the exit code.
 
-    `plan_id` says which, of the plans that a `FileStore` keeps.
+    `path` is a file, or the address of a store as a text; `plan_id` says which of its plans.
     """
     try:
-        plan = _load(path, plan_id)
-    except ReadError as error:
+        if isinstance(path, str):
+            plan = _kept(path, open_store(path), plan_id)
+        else:
+            plan = _load(path, plan_id)
+    except (ReadError, StoreError, MissingExtraError) as error:
         screen.complain(str(error))
         return UNREADABLE
     if form == "text":
@@ -45,8 +50,10 @@ def show(path: Path, form: str, screen: Screen, plan_id: str | None = None) -> i
 def _load(path: Path, plan_id: str | None) -> Plan:
     try:
         document = _read(path)
+        if document.startswith(_SQLITE):
+            return _kept(path, SqliteStore(path), plan_id)
         if _format(document) == FORMAT:
-            return _kept(path, plan_id)
+            return _kept(path, FileStore(path), plan_id)
         if plan_id is not None:
             msg = f"{path} holds one plan, which has no name: leave out --plan {plan_id}"
             raise ReadError(msg, file=str(path))
@@ -60,8 +67,11 @@ def _load(path: Path, plan_id: str | None) -> Plan:
 
 def _read(path: Path) -> bytes:
     with path.open("rb") as file:
+        head = file.read(len(_SQLITE))
+        if head == _SQLITE:
+            return head
         # One more than the limit: a file that is too large is not read to its end.
-        document = file.read(LIMIT + 1)
+        document = head + file.read(LIMIT + 1)
     if len(document) > LIMIT:
         msg = f"{path} is larger than {LIMIT} bytes, which no plan document is"
         raise ReadError(msg, file=str(path))
@@ -77,17 +87,8 @@ def _format(document: bytes) -> object:
     return data.get("format") if isinstance(data, dict) else None
 
 
-def _kept(path: Path, plan_id: str | None) -> Plan:
-    store = FileStore(path)
+def _kept(named: Path | str, store: PlanStore, plan_id: str | None) -> Plan:
     try:
-        kept = store.plan_ids()
-        chosen = kept[0] if plan_id is None and len(kept) == 1 else plan_id
-        if chosen in kept:
-            return store.load(str(chosen))
+        return store.load(chosen_plan(store, plan_id, named))
     except (StoreError, CodecError) as error:
-        raise ReadError(str(error), file=str(path)) from error
-    seen = f"{len(kept)} plans" if plan_id is None else f"no plan {plan_id!r}"
-    names = ", ".join(map(repr, kept[:_NAMED])) or "none"
-    more = f" and {len(kept) - _NAMED} more" if len(kept) > _NAMED else ""
-    msg = f"{path}: {seen}; choose by --plan: {names}{more}"
-    raise ReadError(msg, file=str(path), plans=kept)
+        raise ReadError(str(error), file=str(named)) from error

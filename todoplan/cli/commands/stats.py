@@ -17,12 +17,12 @@ The numbers are those of `todoplan.cli.counts`; the rest is as in
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
 
 import attrs
 from rich.console import Console
 from rich.text import Text
 
+from todoplan.cli.commands.replay import Form
 from todoplan.cli.counts import (
     SORTS,
     RecordingCounts,
@@ -32,6 +32,8 @@ from todoplan.cli.counts import (
     numbers,
     totals,
 )
+from todoplan.cli.exit_codes import UNREADABLE
+from todoplan.cli.output.html_page import not_read, overwrites, save_page, table
 from todoplan.cli.output.json_document import line, tail
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.summaries import percent
@@ -39,6 +41,7 @@ from todoplan.cli.output.text import columns, skipped_lines
 from todoplan.cli.recordings import Run, expand
 from todoplan.render.cleaning import one_line
 from todoplan.render.markdown import escaped
+from todoplan.render.markup import element, page
 from todoplan.transcripts.replay.findings import POLICIES
 
 __all__ = ["FORMAT", "VERSION", "StatsOptions", "print_stats", "stats"]
@@ -46,6 +49,7 @@ __all__ = ["FORMAT", "VERSION", "StatsOptions", "print_stats", "stats"]
 FORMAT = "todoplan/stats"
 VERSION = 1
 
+_TITLE = "Recordings of agents in numbers"
 _HEAD = ("done", "plans", "calls", "updates", "failed", "findings", "chars")
 
 
@@ -97,6 +101,15 @@ def _averages(every: Totals) -> Text:
     )
 
 
+def _page(counted: list[RecordingCounts], every: Totals, run: Run) -> str:
+    body = [element("h1", _TITLE), table(_recordings(counted, every))]
+    if any(each.found for each in counted):
+        body += [element("h2", "Findings"), table(_findings(counted, every.calls))]
+    if every.calls:
+        body.append(element("p", _averages(every).plain, class_="quiet"))
+    return page(_TITLE, element("main", *body, *not_read(run)))
+
+
 def _markdown(counted: list[RecordingCounts], every: Totals) -> Iterator[str]:
     for rows in (tuple(_recordings(counted, every)), tuple(_findings(counted, every.calls))):
         for number, row in enumerate(rows):
@@ -110,11 +123,14 @@ def _markdown(counted: list[RecordingCounts], every: Totals) -> Iterator[str]:
 class StatsOptions:
     """
     How to count: the form of the output, the policy, and what to sort by ("" for not at all).
+
+    `out` is the file that a page is written to.
     """
 
-    form: Literal["text", "markdown", "json"] = "text"
+    form: Form = "text"
     policy: str = "audit"
     sort: str = ""
+    out: Path | None = None
 
 
 def stats(paths: Iterable[Path], options: StatsOptions, screen: Screen) -> int:
@@ -123,11 +139,16 @@ def stats(paths: Iterable[Path], options: StatsOptions, screen: Screen) -> int:
     """
     run = Run(screen, POLICIES[options.policy])
     counted: list[RecordingCounts] = []
-    run.replay_all(expand(paths), lambda replay: counted.append(count_recording(replay)))
+    inputs = tuple(expand(paths))
+    if overwrites(options.out, inputs, screen):
+        return UNREADABLE
+    run.replay_all(inputs, lambda replay: counted.append(count_recording(replay)))
     if options.sort:
         counted.sort(key=SORTS[options.sort])
     if options.form == "json":
         screen.write(_document(counted, options.policy, run))
+    elif counted and options.form == "html":
+        save_page(_page(counted, totals(counted), run), options.out, run)
     elif counted and options.form == "markdown":
         screen.write("".join(f"{row}\n" for row in _markdown(counted, totals(counted))))
     elif counted:

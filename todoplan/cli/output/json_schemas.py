@@ -2,12 +2,15 @@
 
 from typing import Any, get_args
 
+from todoplan.cli.commands import check, edits, views
 from todoplan.cli.commands import stats as stats_command
 from todoplan.cli.output import json_document as as_json
 from todoplan.codec import json_schema
+from todoplan.core.plan.plan import Counts
+from todoplan.core.rules.policy import Severity
 from todoplan.transcripts.replay.call_replay import Outcome
 
-__all__ = ["REPLAY_SCHEMA", "STATS_SCHEMA"]
+__all__ = ["PLAN_SCHEMAS", "REPLAY_SCHEMA", "STATS_SCHEMA"]
 
 _Schema = dict[str, Any]
 
@@ -38,7 +41,7 @@ _STEP = _object(
     tool=_TEXT,
     outcome={"enum": list(get_args(Outcome))},
     events={"$ref": "#/$defs/entry/properties/events"},
-    counts=_object(**_counts("pending", "in_progress", "completed", "cancelled")),
+    counts=_object(**_counts(*Counts._fields)),
     chars=_COUNT,
     before=_array(_object(what={"enum": ["compaction", "person"]}, line=_COUNT)),
 )
@@ -117,3 +120,61 @@ STATS_SCHEMA: _Schema = _document(
     findings=_array(_SHARE),
 )
 """What `todoplan stats --json` prints."""
+
+
+def _answer(form: str, version: int, **properties: _Schema) -> _Schema:
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_object(format={"const": form}, version={"const": version}, **properties),
+        "$defs": json_schema()["$defs"],
+    }
+
+
+_PROBLEMS = _array(_object(code=_TEXT, task_ids=_array(_TEXT), text=_TEXT))
+_TASK_OR_NULL: _Schema = {"anyOf": [{"$ref": "#/$defs/task"}, {"type": "null"}]}
+
+PLAN_SCHEMAS: dict[str, _Schema] = {
+    each["properties"]["format"]["const"]: each
+    for each in (
+        _answer(
+            edits.FORMAT,
+            edits.VERSION,
+            plan=_TEXT,
+            accepted={"type": "boolean"},
+            revision=_COUNT,
+            events={"$ref": "#/$defs/entry/properties/events"},
+            counts=_object(**_counts(*Counts._fields)),
+            ready=_array(_TEXT),
+            warnings=_PROBLEMS,
+            problems=_PROBLEMS,
+        ),
+        _answer(
+            "todoplan/list",
+            views.VERSION,
+            plan=_TEXT,
+            document={"$ref": "#/$defs/plan"},
+            ready=_array(_TEXT),
+        ),
+        _answer(
+            "todoplan/log", views.VERSION, plan=_TEXT, entries=_array({"$ref": "#/$defs/entry"})
+        ),
+        _answer(
+            "todoplan/diff",
+            views.VERSION,
+            plan=_TEXT,
+            since=_COUNT,
+            until=_COUNT,
+            tasks=_array(_object(was=_TASK_OR_NULL, now=_TASK_OR_NULL)),
+        ),
+        _answer(
+            check.FORMAT,
+            check.VERSION,
+            rules={"type": "object", "additionalProperties": {"enum": [*Severity]}},
+            limits={"type": "object", "additionalProperties": _COUNT},
+            plan={"type": ["string", "null"]},
+            revision={"type": ["integer", "null"]},
+            problems=_PROBLEMS,
+        ),
+    )
+}
+"""What the commands on a plan print with `--json`, by its format."""

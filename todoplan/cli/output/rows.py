@@ -2,18 +2,22 @@
 A step as one row of a timeline: when, which tool, the plan as a strip, what changed in few words.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import assert_never
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, assert_never
 
 import attrs
 
 from todoplan.core.events.types import (
+    ClaimRenewed,
     EdgeAdded,
     EdgeRemoved,
     Event,
+    ParentChanged,
+    PlanApproved,
     PlanCleared,
     PlanRestored,
     StatusChanged,
+    TaskClaimed,
     TaskCreated,
     TaskDeleted,
     TaskEdited,
@@ -36,6 +40,7 @@ _MOVES = {
     Status.IN_PROGRESS: "started",
     Status.COMPLETED: "completed",
     Status.CANCELLED: "cancelled",
+    Status.FAILED: "failed",
 }
 
 
@@ -61,7 +66,7 @@ def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:
     return f"{verb} {ids_text(ids)}{subject}".rstrip()
 
 
-def _changes(event: Event) -> Iterator[tuple[str, str]]:  # noqa: C901 - a case for each event
+def _changes(event: Event) -> Iterator[tuple[str, str]]:  # noqa: C901, PLR0912 - a case for each event
     match event:
         case TaskCreated(task):
             yield "created", task.id
@@ -69,14 +74,20 @@ def _changes(event: Event) -> Iterator[tuple[str, str]]:  # noqa: C901 - a case 
             if task.status is not Status.PENDING:
                 yield _MOVES[task.status], task.id
         case StatusChanged(task_id, old, new):
-            back = old.resolved and not new.resolved
+            back = old.closed and not new.closed
             yield "reopened" if back else _MOVES[new], task_id
         case TaskEdited(task_id, changes):
-            yield "reworded" if "subject" in changes else "edited", task_id
+            yield _edited(changes), task_id
         case EdgeAdded(_, blocked):
             yield "linked", blocked
         case EdgeRemoved(_, blocked):
             yield "unlinked", blocked
+        case ParentChanged(task_id):
+            yield "moved", task_id
+        case TaskClaimed(task_id, _, lost_by):
+            yield "claimed" if lost_by is None else "taken over", task_id
+        case ClaimRenewed():
+            pass  # a heartbeat: who reads a history wants to see what was done
         case TaskDeleted(task_id):
             yield "removed", task_id
         case PlanCleared(task_ids):
@@ -85,8 +96,25 @@ def _changes(event: Event) -> Iterator[tuple[str, str]]:  # noqa: C901 - a case 
             yield from (("restored", task.id) for task in tasks)
         case TasksReordered():
             yield "reordered", ""
+        case PlanApproved():
+            yield "approved", ""
         case _ as unreachable:
             assert_never(unreachable)
+
+
+def _edited(changes: Mapping[str, Any]) -> str:
+    """
+    Return the word for an edit, by what matters most of what was set.
+    """
+    if "subject" in changes:
+        return "reworded"
+    if changes.get("answer") is not None:
+        return "answered"
+    if "waiting" in changes:
+        return "no longer waiting" if changes["waiting"] is None else "waiting"
+    if changes.get("evidence") is not None:
+        return "check passed" if changes["evidence"].passed else "check failed"
+    return "edited"
 
 
 MARKS = {
@@ -94,6 +122,7 @@ MARKS = {
     Status.IN_PROGRESS: "~",
     Status.COMPLETED: "x",
     Status.CANCELLED: "-",
+    Status.FAILED: "!",
 }
 """A task in the strip."""
 
@@ -185,11 +214,12 @@ def mark(findings: tuple[Finding, ...]) -> str:
 def _strip(plan: Plan) -> str:
     if len(plan) <= _STRIP:
         return "".join(MARKS[task.status] for task in plan)
-    # Rounded down: a strip is full only when everything is done.
+    # Rounded down: a strip is full only when everything is closed.
     counts = plan.counts
-    resolved = "x" * (counts.resolved * _STRIP // counts.total)
+    resolved = counts.resolved * _STRIP // counts.total
+    failed = counts.closed * _STRIP // counts.total - resolved
     active = "~" if counts.in_progress else ""
-    return (resolved + active).ljust(_STRIP, ".")
+    return ("x" * resolved + "!" * failed + active).ljust(_STRIP, ".")
 
 
 def _phrases(step: Step) -> tuple[str, ...]:

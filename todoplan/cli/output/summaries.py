@@ -4,13 +4,27 @@ from collections.abc import Iterable
 
 import attrs
 
-from todoplan.cli.output.rows import mark
+from todoplan.cli.output.rows import MARKS, mark
 from todoplan.render.cleaning import clip, one_line
 from todoplan.transcripts.calls import MAIN_LANE
 from todoplan.transcripts.replay.findings import Finding
 from todoplan.transcripts.replay.recording import Replay
 
-__all__ = ["Group", "caveat", "groups", "headline", "percent", "plural", "summary", "where"]
+__all__ = [
+    "STATUS_MARKS",
+    "Group",
+    "caveat",
+    "groups",
+    "headline",
+    "percent",
+    "plural",
+    "summary",
+    "where",
+]
+
+
+STATUS_MARKS = ", ".join(f"{mark} {status.replace('_', ' ')}" for status, mark in MARKS.items())
+"""What the marks of tasks mean."""
 
 
 def plural(count: int, noun: str) -> str:

@@ -14,9 +14,16 @@ from rich.text import Text
 
 from todoplan.cli.output.rows import MARKS, Row, row_of, seconds_spent
 from todoplan.cli.output.screen import Screen
-from todoplan.cli.output.summaries import caveat, groups, headline, plural, summary, where
+from todoplan.cli.output.summaries import (
+    STATUS_MARKS,
+    caveat,
+    groups,
+    headline,
+    plural,
+    summary,
+    where,
+)
 from todoplan.cli.recordings import Run, Unread
-from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip, one_line
 from todoplan.render.text import to_text
@@ -39,6 +46,7 @@ __all__ = [
 _LEAST = 20  # columns: narrower text is not readable, so the terminal may wrap it
 _SKIPPED = 10
 _BETWEEN = "  "
+_LEGEND = f"{STATUS_MARKS}; findings: ! warning, !! error"
 
 
 def room(taken: int, console: Console) -> int | None:
@@ -91,11 +99,12 @@ def columns(rows: Sequence[Sequence[str]], console: Console) -> Iterator[str]:
         yield _BETWEEN.join((shown + " " * (first - cell_len(shown)), *padded))
 
 
-COLOURS = {
-    Status.PENDING: "dim",
-    Status.IN_PROGRESS: "yellow",
-    Status.COMPLETED: "green",
-    Status.CANCELLED: "dim",
+COLOURS: dict[str, str] = {
+    "pending": "dim",
+    "in_progress": "yellow",
+    "completed": "green",
+    "cancelled": "dim",
+    "failed": "red",
 }
 """How the statuses are coloured."""
 
@@ -104,7 +113,7 @@ MARK_COLOURS = {"!!": "bold red", "!": "yellow", "": ""}
 
 _INDENT = 2
 _GAP = 2
-_STRIP = {MARKS[status]: colour for status, colour in COLOURS.items()}
+_STRIP = {mark: COLOURS[status] for status, mark in MARKS.items()}
 
 
 @attrs.frozen
@@ -119,10 +128,12 @@ class _Widths:
 
 def timeline(rows: tuple[Row, ...], console: Console) -> Iterator[Text]:
     """
-    Give the lines of the timeline of at least one row; where a new day begins, its date.
+    Give the lines of the timeline of at least one row: titles, what the marks mean, then the rows;
+    where a new day begins, its date.
     """
-    names = [field.name for field in attrs.fields(_Widths)]
-    widths = _Widths(*(max(cell_len(str(getattr(row, name))) for row in rows) for name in names))
+    widths = _Widths(*(_widest(name, title, rows) for name, title in _TITLES.items()))
+    yield Text(_titles(widths), "bold")
+    yield from hanging(Text("  "), wrapped(_LEGEND, room(_INDENT, console), console))
     day = ""
     for row in rows:
         if row.day != day:
@@ -133,6 +144,28 @@ def timeline(rows: tuple[Row, ...], console: Console) -> Iterator[Text]:
         head = _head(row, widths)
         left = room(head.cell_len, console)
         yield from hanging(head, (cut(phrase, left) for phrase in row.phrases))
+
+
+_TITLES = {
+    "line": "line",
+    "time": "time",
+    "tool": "tool",
+    "strip": "plan",
+    "done": "done",
+    "mark": "",
+}
+
+
+def _widest(name: str, title: str, rows: tuple[Row, ...]) -> int:
+    # A column that is empty in every row has no title either.
+    widest = max(cell_len(str(getattr(row, name))) for row in rows)
+    return max(widest, len(title)) if widest else 0
+
+
+def _titles(widths: _Widths) -> str:
+    sized = [(title, getattr(widths, name)) for name, title in _TITLES.items()]
+    shown = "".join(title.ljust(width + _GAP) for title, width in sized if width)
+    return f"{' ' * _INDENT}{shown}what changed"
 
 
 def _head(row: Row, widths: _Widths) -> Text:
@@ -206,7 +239,8 @@ def plan_lines(plan: Plan, console: Console) -> Iterator[Text]:
     yield Text(" " * _INDENT + head)
     for task, line in zip(plan, tasks, strict=True):
         text = Text(" " * _INDENT + line)
-        text.stylize(COLOURS[task.status], _INDENT, _INDENT + len("[x]"))
+        mark = len(text.plain) - len(text.plain.lstrip())  # subtasks are indented
+        text.stylize(COLOURS[task.status], mark, mark + len("[x]"))
         yield text
 
 

@@ -2,26 +2,31 @@
 Plans as AgentScope 2 keeps them in `state.tasks_context`, both ways and exactly.
 
 What its tasks have no field for stands in their metadata under "todoplan". A cancelled task is
-`completed` there, and cancelled again here only while it still is: AgentScope's own fields hold,
-since its tools may have changed them. The next id and the revision stand with every task, so that
-deleting one does not lose them, and beside the tasks for a plan that has none: `TaskContext` drops
-that last key, so whoever keeps the data in one keeps "todoplan" elsewhere too.
+`completed` there, which frees its dependents, and a failed one `pending`, which does not; either is
+what it was here only while it still is that, and a task waits only while it is `pending`:
+AgentScope's own fields hold, since its tools may have changed them. Next id, revision and approval
+stand with every task, so that deleting one does not lose them, and beside the tasks for a plan that
+has none: `TaskContext` drops that last key, so whoever keeps the data in one keeps "todoplan"
+elsewhere too.
 """
 
 from datetime import datetime, tzinfo
 from typing import Any
 
+import attrs
+
 from todoplan.codec.faults import MisfitError, misfit, wrong_shape
-from todoplan.codec.plans import assembled, written
+from todoplan.codec.objects import approval
+from todoplan.codec.plans import assembled, head, written
 from todoplan.codec.readers import FieldReader, one_of, optional, read_each, read_object
 from todoplan.codec.tasks import FIELD_READERS, write_task
-from todoplan.codec.values import count, ids, metadata, positive, text
+from todoplan.codec.values import STATUSES, count, ids, metadata, positive, text
 from todoplan.core.plan.frozen import EMPTY, FrozenDict
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Approval, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import instance_of
 
-__all__ = ["from_agentscope", "read_agentscope", "task_to_agentscope", "to_agentscope"]
+__all__ = ["Context", "from_agentscope", "read_agentscope", "task_to_agentscope", "to_agentscope"]
 
 _KEY = "todoplan"
 _THEIRS = (
@@ -36,13 +41,26 @@ _THEIRS = (
     "created_at",
 )
 _OURS = tuple(name for name in FIELD_READERS if name not in _THEIRS)
-_HEAD: dict[str, FieldReader] = {"next_id": positive, "revision": count}
-_STATES = {s.value: s for s in Status if s is not Status.CANCELLED}
+_HEAD: dict[str, FieldReader] = {"next_id": positive, "revision": count, "approved": approval}
+_STAND_INS = {Status.CANCELLED: Status.COMPLETED, Status.FAILED: Status.PENDING}
+_STATES = {s.value: s for s in Status if s not in _STAND_INS}
+
+
+@attrs.frozen
+class Context:
+    """
+    AgentScope's tasks as they stand, a plan or not, and what is kept of the plan beside them.
+    """
+
+    tasks: list[Task]
+    next_id: int
+    revision: int
+    approved: Approval | None
 
 
 def to_agentscope(plan: Plan) -> dict[str, Any]:
     """
-    Return the JSON of a `TaskContext`, and "todoplan" with the next id and the revision.
+    Return the JSON of a `TaskContext`, and "todoplan" with next id, revision and approval.
 
     `created_at` is "" where it is not known.
 
@@ -50,13 +68,14 @@ def to_agentscope(plan: Plan) -> dict[str, Any]:
         CodecError: a task holds what JSON cannot.
     """
     instance_of(plan, Plan, "a Plan")
-    head = {"next_id": plan.next_id, "revision": plan.revision}
-    return {"tasks": [_foreign(data, head) for data in written(plan)], _KEY: head}
+    ours = {name: value for name, value in head(plan).items() if name in _HEAD}
+    return {"tasks": [_foreign(data, ours) for data in written(plan)], _KEY: ours}
 
 
 def task_to_agentscope(task: Task) -> dict[str, Any]:
     """
-    Return the JSON of one `Task`, without next id and revision: for whoever keeps these elsewhere.
+    Return the JSON of one `Task`, without next id, revision and approval: for whoever keeps these
+    elsewhere.
 
     Raises:
         CodecError: it holds what JSON cannot.
@@ -67,13 +86,13 @@ def task_to_agentscope(task: Task) -> dict[str, Any]:
         raise wrong_shape(error.found, "task that JSON can hold") from None
 
 
-def _foreign(data: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
-    ours, kept = head.copy(), data.get("metadata", {})
+def _foreign(data: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
+    ours, kept = beside.copy(), data.get("metadata", {})
     for name in _OURS:
         if name in data:
             ours[name] = data[name]
-    # It has no cancelled: completed frees the dependents there, as cancelled does here.
-    if data["status"] == Status.CANCELLED:
+    status = STATUSES[data["status"]]
+    if status in _STAND_INS:
         ours["status"] = data["status"]
     # Metadata of the user's under our own key: they come back from within our part.
     if _KEY in kept:
@@ -82,7 +101,7 @@ def _foreign(data: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
         "id": data["id"],
         "subject": data["subject"],
         "description": data.get("description", ""),
-        "state": Status.COMPLETED.value if "status" in ours else data["status"],
+        "state": _STAND_INS.get(status, status).value,
         "owner": data.get("owner"),
         "blocks": data.get("blocks", []),
         "blocked_by": data.get("blocked_by", []),
@@ -102,15 +121,15 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
         CodecError: ids that are no numbers or stand twice, edges to nowhere, cycles, fields that
             would be lost.
     """
-    tasks, next_id, revision = read_agentscope(data, zone=zone)
-    return assembled(_mirrored(tasks), next_id, revision)
+    read = read_agentscope(data, zone=zone)
+    return assembled(_mirrored(read.tasks), read.next_id, read.revision, read.approved)
 
 
-def read_agentscope(
-    data: dict[str, Any], *, zone: tzinfo | None = None
-) -> tuple[list[Task], int, int]:
+def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Context:
     """
-    Return AgentScope's tasks as they stand, a plan or not, with the next id and the revision.
+    Return AgentScope's tasks as they stand, a plan or not, and what is kept beside them.
+
+    What was below a task that is gone is at the top.
 
     Raises:
         CodecError: values that are no task's, fields that would be lost.
@@ -122,9 +141,16 @@ def read_agentscope(
     plain = read["tasks"]
     heads = [read.get(_KEY, {}), *(ours for _, ours in map(_parts, plain))]
     # Tasks that AgentScope's own tools made have no head; of the others the latest write counts.
-    next_id = max(head.get("next_id", 1) for head in heads)
-    revision = max(head.get("revision", 0) for head in heads)
-    return [_task(one, zone) for one in plain], next_id, revision
+    latest = max(heads, key=lambda each: each.get("revision", 0))
+    tasks = [_task(one, zone) for one in plain]
+    # Its tools know nothing of subtasks, and may delete what contains them.
+    known = {None, *(task.id for task in tasks)}
+    return Context(
+        [task if task.parent in known else task.but(parent=None) for task in tasks],
+        max(each.get("next_id", 1) for each in heads),
+        latest.get("revision", 0),
+        latest.get("approved"),
+    )
 
 
 def _read_metadata(value: Any) -> tuple[FrozenDict, dict[str, Any]]:
@@ -152,7 +178,7 @@ def _read_tasks(value: Any) -> tuple[dict[str, Any], ...]:
 _OUR_FIELDS: dict[str, FieldReader] = {
     **_HEAD,
     **{name: FIELD_READERS[name] for name in _OURS},
-    "status": one_of({Status.CANCELLED.value: Status.CANCELLED}),
+    "status": one_of({status.value: status for status in _STAND_INS}),
     "metadata": lambda value: metadata({_KEY: value}),
 }
 _TASK: dict[str, FieldReader] = {
@@ -179,18 +205,23 @@ def _parts(plain: dict[str, Any]) -> tuple[FrozenDict, dict[str, Any]]:
 
 def _task(plain: dict[str, Any], zone: tzinfo | None) -> Task:
     theirs, ours = _parts(plain)
-    state = plain.get("state", Status.PENDING)
+    status = plain.get("state", Status.PENDING)
+    if "status" in ours and _STAND_INS[ours["status"]] is status:
+        status = ours["status"]
+    rest = {name: ours[name] for name in _OURS if name in ours}
+    if status is not Status.PENDING:
+        rest.pop("waiting", None)
     return Task(
         plain["id"],
         plain["subject"],
         plain.get("description", ""),
-        ours.get("status", state) if state is Status.COMPLETED else state,
+        status,
         owner=plain.get("owner"),
         blocks=plain.get("blocks", ()),
         blocked_by=plain.get("blocked_by", ()),
         metadata=theirs,
         created_at=_created_at(plain.get("created_at", ""), zone),
-        **{name: ours[name] for name in _OURS if name in ours},
+        **rest,
     )
 
 

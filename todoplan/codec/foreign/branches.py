@@ -16,7 +16,7 @@ import attrs
 
 from todoplan.codec.faults import MisfitError
 from todoplan.codec.journals import entry_from_data, entry_to_data
-from todoplan.codec.plans import plan_from_data, plan_to_data
+from todoplan.codec.plans import head, plan_from_data, plan_to_data
 from todoplan.codec.tasks import write_task
 from todoplan.codec.versions import VERSION
 from todoplan.core.events.journal import Entry
@@ -62,8 +62,7 @@ def whole(plan: Plan, name: str) -> dict[str, Any]:
     """
     Return the value that makes this the plan, whatever was there; steps beside it are not lost.
     """
-    head = f"{plan.revision}:{name}"
-    return {"head": head, "plan": write_document(plan), "replace": True}
+    return {"head": f"{plan.revision}:{name}", "plan": write_document(plan), "replace": True}
 
 
 @attrs.frozen
@@ -179,10 +178,14 @@ def document_of(value: Any) -> Document:
     if known is not None and known[0] is value:
         return known[1]
     plan = plan_from_data(value)
-    data = value if value["version"] == VERSION else plan_to_data(plan)
+    order = tuple(plan)
+    # As it would be written: `write_document` takes the tasks of a document for those of its plan,
+    # which stand in the order of their tree.
+    in_order = [task["id"] for task in value["tasks"]] == [task.id for task in order]
+    data = value if value["version"] == VERSION and in_order else plan_to_data(plan)
     if len(_read) >= _MOST:
         _read.clear()
-    made = Document(data, plan, tuple(plan))
+    made = Document(data, plan, order)
     _read[id(value)] = value, made
     return made
 
@@ -204,5 +207,4 @@ def write_document(plan: Plan, before: Any = None) -> Document:
         tasks = [known.get(id(task)) or write_task(task) for task in order]
     except MisfitError:
         tasks = plan_to_data(plan)["tasks"]  # says which task it is
-    head = {"revision": plan.revision, "next_id": plan.next_id, "tasks": tasks}
-    return Document({**old, **head}, plan, order)
+    return Document({**head(plan), "tasks": tasks}, plan, order)

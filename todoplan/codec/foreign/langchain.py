@@ -1,20 +1,23 @@
 """
 Plans as LangChain's `write_todos` keeps them, both ways: a list of `content` and `status`.
 
-What such a list cannot hold is lost on the way there: ids, descriptions, owners, edges, estimates,
-metadata and times. It has three statuses, and none of them is true of a cancelled task; cancelled
-tasks are left out.
+What such a list cannot hold is lost on the way there: ids, descriptions, owners, edges, subtasks,
+checks, estimates, metadata and times. It has three statuses, and none of them is true of a
+cancelled task; cancelled tasks are left out. A failed one is not done, and what waits for it cannot
+begin: it is `pending` there, with `failed` beside it, and a waiting one has `waiting` beside it.
+Both hold only while the status is still `pending`: whoever set another one knows better.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
 from todoplan.codec.faults import MisfitError, misfit, wrong_shape
+from todoplan.codec.objects import write_fields
 from todoplan.codec.plans import assembled
 from todoplan.codec.readers import one_of, read_each, read_object
 from todoplan.codec.tasks import FIELD_READERS
 from todoplan.codec.values import STATUSES, text
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 
 __all__ = ["from_langchain", "to_langchain"]
@@ -22,9 +25,21 @@ __all__ = ["from_langchain", "to_langchain"]
 _OPTIONAL = {"active_form": "activeForm", "priority": "priority"}
 """Fields of a task that Claude Code's list has too, by their names there."""
 
+_THEIRS = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED
+_FAILED, _WAITING = "failed", "waiting"
+
+
+def _failed(value: Any) -> bool:
+    if value is True:
+        return True
+    raise misfit(value, "not true, which is all that it can be; leave it out")
+
+
 _FIELDS = {
     "content": text,
-    "status": one_of({word: s for word, s in STATUSES.items() if s is not Status.CANCELLED}),
+    "status": one_of({word: status for word, status in STATUSES.items() if status in _THEIRS}),
+    _FAILED: _failed,
+    _WAITING: FIELD_READERS["waiting"],
     **{theirs: FIELD_READERS[name] for name, theirs in _OPTIONAL.items()},
 }
 _WORDS = {status: word for word, status in STATUSES.items()}
@@ -32,18 +47,34 @@ _WORDS = {status: word for word, status in STATUSES.items()}
 
 def to_langchain(tasks: Iterable[Task]) -> list[dict[str, Any]]:
     """
-    Return the todos of a plan; `activeForm` and `priority` only where they are set.
+    Return the todos of a plan; `activeForm`, `priority`, `failed` and `waiting` only where they say
+    something.
+
+    Raises:
+        CodecError: what a task waits for holds what JSON cannot.
     """
     return [_todo(task) for task in tasks if task.status is not Status.CANCELLED]
 
 
 def _todo(task: Task) -> dict[str, Any]:
-    todo = {"content": task.subject, "status": _WORDS[task.status]}
+    status = task.status if task.status in _THEIRS else Status.PENDING
+    todo: dict[str, Any] = {"content": task.subject, "status": _WORDS[status]}
+    if task.status is Status.FAILED:
+        todo[_FAILED] = True
+    if task.waiting is not None:
+        todo[_WAITING] = _waiting(task.waiting)
     for name, theirs in _OPTIONAL.items():
         value = getattr(task, name)
         if value is not None:
             todo[theirs] = str(value)
     return todo
+
+
+def _waiting(waiting: Waiting) -> dict[str, Any]:
+    try:
+        return write_fields(waiting)
+    except MisfitError as error:
+        raise wrong_shape(error.below(_WAITING), "todo that JSON can hold") from None
 
 
 def from_langchain(todos: list[dict[str, Any]]) -> Plan:
@@ -64,4 +95,8 @@ def from_langchain(todos: list[dict[str, Any]]) -> Plan:
 
 def _task(task_id: str, todo: dict[str, Any]) -> Task:
     rest: dict[str, Any] = {name: todo.get(theirs) for name, theirs in _OPTIONAL.items()}
-    return Task(task_id, todo["content"], status=todo["status"], **rest)
+    status = todo["status"]
+    if status is Status.PENDING and _FAILED in todo:
+        status = Status.FAILED
+    waiting = todo.get(_WAITING) if status is Status.PENDING else None
+    return Task(task_id, todo["content"], status=status, waiting=waiting, **rest)

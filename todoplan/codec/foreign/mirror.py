@@ -13,6 +13,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any
 
+from todoplan.core.plan.graph import ancestors
 from todoplan.core.plan.plan import Plan
 
 __all__ = ["Mirror"]
@@ -71,8 +72,9 @@ class Mirror:
 
     def is_sure(self, records: Sequence[Any], plan: Plan, ids: Sequence[str] | None) -> bool:
         """
-        Say whether what was decided on a part may rest on it: the tasks of the plan with these ids
-        and those they have edges to are as they were left; for `None` or no ids all are.
+        Say whether what was decided on a part may rest on it: the tasks of the plan with these ids,
+        those they have edges to, what contains them and what they contain are as they were left;
+        for `None` or no ids all are.
         """
         if len(records) <= _SHORT:
             return True
@@ -80,8 +82,20 @@ class Mirror:
             return self.is_current(records)
         tasks = filter(None, map(plan.get, ids))
         near = {end for task in tasks for end in (task.id, *task.blocks, *task.blocked_by)}
+        if plan.nested:
+            near |= {end for task_id in near for end in _in_line(plan, task_id)}
         places = map(self.places.__getitem__, near)
         return all(records[place].__dict__ == self._copies[place] for place in places)
+
+
+def _in_line(plan: Plan, task_id: str) -> list[str]:
+    """
+    Return what contains a task, and all that it contains.
+    """
+    below = list(plan.children(task_id))
+    for inner in below:  # it grows while it is walked
+        below += plan.children(inner)
+    return [*ancestors(plan, task_id), *below]
 
 
 def _copied(record: Any) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """Ready-made tasks into a plan: for codecs, imports and seeds. What is no plan is refused whole."""
 
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from todoplan.core.plan.draft import Draft
-from todoplan.core.plan.graph import topological_order
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.graph import topological_order, tree_order
+from todoplan.core.plan.model import Approval, Claim, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import LARGEST_GIVEN, number_of
 from todoplan.core.plan.validation import as_whole_number, tuple_of
@@ -13,10 +14,19 @@ from todoplan.errors import PlanError
 
 __all__ = ["plan_of", "plan_problems"]
 
+_parent_of = attrgetter("parent")
 
-def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Plan:
+
+def plan_of(
+    tasks: Iterable[Task],
+    *,
+    next_id: int = 1,
+    revision: int = 0,
+    approved: Approval | None = None,
+) -> Plan:
     """
-    Return the plan with these ready-made tasks, in this order.
+    Return the plan with these ready-made tasks, in this order, subtasks right behind what contains
+    them.
 
     `next_id` is raised above every id in use; none is over 10**15.
 
@@ -36,14 +46,14 @@ def plan_of(tasks: Iterable[Task], *, next_id: int = 1, revision: int = 0) -> Pl
         msg = f"these tasks are no plan: {listed}. Repair them, or create them by commands"
         raise PlanError(msg, problems=problems)
     draft = Draft(Plan())
-    draft.next_id, draft.revision = next_id, revision
+    draft.next_id, draft.revision, draft.approved = next_id, revision, approved
     draft.replace(kept)
     return draft.freeze()
 
 
 def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem]:
     """
-    Yield what keeps the tasks and the next id from being a plan: ids, texts, edges, cycles.
+    Yield what keeps tasks and next id from being a plan: ids, texts, parents, edges, cycles.
     """
     if next_id > LARGEST_GIVEN:
         yield Problem("bad_id", seen=f"the next id is over {LARGEST_GIVEN}")
@@ -56,16 +66,37 @@ def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem
             yield Problem("duplicate_id", (task.id,), seen="the id stands twice")
         if not task.subject.strip():
             yield Problem("empty_text", (task.id,), seen="no subject")
+        if task.waiting is not None and task.status is not Status.PENDING:
+            yield Problem("cannot_wait", (task.id,), seen=task.status)
+        if task.claim is not None and not _may_be_claimed(task, task.claim):
+            yield Problem("not_claimable", (task.id,), seen=task.id)
         known[task.id] = task
+    nested = list(filter(_parent_of, tasks))
+    yield from _edge_problems(tasks, known, nested)
+
+
+def _may_be_claimed(task: Task, claim: Claim) -> bool:
+    # Law 19: the count of claims is the highest fence there was.
+    return task.status is Status.IN_PROGRESS and claim.fence <= task.claims
+
+
+def _edge_problems(
+    tasks: tuple[Task, ...], known: dict[str, Task], nested: list[Task]
+) -> Iterator[Problem]:
     blocking = {(task.id, end) for task in tasks for end in task.blocks}
     waiting = {(end, task.id) for task in tasks for end in task.blocked_by}
     # Most documents hold mirrored edges that lead from a task to a later one: no walk is needed.
-    if blocking == waiting and _lead_onwards(blocking, tasks):
+    if blocking == waiting and not nested and _lead_onwards(blocking, tasks):
         return
-    broken = [problem for task in tasks for problem in _edge_problems(task, known)]
+    broken = [problem for task in tasks for problem in _own_edge_problems(task, known)]
     broken += _one_sided(blocking - waiting, known, "blocked_by")
     turned = {(blocked, blocker) for blocker, blocked in waiting - blocking}
     broken += _one_sided(turned, known, "blocks")
+    for task in nested:
+        if task.parent not in known:
+            broken.append(
+                Problem("unknown_task", (task.id, task.parent or ""), seen="the parent is no task")
+            )
     yield from broken
     if not broken:
         # Only now: the order counts on edges that are mirrored.
@@ -73,6 +104,27 @@ def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem
         rest = tuple(task_id for task_id in known if task_id not in in_order)
         if rest:
             yield Problem("cycle", rest, seen="these tasks wait for each other")
+        elif nested:
+            yield from _edges_within(tasks)
+
+
+def _edges_within(tasks: Iterable[Task]) -> Iterator[Problem]:
+    """
+    Yield the edges by which a task blocks what it contains. No task contains itself by now.
+    """
+    # In the order of the tree a task is followed by all that it contains: from its own place to its
+    # last. One pass, where a walk up from each task would take quadratic time in a deep tree.
+    order = tree_order(tasks)
+    place = {task.id: number for number, task in enumerate(order)}
+    last = dict(place)
+    for task in reversed(order):
+        if task.parent is not None:
+            last[task.parent] = max(last[task.parent], last[task.id])
+    for task in order:
+        for above in task.blocked_by:
+            # The other way round, from inside to outside, it would be a cycle.
+            if place[above] < place[task.id] <= last[above]:
+                yield Problem("edge_within", (task.id, above), seen=task.id, legal=above)
 
 
 def _lead_onwards(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
@@ -87,7 +139,7 @@ def _lead_onwards(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
     ) and all(place[start] < place.get(end, -1) for start, end in edges)
 
 
-def _edge_problems(task: Task, known: dict[str, Task]) -> Iterator[Problem]:
+def _own_edge_problems(task: Task, known: dict[str, Task]) -> Iterator[Problem]:
     for name, ends in (("blocks", task.blocks), ("blocked_by", task.blocked_by)):
         if len(set(ends)) != len(ends):
             yield Problem("duplicate_edge", (task.id,), seen=f"an id stands twice in {name}")

@@ -13,13 +13,13 @@ touched, and no input makes it grow faster: one search for each edge, which this
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from todoplan.core.plan.graph import Tasks, path_between
+from todoplan.core.plan.graph import Tasks, path_between, ways
 from todoplan.core.plan.model import Task
 
 __all__ = ["Edge", "closing_edges"]
 
 Edge = tuple[str, str]
-"""Who blocks, and who is blocked."""
+"""Who blocks, and who is blocked; or what contains, and what is contained (law 18)."""
 
 _SHORTENED = 20
 
@@ -67,8 +67,9 @@ def _region(tasks: Tasks, added: Collection[Edge]) -> dict[str, None]:
     for, whichever are fewer.
     """
     ahead = dict.fromkeys(blocked for _, blocked in added)
-    behind = dict.fromkeys(blocker for blocker, _ in added)
-    walks = (ahead, _walk(tasks, ahead, _blocks)), (behind, _walk(tasks, behind, _blocked_by))
+    back = dict.fromkeys(blocker for blocker, _ in added)
+    following, behind = ways(tasks)
+    walks = (ahead, _walk(tasks, ahead, following)), (back, _walk(tasks, back, behind))
     while True:
         for seen, walk in walks:
             if next(walk, None) is None:
@@ -88,40 +89,33 @@ def _walk(
         yield True
 
 
-def _blocks(task: Task) -> tuple[str, ...]:
-    return task.blocks
-
-
-def _blocked_by(task: Task) -> tuple[str, ...]:
-    return task.blocked_by
-
-
 def _loops(tasks: Tasks, region: Collection[str]) -> Iterator[list[str]]:
     """
     Yield a cycle for each edge that leads back to a task being walked. Iterative: a chain may be
     100,000 long.
     """
+    following, _ = ways(tasks)
+
+    def ahead(task_id: str) -> Iterator[str]:
+        task = tasks.get(task_id)
+        return iter(following(task) if task else ())
+
     done: set[str] = set()
     for start in region:
         if start in done:
             continue
-        trail, place, ways = [start], {start: 0}, [_ahead(tasks, start)]
+        trail, place, left = [start], {start: 0}, [ahead(start)]
         while trail:
-            for near in ways[-1]:
+            for near in left[-1]:
                 if near in place:
                     yield trail[place[near] :]
                 elif near in region and near not in done:
                     place[near] = len(trail)
                     trail.append(near)
-                    ways.append(_ahead(tasks, near))
+                    left.append(ahead(near))
                     break
             else:
-                ways.pop()
-                left = trail.pop()
-                del place[left]
-                done.add(left)
-
-
-def _ahead(tasks: Tasks, task_id: str) -> Iterator[str]:
-    task = tasks.get(task_id)
-    return iter(task.blocks if task else ())
+                left.pop()
+                walked = trail.pop()
+                del place[walked]
+                done.add(walked)

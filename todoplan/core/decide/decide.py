@@ -13,25 +13,36 @@ command changes nothing, and names every problem found, not the first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Never, NoReturn
 
 import attrs
 
 from todoplan.core.commands import (
+    AnswerTask,
+    ApprovePlan,
     Batch,
+    ClaimTask,
     ClearPlan,
     Command,
     CreateTask,
     CreateTasks,
     DeleteTask,
+    MoveTask,
+    RecordEvidence,
+    ReleaseClaim,
+    RenewClaim,
     RestorePlan,
     StartNext,
     UpdateTask,
     WriteTodos,
 )
 from todoplan.core.decide.assembly import plan_problems
-from todoplan.core.decide.tasks import create, delete, start_next, update
+from todoplan.core.decide.claims import claim, release, renew, restorable
+from todoplan.core.decide.outside import answer, approve, end_waits, record_evidence
+from todoplan.core.decide.tasks import create, delete, place, start_next, update
 from todoplan.core.decide.transaction import Transaction
 from todoplan.core.decide.whole_list import clear, write
 from todoplan.core.events.types import Event, PlanRestored
@@ -92,34 +103,41 @@ class Rejected:
 
 Decision = Accepted | Rejected
 _accepted = fast_constructor(Accepted)
+_NO_FENCES: Mapping[str, int] = MappingProxyType({})
 
 
-def decide(
+def decide(  # noqa: PLR0913 - a command, and all that is known about it
     plan: Plan,
     command: Command,
     policy: Policy = DEFAULT,
     *,
     at: datetime | None = None,
     base: Plan | None = None,
+    actor: str | None = None,
+    fences: Mapping[str, int] = _NO_FENCES,
 ) -> Decision:
     """
     Say what a command makes of a plan under a policy. `at` is an aware time, or `None`: not known.
 
-    Times are kept in UTC, whatever the zone of `at`. `base` is the plan as its writer last saw it,
-    if others have changed it since: a whole list then means the difference to it (law 15).
+    Times are kept in UTC, whatever the zone of `at`; waits that end by then end first. `base` is
+    the plan as its writer last saw it, if others have changed it since: a whole list then means the
+    difference to it (law 15). `actor` is whose command it is, for rules and for what names its
+    author; `fences` are those of the claims that it holds, by task id (law 19).
 
     Raises:
         PlanError: `at` has no time zone, or what is given is no plan, no command or no policy.
     """
-    return decide_with_change(plan, command, policy, at, base)[0]
+    return decide_with_change(plan, command, policy, at, base, actor, fences)[0]
 
 
-def decide_with_change(
+def decide_with_change(  # noqa: PLR0913, PLR0917 - as of `decide`, on the road of every call
     plan: Plan,
     command: Command,
     policy: Policy,
     at: datetime | None,
     base: Plan | None = None,
+    actor: str | None = None,
+    fences: Mapping[str, int] = _NO_FENCES,
 ) -> tuple[Decision, Change]:
     """
     Decide, and return the change that was judged as well: for whoever describes it.
@@ -134,16 +152,17 @@ def decide_with_change(
         at = in_utc(at)
     if base is not None:
         base = _unlike(base, plan)
-    transaction = Transaction(Draft(plan), at, base)
+    transaction = Transaction(Draft(plan), at, base, actor, fences)
+    if transaction.draft.has_waiting:
+        end_waits(transaction)
     _run(transaction, command)
     if transaction.unchecked:
         transaction.check_edges()
     if transaction.problems:
         return Rejected(tuple(transaction.problems)), Change(plan, plan, command, ())
     events = tuple(transaction.events)
-    change = Change(
-        plan, transaction.draft.freeze() if events else plan, command, events, policy.limits
-    )
+    after = transaction.draft.freeze() if events else plan
+    change = Change(plan, after, command, events, policy.limits, actor)
     refused, warnings = judge(policy, change)
     if refused:
         return Rejected(refused), change
@@ -169,7 +188,9 @@ def _check_arguments(plan: object, policy: object) -> None:
         raise PlanError(msg, seen=policy)
 
 
-def _run(transaction: Transaction, command: Command) -> None:  # noqa: C901 - one branch a command
+def _run(  # noqa: C901, PLR0912 - one branch a command
+    transaction: Transaction, command: Command
+) -> None:
     # The most frequent command stands first; the last branch is for what is no command at all, and
     # a type checker holds that no command falls through to it.
     match command:
@@ -179,19 +200,34 @@ def _run(transaction: Transaction, command: Command) -> None:  # noqa: C901 - on
             create(transaction, (command,), single=True)
         case CreateTasks(items):
             create(transaction, items)
-        case DeleteTask(task_id):
-            delete(transaction, task_id)
+        case DeleteTask():
+            delete(transaction, command)
+        case MoveTask():
+            place(transaction, command)
         case WriteTodos():
             write(transaction, command)
         case StartNext():
             start_next(transaction)
         case ClearPlan():
             clear(transaction)
-        case RestorePlan(tasks, next_id):
+        case ClaimTask():
+            claim(transaction, command)
+        case RenewClaim():
+            renew(transaction, command)
+        case ReleaseClaim():
+            release(transaction, command)
+        case AnswerTask():
+            answer(transaction, command)
+        case RecordEvidence():
+            record_evidence(transaction, command)
+        case ApprovePlan():
+            approve(transaction, command)
+        case RestorePlan(tasks, next_id, approved):
             found = tuple(plan_problems(tasks, next_id))
             transaction.problems.extend(found)
             if not found:
-                transaction.emit(PlanRestored(tasks, next_id, transaction.at))
+                kept = restorable(transaction, tasks)
+                transaction.emit(PlanRestored(kept, next_id, transaction.at, approved))
         case Batch(commands):
             for part in commands:
                 _run(transaction, part)

@@ -7,34 +7,48 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.commands import UNSET, CreateTask, UpdateTask
+from todoplan.core.commands import (
+    UNSET,
+    CreateTask,
+    DeleteTask,
+    MoveTask,
+    UpdateTask,
+)
+from todoplan.core.decide.changes import edit, move, remove, reorder, still_to_come, wait
+from todoplan.core.decide.claims import under
 from todoplan.core.decide.transaction import Transaction
-from todoplan.core.events.types import StatusChanged, TaskCreated, TaskDeleted, TaskEdited
+from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.fast_constructor import fast_constructor, mutable_variant
 from todoplan.core.plan.frozen import EMPTY, LEVELS, FrozenDict, freeze
-from todoplan.core.plan.lifecycle import ACTION_TO, TABLE, Kind
 from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Status, Task, Todo
 from todoplan.errors import PlanError
 
-__all__ = ["create", "delete", "edit", "move", "new_tasks", "start_next", "update"]
+__all__ = ["create", "delete", "new_tasks", "place", "start_next", "update"]
 
-# Metadata is merged, and so has a way of its own; every other editable field is set as it is given.
-_SETTABLE = tuple(name for name in TASK_FIELDS if name in EDITABLE - {"metadata"})
+# Metadata is merged, and what a task waits for goes with its status: both have ways of their own.
+# Every other field that the command has is set as it is given.
+_SETTABLE = tuple(
+    name
+    for name in TASK_FIELDS
+    if name in EDITABLE - {"metadata", "waiting"} and name in attrs.fields_dict(UpdateTask)
+)
 _EDGES = ("remove_blocks", "remove_blocked_by", "add_blocks", "add_blocked_by")
-_beside_status = attrgetter(*_SETTABLE, "metadata", *_EDGES)
-_NOTHING = (*(UNSET for _ in _SETTABLE), EMPTY, *(() for _ in _EDGES))
+_beside_status = attrgetter(*_SETTABLE, "parent", "metadata", *_EDGES)
+_NOTHING = (*(UNSET for _ in _SETTABLE), UNSET, EMPTY, *(() for _ in _EDGES))
 # Beside its id a task begins with the fields that a creation gives, in the same order.
 _given_by = attrgetter(*(name for name in TASK_FIELDS if name in attrs.fields_dict(CreateTask)))
 _Task = mutable_variant(Task)  # given the class Task when it is filled: see `fast_constructor`
-_moved = fast_constructor(StatusChanged)
 _created = fast_constructor(TaskCreated)
 
 
-def create(transaction: Transaction, items: Sequence[CreateTask], *, single: bool = False) -> None:
+def create(  # noqa: C901 - one branch for each field that is not plain
+    transaction: Transaction, items: Sequence[CreateTask], *, single: bool = False
+) -> None:
     """
     Add the tasks, then their edges: "#0" means the first of them.
     """
     tasks: list[Task] = []
+    ids: dict[str, str] = {}
     for index, item in enumerate(items):
         if not item.subject.strip():
             path = "subject" if single else f"tasks[{index}].subject"
@@ -49,14 +63,37 @@ def create(transaction: Transaction, items: Sequence[CreateTask], *, single: boo
             made.metadata = _frozen(transaction, item.metadata, path)
         if transaction.at is not None:
             _set_times(made, transaction.at)
+        if item.parent is not None:
+            path = "parent" if single else f"tasks[{index}].parent"
+            made.parent = _parent(transaction, item.parent, ids, path)
+        if item.waiting is not None and item.status is not Status.PENDING:
+            path = "waiting" if single else f"tasks[{index}].waiting"
+            transaction.refuse("cannot_wait", made.id, seen=item.status, path=path)
+            made.waiting = None
+        elif item.waiting is not None:
+            made.waiting = still_to_come(item.waiting, transaction.at)
         made.__class__ = Task
         tasks.append(made)
+        ids[f"#{index}"] = made.id
         transaction.emit(_created(made))
     # Edges come last, so that an item may name a later one of the same command.
-    ids = {f"#{index}": task.id for index, task in enumerate(tasks)}
     for index, (item, task) in enumerate(zip(items, tasks, strict=True)):
         if item.blocks or item.blocked_by:
             _link_new(transaction, item, task.id, ids, "" if single else f"tasks[{index}].")
+
+
+def _parent(transaction: Transaction, named: str, ids: Mapping[str, str], path: str) -> str | None:
+    """
+    Return the id of the task that is to contain a new one; `None` if there is no such task.
+    """
+    if not named.startswith("#"):
+        found = transaction.find(named, path)
+        return None if found is None else found.id
+    # What is made later in the same command cannot contain what is made before it.
+    if named not in ids:
+        legal = f"#0 to #{len(ids) - 1}, or the id of a task" if ids else "the id of a task"
+        transaction.refuse("unknown_reference", seen=named, legal=legal, path=path)
+    return ids.get(named)
 
 
 def _link_new(
@@ -87,6 +124,7 @@ def new_tasks(todos: Iterable[tuple[str, Todo]], at: datetime | None) -> list[Ta
             status=todo.status or Status.PENDING,
             active_form=todo.active_form,
             priority=todo.priority,
+            waiting=still_to_come(todo.waiting, at) if todo.waiting else None,
         )
         if at is not None:
             _set_times(made, at)
@@ -116,13 +154,17 @@ def _frozen(transaction: Transaction, metadata: Mapping[str, Any], path: str) ->
     return frozen
 
 
-def update(transaction: Transaction, command: UpdateTask) -> None:
+def update(  # noqa: C901 - one branch for each kind of change
+    transaction: Transaction, command: UpdateTask
+) -> None:
     """
-    Change one task: its fields, then edges taken away, edges added, and its status.
+    Change one task: its fields, then its place, edges taken away, edges added, and its status.
     """
     task_id = command.task_id
     task = transaction.find(task_id, "task_id")
     if task is None:
+        return
+    if command.fence is not None and not under(transaction, task, command.fence):
         return
     # Most commands set a status and nothing else: one look at the rest tells.
     if _beside_status(command) != _NOTHING:
@@ -132,12 +174,16 @@ def update(transaction: Transaction, command: UpdateTask) -> None:
             transaction.unlink(task_id, end, "remove_blocks")
         for end in command.remove_blocked_by:
             transaction.unlink(end, task_id, "remove_blocked_by")
+        if command.parent is not UNSET:
+            transaction.nest(task, command.parent, "parent")
         for end in command.add_blocks:
             transaction.link(task_id, end, "add_blocks")
         for end in command.add_blocked_by:
             transaction.link(end, task_id, "add_blocked_by")
     if command.status is not UNSET:
         move(transaction, task, command.status)
+    if command.waiting is not UNSET:
+        wait(transaction, task_id, command.waiting)
 
 
 def _changes(transaction: Transaction, task: Task, command: UpdateTask) -> dict[str, Any]:
@@ -157,29 +203,41 @@ def _changes(transaction: Transaction, task: Task, command: UpdateTask) -> dict[
     return changes
 
 
-def edit(transaction: Transaction, task: Task, changes: dict[str, Any]) -> None:
+def delete(transaction: Transaction, command: DeleteTask) -> None:
     """
-    Set the fields, if there are any to set.
+    Remove one task; what it contains stays in the way, goes up, or goes as well.
     """
-    if changes:
-        transaction.emit(TaskEdited(task.id, FrozenDict(changes), transaction.at))
+    task_id = command.task_id
+    if transaction.find(task_id, "task_id") is None:
+        return
+    below = transaction.draft.children(task_id)
+    if below and command.children == "refuse":
+        transaction.refuse("has_children", task_id, *below, seen=str(len(below)), path="task_id")
+        return
+    gone = [task_id]
+    if command.children == "remove":
+        for inner in gone:  # it grows while it is walked
+            gone += transaction.draft.children(inner)
+    # What lies deepest goes first: nothing is lifted up that goes itself.
+    for inner in reversed(gone):
+        remove(transaction, inner, "task_id")
 
 
-def move(transaction: Transaction, task: Task, status: Status) -> None:
+def place(transaction: Transaction, command: MoveTask) -> None:
     """
-    Take the task to the status, unless it is there.
+    Put a task, with what it contains, before or behind another one, below the same parent.
     """
-    cell = TABLE[task.status, ACTION_TO[status]]
-    if cell.kind is not Kind.STAY:
-        transaction.emit(_moved(task.id, task.status, cell.target, transaction.at))
-
-
-def delete(transaction: Transaction, task_id: str) -> None:
-    """
-    Remove one task.
-    """
-    if transaction.find(task_id, "task_id") is not None:
-        transaction.emit(TaskDeleted(task_id, transaction.at))
+    task = transaction.find(command.task_id, "task_id")
+    path = "after" if command.before is None else "before"
+    beside = transaction.find(command.before or command.after or "", path)
+    if task is None or beside is None or task is beside:
+        return
+    transaction.nest(task, beside.parent, path)
+    order = [each.id for each in transaction.draft]
+    order.remove(task.id)
+    # Behind it means behind all that it contains: the order of the tree sees to that.
+    order.insert(order.index(beside.id) + (command.before is None), task.id)
+    reorder(transaction, order)
 
 
 def start_next(transaction: Transaction) -> None:
@@ -187,6 +245,6 @@ def start_next(transaction: Transaction) -> None:
     Start the first ready task, if none is in progress.
     """
     # By what is ready: AgentScope 1.x starts the next by its index, also one that is done.
-    task = transaction.draft.first_ready()
+    task = next(transaction.draft.ready(), None)
     if task is not None and not transaction.draft.counts.in_progress:
         move(transaction, task, Status.IN_PROGRESS)

@@ -4,12 +4,13 @@ Where a command is decided: a draft that each event happens to at once, and the 
 Law: an edge counts as soon as it is added, and no plan on the way has a cycle. New edges are
 checked together, when the command has been run through, and before any edge or task goes: removing
 may open a cycle that was there, adding never does, so the last plan between two checks speaks for
-all before it.
+all before it. A task that goes below another is such an edge as well (law 18).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
+from types import MappingProxyType
 
 from todoplan.core.decide.cycles import Edge, closing_edges
 from todoplan.core.events.apply import fold
@@ -17,6 +18,7 @@ from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
     Event,
+    ParentChanged,
     PlanCleared,
     PlanRestored,
     TaskCreated,
@@ -24,6 +26,7 @@ from todoplan.core.events.types import (
 )
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.fast_constructor import fast_constructor
+from todoplan.core.plan.graph import ancestors, edges_from_above
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import MOST_NAMED, Problem
@@ -32,6 +35,7 @@ __all__ = ["Transaction"]
 
 _REMOVING = frozenset({EdgeRemoved, TaskDeleted, PlanCleared, PlanRestored})
 _created = fast_constructor(TaskCreated)
+_NO_FENCES: Mapping[str, int] = MappingProxyType({})
 
 
 class Transaction:
@@ -39,12 +43,21 @@ class Transaction:
     One decision under way. Later steps see what earlier ones did; nothing leaves it if one fails.
     """
 
-    __slots__ = ("at", "base", "draft", "events", "problems", "unchecked")
+    __slots__ = ("actor", "at", "base", "draft", "events", "fences", "problems", "unchecked")
 
-    def __init__(self, draft: Draft, at: datetime | None, base: Plan | None = None) -> None:
+    def __init__(
+        self,
+        draft: Draft,
+        at: datetime | None,
+        base: Plan | None = None,
+        actor: str | None = None,
+        fences: Mapping[str, int] = _NO_FENCES,
+    ) -> None:
         self.draft = draft
         self.at = at
         self.base = base
+        self.actor = actor
+        self.fences = fences
         self.events: list[Event] = []
         self.problems: list[Problem] = []
         self.unchecked: dict[Edge, str] = {}
@@ -53,10 +66,16 @@ class Transaction:
         """
         Let the event happen here.
         """
-        if self.unchecked and type(event) in _REMOVING:
+        if self.unchecked and self._takes_away(event):
             self.check_edges()
         fold(self.draft, event)
         self.events.append(event)
+
+    def _takes_away(self, event: Event) -> bool:
+        if type(event) is not ParentChanged:
+            return type(event) in _REMOVING
+        task = self.draft.get(event.task_id)
+        return task is not None and task.parent is not None
 
     def create(self, tasks: Sequence[Task]) -> None:
         """
@@ -96,15 +115,63 @@ class Transaction:
         if blocker is not None and blocked is not None and blocked_id in blocker.blocks:
             self.emit(EdgeRemoved(blocker_id, blocked_id, self.at))
 
+    def nest(self, task: Task, parent: str | None, path: str) -> None:
+        """
+        Let a task go below another one, or to the top.
+        """
+        if parent is None or parent == task.id:
+            if parent is not None:
+                self.refuse("self_edge", task.id, seen=task.id, path=path)
+            elif task.parent is not None:
+                self.emit(ParentChanged(task.id, None, self.at))
+            return
+        if self.find(parent, path) is None or task.parent == parent:
+            return
+        # A circle of parents is refused before it is there: the tree of a draft has none. What
+        # contains nothing closes none.
+        inner = self.draft.children(task.id)
+        above = (parent, *ancestors(self.draft, parent)) if inner else ()
+        if task.id in above:
+            way = (*reversed(above[: above.index(task.id) + 1]), task.id)
+            self.refuse("cycle", *way, seen=" -> ".join(way), path=path)
+            return
+        self.emit(ParentChanged(task.id, parent, self.at))
+        self.unchecked[parent, task.id] = path
+
     def check_edges(self) -> None:
         """
-        Note a problem for each edge, of those added since the last check, that closes a cycle.
+        Note a problem for each edge, of those added since the last check, that closes a cycle, or
+        that joins a task with what contains it.
         """
         closing = closing_edges(self.draft, self.unchecked)
         for edge, way in closing.items():
             path = self.unchecked[edge]
             self.refuse("cycle", *way, seen=" -> ".join(way), path=path)
+        if self.draft.nested:
+            self._refuse_within(closing)
         self.unchecked = {}
+
+    def _refuse_within(self, closing: Collection[Edge]) -> None:
+        """
+        Note a problem for each edge that joins a task with what contains it, by what was added.
+        """
+        found: dict[Edge, str] = {}
+        looked: set[str] = set()
+        for (start, end), path in self.unchecked.items():
+            if (start, end) in closing:
+                continue
+            task = self.draft.get(end)
+            if task is not None and task.parent == start:
+                # All that came into another place, each task once however many nests led there.
+                edges = edges_from_above(self.draft, end, looked)
+            else:
+                edges = ((i, o) for i, o in ((end, start), (start, end)) if self._lies_in(i, o))
+            found.update(dict.fromkeys(edges, path))
+        for (inner, outer), path in found.items():
+            self.refuse("edge_within", inner, outer, seen=inner, legal=outer, path=path)
+
+    def _lies_in(self, inner: str, outer: str) -> bool:
+        return bool(self.draft.children(outer)) and outer in ancestors(self.draft, inner)
 
     def refuse(
         self, code: str, *task_ids: str, seen: str = "", legal: str = "", path: str = ""
@@ -113,6 +180,18 @@ class Transaction:
         Note a problem; the command will be refused.
         """
         self.problems.append(Problem(code, task_ids, seen, legal, path))
+
+    def may_change(self, task: Task, path: str = "") -> bool:
+        """
+        Say whether the status of a task may be changed here, or note why not: somebody else has
+        claimed it, and that claim has not run out.
+        """
+        claim = task.claim
+        if claim is None or self.fences.get(task.id) == claim.fence or not claim.is_live(self.at):
+            return True
+        until = "" if claim.until is None else f" until {claim.until.isoformat(timespec='seconds')}"
+        self.refuse("claimed", task.id, seen=task.id, legal=f"{claim.owner}{until}", path=path)
+        return False
 
     def find(self, task_id: str, path: str) -> Task | None:
         """

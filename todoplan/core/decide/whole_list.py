@@ -25,18 +25,23 @@ from typing import Any
 import attrs
 
 from todoplan.core.commands import WriteTodos
-from todoplan.core.decide.tasks import edit, move, new_tasks
+from todoplan.core.decide.changes import edit, move, remove, reorder, wait
+from todoplan.core.decide.tasks import new_tasks
 from todoplan.core.decide.transaction import Transaction
-from todoplan.core.events.types import PlanCleared, TaskDeleted, TasksReordered
+from todoplan.core.events.types import PlanCleared
 from todoplan.core.plan.draft import Draft
-from todoplan.core.plan.matching import match
-from todoplan.core.plan.model import EDITABLE, Task, Todo
+from todoplan.core.plan.graph import ancestors, tree_order
+from todoplan.core.plan.model import EDITABLE, Status, Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import number_of
+from todoplan.core.rules.matching import match, normalised
 
 __all__ = ["clear", "write"]
 
-_SHARED = tuple(field.name for field in attrs.fields(Todo) if field.name in EDITABLE)
+_SHARED = tuple(field.name for field in attrs.fields(Todo) if field.name in EDITABLE - {"waiting"})
+
+
+_ROUNDS = 2  # two were enough for whatever was drawn
 
 
 def write(transaction: Transaction, command: WriteTodos) -> None:
@@ -54,16 +59,17 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
     """
     Make the list this one: remove what it leaves out, then change, add and order what it holds.
     """
-    at = transaction.at
     meant = match(transaction.draft, todos)
+    if transaction.draft.nested:
+        meant = _in_tree(transaction.draft, todos, meant)
     kept = {task.id for task in meant if task is not None}
     gone = [task.id for task in transaction.draft if task.id not in kept]
     # One event for all of them: the rule `empty_write` is asked of it, and of no deletion.
     if gone and not kept:
-        transaction.emit(PlanCleared(tuple(gone), at))
+        _clear(transaction)
     else:
         for task_id in gone:
-            transaction.emit(TaskDeleted(task_id, at))
+            remove(transaction, task_id)
     for todo, task in zip(todos, meant, strict=True):
         if task is None:
             continue
@@ -72,10 +78,38 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
             edit(transaction, task, _changes(todo, task))
         if todo.status is not None and todo.status is not task.status:
             move(transaction, task, todo.status)
+        if todo.waiting is not None and task.waiting is None:
+            wait(transaction, task.id, todo.waiting)
     order = [task.id if task else "" for task in meant]
     _create(transaction, todos, order)
-    if order != [task.id for task in transaction.draft]:
-        transaction.emit(TasksReordered(tuple(order), at))
+    _nest(transaction, todos, order)
+    reorder(transaction, order)
+
+
+def _in_tree(draft: Draft, todos: Sequence[Todo], meant: list[Task | None]) -> list[Task | None]:
+    """
+    Return which task each line means such that the same list will mean the same tasks again.
+
+    Equal lines take equal tasks in the order of the plan. In a plan with subtasks that is not the
+    order of the list, and so the first of two equal lines could mean another task the next time.
+    """
+    if len({normalised(todo.content) for todo in todos}) == len(todos):
+        return meant
+    for _ in range(_ROUNDS):
+        # A new line stands for the task that it will make.
+        lines = [
+            task or Task(f"+{place}", todo.content)
+            for place, (todo, task) in enumerate(zip(todos, meant, strict=True))
+        ]
+        kept = {task.id: task for task in lines}
+        # As they will stand: what lies in a task that goes is lifted up.
+        lifted = [
+            task.but(parent=next((a for a in ancestors(draft, task.id) if a in kept), None))
+            for task in lines
+        ]
+        again = match([kept[task.id] for task in tree_order(lifted)], todos)
+        meant = [draft.get(task.id) if task is not None else None for task in again]
+    return meant
 
 
 def _check(transaction: Transaction, todos: Sequence[Todo]) -> None:
@@ -83,10 +117,32 @@ def _check(transaction: Transaction, todos: Sequence[Todo]) -> None:
     for index, todo in enumerate(todos):
         if not todo.content.strip():
             transaction.refuse("empty_text", path=f"todos[{index}].content")
+        if todo.waiting is not None and todo.status not in {None, Status.PENDING}:
+            path = f"todos[{index}].status"
+            transaction.refuse("cannot_wait", seen=todo.status or "", path=path)
         if todo.id is not None:
             if todo.id in ids:
                 transaction.refuse("duplicate_id", todo.id, seen=todo.id, path=f"todos[{index}].id")
             ids.add(todo.id)
+
+
+def _nest(transaction: Transaction, todos: Sequence[Todo], ids: Sequence[str]) -> None:
+    """
+    Put the tasks of indented lines below that of the last line above them that is indented less.
+    """
+    # All or none: a list that indents some lines has the others at the top.
+    if [todo.level for todo in todos].count(None) == len(todos):
+        return
+    above: list[tuple[int, str]] = []
+    for index, (todo, task_id) in enumerate(zip(todos, ids, strict=True)):
+        level = todo.level or 0
+        while above and above[-1][0] >= level:
+            above.pop()
+        parent = above[-1][1] if above else None
+        above.append((level, task_id))
+        task = transaction.draft.get(task_id)
+        if task is not None and task.parent != parent:
+            transaction.nest(task, parent, f"todos[{index}]")
 
 
 def _changes(todo: Todo, task: Task) -> dict[str, Any]:
@@ -134,14 +190,14 @@ def _new_ids(start: int, todos: Sequence[Todo], order: Sequence[str]) -> dict[in
 
 
 def _write_from(base: Plan, transaction: Transaction, todos: Sequence[Todo]) -> None:
-    draft, at = transaction.draft, transaction.at
+    draft = transaction.draft
     before = [task.id for task in draft]
     lines = _lines(base, draft, todos)
     named = {was.id for _, was in lines if was is not None}
     # What another hand touched stays, be it that only an edge or a time differs from the base.
     gone = [task.id for task in draft if task.id not in named and base.get(task.id) == task]
     for task_id in gone:
-        transaction.emit(TaskDeleted(task_id, at))
+        remove(transaction, task_id)
     for todo, was in lines:
         now = draft.get(was.id) if was is not None else None
         if was is not None and now is not None:
@@ -149,16 +205,19 @@ def _write_from(base: Plan, transaction: Transaction, todos: Sequence[Todo]) -> 
             edit(transaction, now, {n: v for n, v in changes.items() if v != getattr(now, n)})
             if todo.status is not None and todo.status is not was.status:
                 move(transaction, now, todo.status)
+            if todo.waiting is not None and was.waiting is None:
+                wait(transaction, now.id, todo.waiting)
     order = [was.id if was is not None else "" for _, was in lines]
-    _create(transaction, [todo for todo, _ in lines], order)
+    written = [todo for todo, _ in lines]
+    _create(transaction, written, order)
+    _nest(transaction, written, order)
     kept = [task_id for task_id in before if draft.get(task_id) is not None]
     old = [was.id for _, was in lines if was is not None]
     if old == [task.id for task in base if task.id in named]:
         final = _woven(kept, order)
     else:
         final = _woven(order, kept)
-    if final != [task.id for task in draft]:
-        transaction.emit(TasksReordered(tuple(final), at))
+    reorder(transaction, final)
 
 
 def _lines(base: Plan, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, Task | None]]:
@@ -209,4 +268,12 @@ def clear(transaction: Transaction) -> None:
     if transaction.base is not None:
         _write_from(transaction.base, transaction, ())
     elif len(transaction.draft):
-        transaction.emit(PlanCleared(tuple(task.id for task in transaction.draft), transaction.at))
+        _clear(transaction)
+
+
+def _clear(transaction: Transaction) -> None:
+    tasks = tuple(transaction.draft)
+    # All that are claimed are named, hence no stop at the first.
+    refused = [task for task in tasks if not transaction.may_change(task)]
+    if not refused:
+        transaction.emit(PlanCleared(tuple(task.id for task in tasks), transaction.at))

@@ -16,20 +16,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Never, NoReturn
 
+import attrs
+
 from todoplan.core.events.types import (
+    ClaimRenewed,
     EdgeAdded,
     EdgeRemoved,
     Event,
+    ParentChanged,
+    PlanApproved,
     PlanCleared,
     PlanRestored,
     StatusChanged,
+    TaskClaimed,
     TaskCreated,
     TaskDeleted,
     TaskEdited,
     TasksReordered,
 )
 from todoplan.core.plan.draft import Draft
-from todoplan.core.plan.model import EDITABLE
+from todoplan.core.plan.model import EDITABLE, Approval, Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
 from todoplan.errors import PlanError
@@ -62,7 +68,7 @@ def replay(plan: Plan, events: Iterable[Event]) -> Plan:
     return draft.freeze()
 
 
-def fold(draft: Draft, event: Event) -> None:
+def fold(draft: Draft, event: Event) -> None:  # noqa: C901, PLR0912 - one branch an event
     """
     Let one event happen to the draft. Every event counts one revision.
     """
@@ -80,16 +86,23 @@ def fold(draft: Draft, event: Event) -> None:
             draft.link(blocker, blocked, at)
         case EdgeRemoved(blocker, blocked, at):
             draft.unlink(blocker, blocked, at)
+        case ParentChanged(task_id, parent, at):
+            draft.nest(task_id, parent, at)
+        case TaskClaimed() | ClaimRenewed():
+            _claim(draft, event)
         case TaskDeleted(task_id, at):
             draft.remove(task_id, at)
         case TasksReordered(task_ids):
             draft.reorder(task_ids)
         case PlanCleared():
             draft.replace(())
-        case PlanRestored(tasks, next_id):
+        case PlanRestored(tasks, next_id, _, approved):
             # Law 6: never back, or ids of tasks made since would be given out again.
             draft.next_id = max(draft.next_id, next_id)
             draft.replace(tasks)
+            draft.approved = approved
+        case PlanApproved(by, at):
+            draft.approved = Approval(draft.revision, by, at)
         case _ as unreachable:
             _refuse(unreachable)
 
@@ -116,4 +129,25 @@ def _edit(draft: Draft, event: TaskEdited) -> None:
     if task is not None:
         # Another field would break what the draft keeps: a status has counts, an edge two ends.
         changes = {name: new for name, new in event.changes.items() if name in EDITABLE}
+        # Only a pending task waits: what is started or closed since is not brought to a halt.
+        if task.status is not Status.PENDING:
+            changes.pop("waiting", None)
+        # Law 20: what was found was found by the check as it was.
+        if changes.get("check", task.check) != task.check:
+            changes.setdefault("evidence", None)
         draft.put(task.but(updated_at=event.at or task.updated_at, **changes))
+
+
+def _claim(draft: Draft, event: TaskClaimed | ClaimRenewed) -> None:
+    task = draft.get(event.task_id)
+    if task is None:
+        return
+    at = event.at or task.updated_at
+    if isinstance(event, TaskClaimed):
+        # Counted also where the task is not in progress any more: a fence is never given twice.
+        held = event.claim if task.status is Status.IN_PROGRESS else None
+        claims = max(task.claims, event.claim.fence)
+        draft.put(task.but(claim=held, claims=claims, updated_at=at))
+    elif task.claim is not None:
+        claim = attrs.evolve(task.claim, until=event.until)
+        draft.put(task.but(claim=claim, updated_at=at))

@@ -20,12 +20,16 @@ import attrs
 
 from todoplan.core.events.apply import fold
 from todoplan.core.events.types import (
+    ClaimRenewed,
     EdgeAdded,
     EdgeRemoved,
     Event,
+    ParentChanged,
+    PlanApproved,
     PlanCleared,
     PlanRestored,
     StatusChanged,
+    TaskClaimed,
     TaskCreated,
     TaskDeleted,
     TaskEdited,
@@ -33,7 +37,7 @@ from todoplan.core.events.types import (
 )
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.graph import path_between
+from todoplan.core.plan.graph import may_block, may_contain
 from todoplan.core.plan.model import EDITABLE, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import number_of
@@ -60,7 +64,9 @@ def rebased(
     return draft.freeze(), ids
 
 
-def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
+def _translated(  # noqa: C901 - one branch an event
+    event: Event, draft: Draft, ids: _Ids
+) -> Iterator[Event]:
     """
     Yield what an event of another version means for the draft. A task that gets a new id is
     entered in `ids`.
@@ -69,20 +75,25 @@ def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
         case TaskCreated(task):
             if number_of(task.id) < draft.next_id:
                 ids[task.id] = str(draft.next_id)
-            yield TaskCreated(task.but(id=ids.get(task.id, task.id)))
-        case StatusChanged() | TaskEdited() | TaskDeleted():
+            parent = task.parent and ids.get(task.parent, task.parent)
+            yield TaskCreated(task.but(id=ids.get(task.id, task.id), parent=parent))
+        case StatusChanged() | TaskEdited() | TaskDeleted() | TaskClaimed() | ClaimRenewed():
             yield attrs.evolve(event, task_id=ids.get(event.task_id, event.task_id))
         case EdgeAdded() | EdgeRemoved():
             blocker, blocked = (ids.get(end, end) for end in (event.blocker, event.blocked))
             # Each branch kept its own edges free of cycles; together they may close one.
-            if isinstance(event, EdgeRemoved) or not path_between(draft, blocked, blocker):
+            if isinstance(event, EdgeRemoved) or may_block(draft, blocker, blocked):
                 yield attrs.evolve(event, blocker=blocker, blocked=blocked)
+        case ParentChanged(task_id, parent):
+            task_id, parent = ids.get(task_id, task_id), parent and ids.get(parent, parent)
+            if parent is None or may_contain(draft, parent, task_id):
+                yield attrs.evolve(event, task_id=task_id, parent=parent)
         case TasksReordered(task_ids):
             # Tasks that the writer did not know are not named, and follow behind (Draft.reorder).
             yield attrs.evolve(event, task_ids=tuple(ids.get(end, end) for end in task_ids))
         case PlanCleared(task_ids, at):
             yield from (TaskDeleted(ids.get(end, end), at) for end in task_ids)
-        case PlanRestored():
+        case PlanRestored() | PlanApproved():
             yield event
         case _ as unreachable:
             assert_never(unreachable)
@@ -145,12 +156,16 @@ def _is_later(task: Task, theirs: Task) -> bool:
 
 
 def _differences(task: Task, theirs: Task) -> Iterator[Event]:
+    # The status first: what a task waits for, and what was found of it, go with a move.
+    if task.status is not theirs.status:
+        yield StatusChanged(task.id, theirs.status, task.status, task.updated_at)
+    moved = theirs.moved(task.status, None) if task.status is not theirs.status else theirs
     changes = {
         name: value
         for name in sorted(EDITABLE)
-        if (value := getattr(task, name)) != getattr(theirs, name)
+        if (value := getattr(task, name)) != getattr(moved, name)
     }
     if changes:
         yield TaskEdited(task.id, FrozenDict(changes), task.updated_at)
-    if task.status is not theirs.status:
-        yield StatusChanged(task.id, theirs.status, task.status, task.updated_at)
+    if task.parent != theirs.parent:
+        yield ParentChanged(task.id, task.parent, task.updated_at)

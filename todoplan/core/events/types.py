@@ -9,16 +9,20 @@ from datetime import datetime
 import attrs
 
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Approval, Claim, Status, Task
 from todoplan.lazy import listing
 
 __all__ = [
+    "ClaimRenewed",
     "EdgeAdded",
     "EdgeRemoved",
     "Event",
+    "ParentChanged",
+    "PlanApproved",
     "PlanCleared",
     "PlanRestored",
     "StatusChanged",
+    "TaskClaimed",
     "TaskCreated",
     "TaskDeleted",
     "TaskEdited",
@@ -83,9 +87,46 @@ class EdgeRemoved:
 
 
 @attrs.frozen(weakref_slot=False)
+class ParentChanged:
+    """
+    A task, with all that it contains, went below another one, or to the top: `parent` is `None`.
+
+    It stands behind its siblings now.
+    """
+
+    task_id: str
+    parent: str | None
+    at: datetime | None = None
+
+
+@attrs.frozen(weakref_slot=False)
+class TaskClaimed:
+    """
+    Somebody got the right to work on a task, which is in progress. `lost_by` is whose claim had
+    run out, if it was taken over.
+    """
+
+    task_id: str
+    claim: Claim
+    lost_by: str | None = None
+    at: datetime | None = None
+
+
+@attrs.frozen(weakref_slot=False)
+class ClaimRenewed:
+    """
+    The holder of a claim put off its end.
+    """
+
+    task_id: str
+    until: datetime | None
+    at: datetime | None = None
+
+
+@attrs.frozen(weakref_slot=False)
 class TaskDeleted:
     """
-    A task was removed, its edges with it. Its id is not used again.
+    A task was removed, its edges with it. Its id is not used again. What it contained went up.
     """
 
     task_id: str
@@ -117,12 +158,24 @@ class PlanRestored:
     """
     The tasks became those of an earlier plan; revision goes on (undo, restore).
 
-    Ids go on from `next_id` or from where they were, whichever is higher.
+    Ids go on from `next_id` or from where they were, whichever is higher. `approved` is what that
+    plan had been approved as.
     """
 
     # The tasks themselves: whoever replays has no earlier plan at hand.
     tasks: tuple[Task, ...]
     next_id: int = 1
+    at: datetime | None = None
+    approved: Approval | None = None
+
+
+@attrs.frozen(weakref_slot=False)
+class PlanApproved:
+    """
+    Somebody agreed to the plan as it stands: this revision is the approved one.
+    """
+
+    by: str | None = None
     at: datetime | None = None
 
 
@@ -132,8 +185,12 @@ Event = (
     | TaskEdited
     | EdgeAdded
     | EdgeRemoved
+    | ParentChanged
+    | TaskClaimed
+    | ClaimRenewed
     | TaskDeleted
     | TasksReordered
     | PlanCleared
     | PlanRestored
+    | PlanApproved
 )

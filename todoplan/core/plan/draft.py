@@ -1,91 +1,83 @@
 """
 A plan under construction: the one mutable thing of the core. It never leaves `decide` or `replay`.
 
-Theory. Every task stands in a slot of a persistent vector (`slots` says which one, `vector` how it
-is copied). Beside the tasks stands what would take a walk over all of them to work out: the number
-of tasks with each status, of unresolved blockers of each task, and which tasks are in progress or
-ready. A change brings these up to date for the tasks that it concerns and for no others, and so
-costs about the same in a plan of 10 tasks and of 100,000.
+Theory. A draft changes the tasks, and has what is kept beside them follow (`derived`, `nesting`).
+It keeps two orders right by itself: `blocks` and `blocked_by` mirror each other, and the tasks
+stand in the order of their tree, a task's subtasks right behind it. What is added or moved goes to
+the end of its siblings. Where that is not the end of the plan, all tasks have to be laid out anew,
+and so this is put off (`_late`) until somebody asks for the order: a thousand subtasks cost one
+walk.
 
-A set of tasks is a whole number in which bit n stands for slot n. That is one object whatever its
-size, a union or a flip is one operation in C, and "the first one" is the lowest bit; a Python set
-of ids would have to be copied for every version of the plan. The bits are flipped (`^=`), not
-computed anew, and so each change must flip exactly once, after `_waiting` is right for the tasks it
-concerns: a second flip would undo the first, and nothing would look at the task again.
-
-Law: `blocks` and `blocked_by` mirror each other, and all that is kept beside the tasks agrees with
-them. No rule lives here; what makes no sense (an unknown id, an edge that is there) does nothing.
+No rule lives here; what makes no sense (an unknown id, an edge that is there) does nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from operator import attrgetter
 
 from todoplan.core.plan.fast_constructor import fast_constructor
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.graph import ancestors
+from todoplan.core.plan.model import Approval, Status, Task
+from todoplan.core.plan.nesting import Nesting
 from todoplan.core.plan.plan import COLUMN, Counts, Plan
-from todoplan.core.plan.slots import Layout, bits, number_of, positions
-from todoplan.core.plan.vector import CHUNK, Vector
+from todoplan.core.plan.slots import bits, number_of
+from todoplan.core.plan.vector import CHUNK
 
 __all__ = ["Draft"]
 
 _plan = fast_constructor(Plan)
 _PENDING, _IN_PROGRESS = Status.PENDING, Status.IN_PROGRESS
+_parent_of, _waiting_of = attrgetter("parent"), attrgetter("waiting")
 
 
-class Draft:
+class Draft(Nesting):
     """
     Starts as a copy of `plan` (cheap: nothing is copied before it is changed).
     """
 
-    __slots__ = (
-        "_active",
-        "_counts",
-        "_layout",
-        "_ready",
-        "_tasks",
-        "_waiting",
-        "next_id",
-        "revision",
-    )
+    __slots__ = ("_late", "approved", "next_id", "revision")
 
     def __init__(self, plan: Plan) -> None:
-        self.revision = plan.revision
-        self.next_id = plan.next_id
         self._layout = plan._layout
         self._counts = list(plan.counts)
         self._tasks = plan._tasks
-        self._waiting = plan._waiting
+        self._unresolved = plan._unresolved
         self._active = plan._active
         self._ready = plan._ready
+        self._waiting = plan._waiting
+        self._tree = plan._tree
+        self.revision = plan.revision
+        self.next_id = plan.next_id
+        self.approved: Approval | None = plan.approved
+        # Ids that belong at the end of their siblings and do not stand there yet.
+        self._late: dict[str, None] = {}
 
     def freeze(self) -> Plan:
         """
         Return the plan. The draft must not be used afterwards.
         """
+        if self._late:
+            self._settle()
         # Deleted tasks leave gaps; a plan that is mostly gaps is packed.
         if self._tasks.size > CHUNK and self._tasks.size > 2 * sum(self._counts) + CHUNK:
             self._lay_out(self, self.next_id)
         return _plan(
             self.revision,
             self.next_id,
+            self.approved,
             Counts._make(self._counts),
             self._tasks.freeze(),
-            self._waiting.freeze(),
+            self._unresolved.freeze(),
             self._layout,
             self._active,
             self._ready,
+            self._waiting,
+            None if self._tree is None else self._tree.freeze(),
         )
 
-    def get(self, task_id: str) -> Task | None:
-        """
-        Return the task with this id, or `None`.
-        """
-        # The slot of an unknown id may be that of another task, as after a reorder: ids decide.
-        task = self._tasks[self._layout.slot(task_id)]
-        return task if task is not None and task.id == task_id else None
-
     def __iter__(self) -> Iterator[Task]:
-        return (task for task in self._tasks if task is not None)
+        self._settle()
+        return filter(None, self._tasks)
 
     def __len__(self) -> int:
         return sum(self._counts)
@@ -97,21 +89,22 @@ class Draft:
         """
         return Counts(*self._counts)
 
-    def waits_for(self, task_id: str) -> int:
+    def ready(self) -> Iterator[Task]:
         """
-        Return how many unresolved blockers the task has.
+        Yield the tasks that could be started, in order.
         """
-        return self._waiting[self._layout.slot(task_id)]
+        self._settle()
+        return self._at(self._ready)
 
-    def first_ready(self) -> Task | None:
+    def active(self) -> Iterator[Task]:
         """
-        Return the first task that could be started, or `None`.
+        Yield the tasks in progress.
         """
-        return self._tasks[next(positions(self._ready), -1)]
+        return self._at(self._active)
 
     def add(self, task: Task) -> None:
         """
-        Put the task at the end, without edges.
+        Put the task, without edges, behind its siblings: at the end, or below its parent.
         """
         number = number_of(task.id)
         slot = self._layout.slot(task.id)
@@ -121,22 +114,31 @@ class Draft:
             if not self._tasks.size <= slot <= self._tasks.size + CHUNK:
                 # Ids that were skipped leave a gap, which costs nothing while it is small. A slot
                 # before the end, or far behind it, is no place to put a task: number them anew.
+                self._settle()
                 self._lay_out(self, number)
                 slot = self._tasks.size
         if number >= self.next_id:
             self.next_id = number + 1
-        if task.blocks or task.blocked_by:
-            task = task.but(blocks=(), blocked_by=())
-        self._set_task(slot, task)
-        self._counts[COLUMN[task.status]] += 1
-        self._flip(slot, None, task.status)
+        parent = task.parent
+        if task.blocks or task.blocked_by or parent is not None:
+            task = task.but(blocks=(), blocked_by=(), parent=None)
+        self._place(slot, task)
+        if parent is not None or self._late:
+            self._attach(task, parent)
 
     def add_all(self, tasks: Sequence[Task]) -> None:
         """
         Put new tasks without edges, ids ascending, at the end; at once if their ids are the next.
         """
         first, last = self._tasks.size, self.next_id + len(tasks) - 1
-        if not tasks or self._layout.slot(tasks[0].id) != first or tasks[-1].id != str(last):
+        if (
+            not tasks
+            or self._late
+            or self._layout.slot(tasks[0].id) != first
+            or tasks[-1].id != str(last)
+            or any(map(_parent_of, tasks))
+            or any(map(_waiting_of, tasks))
+        ):
             for task in tasks:
                 self.add(task)
             return
@@ -167,18 +169,6 @@ class Draft:
         if old is not None:
             self._replace(slot, old, task)
 
-    def _replace(self, slot: int, old: Task, task: Task) -> None:
-        self._set_task(slot, task)
-        before, after = old.status, task.status
-        if before is after:
-            return
-        self._counts[COLUMN[before]] -= 1
-        self._counts[COLUMN[after]] += 1
-        self._flip(slot, before, after)
-        if task.blocks and before.resolved != after.resolved:
-            for dependent in task.blocks:
-                self._wait(dependent, 1 if before.resolved else -1)
-
     def link(self, blocker_id: str, blocked_id: str, at: datetime | None) -> None:
         """
         Make `blocked_id` wait for `blocker_id`.
@@ -191,7 +181,7 @@ class Draft:
         self._set_edges(blocker, at, blocks=(*blocker.blocks, blocked_id))
         self._set_edges(blocked, at, blocked_by=(*blocked.blocked_by, blocker_id))
         if not blocker.status.resolved:
-            self._wait(blocked_id, 1)
+            self._count_blocker(blocked_id, 1)
 
     def unlink(self, blocker_id: str, blocked_id: str, at: datetime | None) -> None:
         """
@@ -203,27 +193,75 @@ class Draft:
         self._set_edges(blocker, at, blocks=_without(blocker.blocks, blocked_id))
         self._set_edges(blocked, at, blocked_by=_without(blocked.blocked_by, blocker_id))
         if not blocker.status.resolved:
-            self._wait(blocked_id, -1)
+            self._count_blocker(blocked_id, -1)
+
+    def nest(self, task_id: str, parent: str | None, at: datetime | None) -> None:
+        """
+        Put the task, with all that it contains, below another one, or at the top (`None`).
+        """
+        task = self.get(task_id)
+        if task is None or task.parent == parent:
+            return
+        if parent is not None and (parent == task_id or self.get(parent) is None):
+            return
+        # What contains nothing cannot contain its new parent: no walk for each line of a long list.
+        if self.children(task_id) and parent and task_id in ancestors(self, parent):
+            return
+        self._detach(task)
+        moved = task.but(parent=None, updated_at=at or task.updated_at)
+        self._set_task(self._layout.slot(task_id), moved)
+        self._attach(moved, parent)
+
+    def _attach(self, task: Task, parent: str | None) -> None:
+        """
+        Put a task that stands at the top below a parent, if there is that, behind its siblings.
+        """
+        container = None if parent is None else self.get(parent)
+        slot = self._layout.slot(task.id)
+        if container is not None and parent != task.id:
+            in_place = slot == self._tasks.size - 1 and self._ends_in(container, task.id)
+            self._set_task(slot, task.but(parent=parent))
+            self._put_below(task, container)
+            if in_place and not self._late:
+                return
+        elif slot == self._tasks.size - 1 and not self._late:
+            return
+        self._late.pop(task.id, None)
+        self._late[task.id] = None
+
+    def _ends_in(self, parent: Task, new: str) -> bool:
+        """
+        Say whether the last task of the plan, but for the new one, is this parent or lies in it.
+        """
+        backwards = map(self._tasks.__getitem__, reversed(range(self._tasks.size)))
+        last = next(task.id for task in backwards if task is not None and task.id != new)
+        return parent.id == last or parent.id in ancestors(self, last)
+
+    def _detach(self, task: Task) -> None:
+        container = None if task.parent is None else self.get(task.parent)
+        if container is not None:
+            self._take_from(task, container)
 
     def remove(self, task_id: str, at: datetime | None) -> None:
         """
-        Take the task and its edges out.
+        Take the task and its edges out; what it contains goes up, and stands where it stood.
         """
         task = self.get(task_id)
         if task is None:
             return
+        if self.children(task_id):
+            self._settle()
+            self._lift(task, at)
+        self._detach(task)
         for other in map(self.get, task.blocks):
             if other is not None:
                 self._set_edges(other, at, blocked_by=_without(other.blocked_by, task_id))
-                self._wait(other.id, -(not task.status.resolved))
+                self._count_blocker(other.id, -(not task.status.resolved))
         for other in map(self.get, task.blocked_by):
             if other is not None:
                 self._set_edges(other, at, blocks=_without(other.blocks, task_id))
-        slot = self._layout.slot(task_id)
-        self._counts[COLUMN[task.status]] -= 1
-        self._flip(slot, task.status, None)
-        self._set_task(slot, None)
-        self._set_waiting(slot, 0)
+        self._take_out(self._layout.slot(task_id), task)
+        self._late.pop(task_id, None)
 
     def _set_edges(self, task: Task, at: datetime | None, **ends: tuple[str, ...]) -> None:
         task = task.but(updated_at=at or task.updated_at, **ends)
@@ -231,7 +269,7 @@ class Draft:
 
     def reorder(self, task_ids: Iterable[str]) -> None:
         """
-        Put the named tasks in this order; those not named follow in theirs.
+        Put the named tasks in this order; those not named follow in theirs, subtasks their parent.
         """
         named = [task for task_id in dict.fromkeys(task_ids) if (task := self.get(task_id))]
         seen = {task.id for task in named}
@@ -243,57 +281,17 @@ class Draft:
         """
         kept = list(tasks)
         self.next_id = max(self.next_id, 1, *(number_of(task.id) + 1 for task in kept))  # law 6
+        self._late = {}
         self._lay_out(kept, self.next_id)
 
-    def _set_task(self, slot: int, task: Task | None) -> None:
-        tasks = self._tasks = self._tasks.builder()
-        tasks[slot] = task
-
-    def _set_waiting(self, slot: int, count: int) -> None:
-        if count != self._waiting[slot]:
-            self._waiting = self._waiting.builder()
-            self._waiting[slot] = count
-
-    def _wait(self, task_id: str, more: int) -> None:
-        slot = self._layout.slot(task_id)
-        task = self._tasks[slot]
-        if task is None:
-            return
-        before = self._waiting[slot]
-        self._set_waiting(slot, before + more)
-        if task.status is _PENDING and bool(before) != bool(before + more):
-            self._ready ^= 1 << slot
-
-    def _flip(self, slot: int, old: Status | None, new: Status | None) -> None:
+    def _settle(self) -> None:
         """
-        Bring the sets up to date with a task's change of status; `None`: it is not there.
-
-        Once for each change: the old status and the new one differ.
+        Put what was added or moved out of order where it belongs.
         """
-        if (old is _PENDING or new is _PENDING) and not self._waiting[slot]:
-            self._ready ^= 1 << slot
-        if old is _IN_PROGRESS or new is _IN_PROGRESS:
-            self._active ^= 1 << slot
-
-    def _lay_out(self, tasks: Iterable[Task], first: int) -> None:
-        """
-        Put these tasks into slots 0, 1, 2, ... and work out anew all that is kept beside them;
-        ids from `first` on are to follow.
-        """
-        kept = list(tasks)
-        statuses = [task.status for task in kept]
-        self._layout = Layout.of((task.id for task in kept), first)
-        self._tasks, self._waiting = Vector[Task | None](None).builder(), Vector(0).builder()
-        self._tasks.extend(kept)
-        self._counts = [statuses.count(status) for status in COLUMN]
-        self._active, self._ready = bits(statuses, _IN_PROGRESS), bits(statuses, _PENDING)
-        linked = [(slot, task) for slot, task in enumerate(kept) if task.blocked_by]
-        open_ids = {task.id for task in kept if not task.status.resolved} if linked else ()
-        for slot, task in linked:
-            waiting = len([blocker for blocker in task.blocked_by if blocker in open_ids])
-            if waiting:
-                self._waiting[slot] = waiting
-                self._ready &= ~(1 << slot)
+        if self._late:
+            late, self._late = self._late, {}
+            placed = [task for task in self._tasks if task is not None and task.id not in late]
+            self._lay_out([*placed, *filter(None, map(self.get, late))], self.next_id)
 
 
 def _without(ids: tuple[str, ...], gone: str) -> tuple[str, ...]:

@@ -1,19 +1,35 @@
 """
-Walks over the edges of a plan: cycles, order, the critical path.
+Walks over the edges of a plan and over its tree: cycles, order, the critical path.
 
 Law: a chain of 100,000 tasks neither recurses (Python stops at 1,000 frames) nor takes quadratic
 time. A cycle is found before it is there: an edge closes one where a path leads back already.
+
+What holds a task up holds up all that it contains (law 18). So a path leads along `blocks`, and
+from a task down to its subtasks; a circle of both kinds would never begin. Up from a subtask no
+path leads: what contains it does not wait for it.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
 from operator import attrgetter
 from typing import Protocol
 
 from todoplan.core.plan.model import Task
 
-__all__ = ["Tasks", "critical_path", "path_between", "topological_order"]
+__all__ = [
+    "Tasks",
+    "ancestors",
+    "critical_path",
+    "edges_from_above",
+    "edges_within",
+    "may_block",
+    "may_contain",
+    "path_between",
+    "topological_order",
+    "tree_order",
+    "ways",
+]
 
 
 class Tasks(Protocol):
@@ -26,16 +42,103 @@ class Tasks(Protocol):
         Return the task with this id, or `None`.
         """
 
+    def children(self, task_id: str) -> tuple[str, ...]:
+        """
+        Return the ids of the tasks right below this one.
+        """
+
+    @property
+    def nested(self) -> bool:
+        """
+        Whether there may be subtasks.
+        """
+
 
 _Trail = dict[str, str | None]
 """From where each task was reached; `None` at the start."""
 
 _blocks, _blocked_by = attrgetter("blocks"), attrgetter("blocked_by")
 
+_Neighbours = Callable[[Task], tuple[str, ...]]
+
+
+def ways(tasks: Tasks) -> tuple[_Neighbours, _Neighbours]:
+    """
+    Return two questions about a task: what cannot begin while it is held up (what it blocks, and
+    its subtasks), and what holds it up (what blocks it, and what contains it).
+    """
+    if not tasks.nested:  # which is most: plain attributes, read in C
+        return _blocks, _blocked_by
+    return (
+        lambda task: (*task.blocks, *tasks.children(task.id)),
+        lambda task: task.blocked_by if task.parent is None else (*task.blocked_by, task.parent),
+    )
+
+
+def ancestors(tasks: Tasks, task_id: str) -> Iterator[str]:
+    """
+    Yield the ids of the tasks that contain this one, from the nearest on.
+    """
+    task = tasks.get(task_id)
+    while task is not None and task.parent is not None:
+        yield task.parent
+        task = tasks.get(task.parent)
+
+
+def edges_within(tasks: Tasks, outer: str, inner: str) -> Iterator[tuple[str, str]]:
+    """
+    Yield the edges by which the outer task, or what contains it, blocks the inner one, or what that
+    contains: (blocked, blocker). Law 18 allows none where one task lies in the other.
+    """
+    above = {outer, *ancestors(tasks, outer)}
+    below = [inner]
+    while below:
+        task = tasks.get(below.pop())
+        if task is not None:
+            yield from ((task.id, end) for end in task.blocked_by if end in above)
+            below += tasks.children(task.id)
+
+
+def edges_from_above(tasks: Tasks, task_id: str, looked: set[str]) -> Iterator[tuple[str, str]]:
+    """
+    Yield the edges by which what contains this task, or one that it contains, blocks it: (blocked,
+    blocker). Tasks in `looked` are left out with all that they contain; the others come into it.
+    """
+    below = [task_id]
+    while below:
+        task = tasks.get(below.pop())
+        if task is None or task.id in looked:
+            continue
+        looked.add(task.id)
+        # Only a task that is blocked is walked up from: in a chain of subtasks that would take
+        # quadratic time.
+        if task.blocked_by:
+            above = set(ancestors(tasks, task.id))
+            yield from ((task.id, end) for end in task.blocked_by if end in above)
+        below += tasks.children(task.id)
+
+
+def may_block(tasks: Tasks, blocker: str, blocked: str) -> bool:
+    """
+    Say whether one task may wait for another: no path leads back, and neither contains the other.
+    """
+    apart = blocked not in ancestors(tasks, blocker) and blocker not in ancestors(tasks, blocked)
+    return apart and not path_between(tasks, blocked, blocker)
+
+
+def may_contain(tasks: Tasks, parent: str, child: str) -> bool:
+    """
+    Say whether a task may go below another: no path leads back, and no edge between what would
+    then contain each other.
+    """
+    # An edge the other way, from inside to outside, is a path that leads back.
+    return not path_between(tasks, child, parent) and not any(edges_within(tasks, parent, child))
+
 
 def path_between(tasks: Tasks, start: str, goal: str) -> tuple[str, ...]:
     """
-    Return the ids from `start` to `goal` along `blocks`, both included; () when there is no way.
+    Return the ids from `start` to `goal`, both included; () when there is no way. It leads along
+    `blocks`, and down from a task to its subtasks.
 
     Breadth first, from both ends in turn, so that the cost is that of the smaller side: a new task
     at the end of a long chain costs one step.
@@ -45,10 +148,11 @@ def path_between(tasks: Tasks, start: str, goal: str) -> tuple[str, ...]:
     down: _Trail = {start: None}
     up: _Trail = {goal: None}
     # No recursion: pydantic-ai-todo and pydantic-ai-harness raise RecursionError on a long chain.
-    ahead, behind = deque([start]), deque([goal])
-    sides = (ahead, down, up, _blocks), (behind, up, down, _blocked_by)
+    ahead, back = deque([start]), deque([goal])
+    following, behind = ways(tasks)
+    sides = (ahead, down, up, following), (back, up, down, behind)
     # A side that has run out has seen all that it can reach: there is no way.
-    while ahead and behind:
+    while ahead and back:
         for queue, seen, other, ends in sides:
             here = queue.popleft()
             task = tasks.get(here)
@@ -71,9 +175,35 @@ def _trail(seen: _Trail, end: str) -> list[str]:
     return trail
 
 
+def tree_order(tasks: Iterable[Task]) -> list[Task]:
+    """
+    Return the tasks so that each is followed by what it contains, siblings in the given order.
+
+    Total: a parent that is not given, or that lies in its own subtask, is taken away.
+    """
+    listed = list(tasks)
+    known = {task.id for task in listed}
+    below: dict[str | None, list[Task]] = {}
+    for task in reversed(listed):
+        below.setdefault(task.parent, []).append(task)
+    order: list[Task] = []
+    seen: set[str] = set()
+    # Tasks on a circle of parents lie below none of those at the top: the first one goes there.
+    for top in [*(task for task in listed if task.parent not in known), *listed]:
+        left = [] if top.id in seen else [top if top.parent is None else top.but(parent=None)]
+        while left:
+            task = left.pop()
+            if task.id not in seen:
+                seen.add(task.id)
+                order.append(task)
+                left += below.get(task.id, ())
+    return order
+
+
 def topological_order(tasks: Iterable[Task]) -> tuple[str, ...]:
     """
-    Return the ids so that every blocker stands before what it blocks; otherwise in the given order.
+    Return the ids so that every blocker stands before what it blocks, and every task before what it
+    contains; otherwise in the given order.
 
     Tasks on a cycle, and those behind it, are left out: the result is shorter than the input.
     Edges to tasks that are not given do not count.
@@ -83,12 +213,18 @@ def topological_order(tasks: Iterable[Task]) -> tuple[str, ...]:
     given = {task.id: (place, task) for place, task in enumerate(tasks)}
     by_place = [task for _, task in given.values()]
     waits = [sum(blocker in given for blocker in task.blocked_by) for task in by_place]
+    below: dict[str, list[str]] = {}
+    for place, task in enumerate(by_place):
+        if task.parent is not None and task.parent in given:
+            below.setdefault(task.parent, []).append(task.id)
+            waits[place] += 1
     heap = [place for place, blockers in enumerate(waits) if not blockers]
     order: list[str] = []
     while heap:
         task = by_place[heappop(heap)]
         order.append(task.id)
-        for place in (given[dependent][0] for dependent in task.blocks if dependent in given):
+        freed = [end for end in task.blocks if end in given] + below.get(task.id, [])
+        for place in (given[end][0] for end in freed):
             waits[place] -= 1
             if not waits[place]:
                 heappush(heap, place)
@@ -99,19 +235,22 @@ def critical_path(tasks: Iterable[Task]) -> tuple[tuple[str, ...], float]:
     """
     Return the longest chain of the given tasks by estimate, and its length in minutes.
 
-    A task without an estimate counts 0 minutes; of chains of equal length the one with more tasks
-    wins. No tasks: `((), 0)`.
+    A task without an estimate counts 0 minutes, and so does one whose subtasks are given: they are
+    what it takes. What blocks a task blocks its subtasks. Of chains of equal length the one with
+    more tasks wins. No tasks: `((), 0)`.
     """
     given = {task.id: task for task in tasks}
+    containers = {task.parent for task in given.values()}
     # Blockers come first in this order: each task's longest way is known when it is asked for.
     best: dict[str, tuple[float, int]] = {}
     before: dict[str, str | None] = {}
     for task_id in topological_order(given.values()):
         task = given[task_id]
-        blockers = [blocker for blocker in task.blocked_by if blocker in best]
-        last = max(blockers, key=best.__getitem__, default=None)
+        before_it = (*task.blocked_by, task.parent) if task.parent else task.blocked_by
+        last = max((end for end in before_it if end in best), key=best.__getitem__, default=None)
         minutes, steps = best[last] if last else (0.0, 0)
-        best[task_id] = (minutes + (task.estimate or 0.0), steps + 1)
+        own = 0.0 if task_id in containers else task.estimate or 0.0
+        best[task_id] = (minutes + own, steps + 1)
         before[task_id] = last
     if not best:
         return (), 0.0

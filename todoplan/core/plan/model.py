@@ -9,9 +9,9 @@ out in silence: one that a hand-kept list had forgotten was once dropped on savi
 from __future__ import annotations
 
 from datetime import datetime
-from enum import Enum, StrEnum
+from enum import Enum
 from operator import attrgetter
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import attrs
 
@@ -20,20 +20,40 @@ from todoplan.core.plan.frozen import EMPTY, FrozenDict
 from todoplan.core.plan.validation import (
     as_id,
     as_ids,
-    as_member,
     as_metadata,
     as_number_or_none,
     as_text,
     as_text_or_none,
     as_time_or_none,
+    as_whole_number,
+    instance_of,
     short_repr,
+)
+from todoplan.core.plan.values import (
+    CLOSED,
+    OPEN,
+    RESOLVED,
+    Approval,
+    Claim,
+    Evidence,
+    Priority,
+    PriorityWord,
+    Status,
+    StatusWord,
+    Waiting,
+    as_priority,
+    as_status,
 )
 
 __all__ = [
+    "CLOSED",
     "EDITABLE",
     "OPEN",
     "RESOLVED",
     "TASK_FIELDS",
+    "Approval",
+    "Claim",
+    "Evidence",
     "FieldKind",
     "Priority",
     "PriorityWord",
@@ -42,68 +62,41 @@ __all__ = [
     "Task",
     "TaskField",
     "Todo",
+    "Waiting",
     "as_priority",
     "as_status",
+    "as_waiting",
 ]
-
-
-class Status(StrEnum):
-    """
-    Where a task stands. "Blocked" is derived from edges and never stored.
-    """
-
-    # pydantic-ai-todo stores "blocked": once the blockers were done, nothing ever took it back.
-    PENDING = "pending"
-    IN_PROGRESS = "in_progress"
-    COMPLETED = "completed"
-    CANCELLED = "cancelled"
-
-    __hash__ = str.__hash__  # Enum's own is written in Python and ten times slower
-
-    @property
-    def resolved(self) -> bool:
-        """
-        True for completed and cancelled: nothing is left to do.
-        """
-        return self in RESOLVED
-
-
-# Spelled out, since a new status must be put on one side or the other; a test holds that it is.
-RESOLVED = frozenset({Status.COMPLETED, Status.CANCELLED})
-OPEN = frozenset({Status.PENDING, Status.IN_PROGRESS})
-
-
-class Priority(StrEnum):
-    """
-    How much a task matters, as OpenCode and Claude Code name the grades.
-    """
-
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-
-
-# What converters take: with the words spelled out, a misspelled one is a type error.
-StatusWord = Status | Literal["pending", "in_progress", "completed", "cancelled"]
-PriorityWord = Priority | Literal["high", "medium", "low"]
-
-
-def as_status(word: StatusWord) -> Status:
-    """
-    Return the status that a word names; an unknown word is a PlanError.
-    """
-    return word if type(word) is Status else as_member(word, Status)
-
-
-def as_priority(word: PriorityWord | None) -> Priority | None:
-    """
-    Return the priority that a word names; an unknown word is a PlanError.
-    """
-    return word if word is None or type(word) is Priority else as_member(word, Priority)
 
 
 def _status_or_none(word: StatusWord | None) -> Status | None:
     return None if word is None else as_status(word)
+
+
+def as_waiting(value: Waiting | None) -> Waiting | None:
+    """
+    Return what a task waits for, or `None`; anything else is a PlanError.
+    """
+    legal = 'None, or what it waits for, such as Waiting("the answer of ann")'
+    return None if value is None else instance_of(value, Waiting, legal)
+
+
+def _claim(value: Claim | None) -> Claim | None:
+    legal = 'None, or a claim, such as Claim("worker-1", fence=1)'
+    return None if value is None else instance_of(value, Claim, legal)
+
+
+def _count(value: int) -> int:
+    return as_whole_number(value, 0)
+
+
+def _level(value: int | None) -> int | None:
+    return None if value is None else as_whole_number(value, 0)
+
+
+def _evidence(value: Evidence | None) -> Evidence | None:
+    legal = 'None, or what was found, such as Evidence(True, "40 passed")'
+    return None if value is None else instance_of(value, Evidence, legal)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -111,7 +104,10 @@ class Todo:
     """
     One line of a whole-list write: a value without identity.
 
-    `None` means "not given": what the task already has stays; a new one is pending.
+    `None` means "not given": what the task already has stays; a new one is pending. `waiting`
+    makes a task wait that does not wait yet. `level` is how deep the line is indented, from 0 on:
+    it is a subtask of the last line above it that is indented less. Where no line of a list has
+    one, tasks stay where they are in the tree.
     """
 
     content: str = attrs.field(converter=as_text)
@@ -119,6 +115,8 @@ class Todo:
     active_form: str | None = attrs.field(default=None, converter=as_text_or_none)
     priority: Priority | None = attrs.field(default=None, converter=as_priority)
     id: str | None = attrs.field(default=None, converter=as_text_or_none)
+    waiting: Waiting | None = attrs.field(default=None, converter=as_waiting)
+    level: int | None = attrs.field(default=None, converter=_level)
 
 
 class FieldKind(Enum):
@@ -131,6 +129,11 @@ class FieldKind(Enum):
     TEXT_OR_NONE = "a text, or None"
     STATUS = "a Status"
     PRIORITY = "a Priority, or None"
+    PARENT = "the id of another task, or None"
+    WAITING = "a Waiting, or None"
+    EVIDENCE = "an Evidence, or None"
+    CLAIM = "a Claim, or None"
+    COUNT = "a whole number from 0 on"
     IDS = "a tuple of task ids"
     NUMBER = "a finite number, or None"
     METADATA = "JSON values by key"
@@ -141,7 +144,7 @@ class FieldKind(Enum):
 class TaskField:
     """
     One field of a task. `editable`: a `TaskEdited` event may set it. The other fields have events
-    of their own (status, edges), or follow from these (times).
+    of their own (status, parent, edges), or follow from these (times).
     """
 
     name: str
@@ -158,10 +161,13 @@ def _is(kind: FieldKind, *, editable: bool = False) -> dict[str, Any]:
 @attrs.frozen(weakref_slot=False, repr=False)
 class Task:
     """
-    One entry of the plan: identity, text, status, owner, edges, metadata, times.
+    One entry of the plan: identity, text, status, owner, place, edges, metadata, times.
 
     `id` is a numeric string without leading zeros. `estimate` is in minutes. Times are aware.
-    `blocks` and `blocked_by` hold ids and mirror each other across the plan.
+    `blocks` and `blocked_by` hold ids and mirror each other across the plan. `parent` is the id of
+    the task that contains this one. Only a pending task is `waiting`; `answer` is what was last
+    answered to its question. `check` says what shows that it is done; `evidence` is what was found
+    since it was last started. Only a task in progress has a `claim`; `claims` counts them.
 
     A task's repr shows the fields that differ from their default, long ones cut.
     """
@@ -201,6 +207,27 @@ class Task:
         # `freeze` leaves alone what is no JSON, such as a set, and that may have no hash.
         hash=False,
     )
+    parent: str | None = attrs.field(
+        metadata=_is(FieldKind.PARENT), default=None, converter=as_text_or_none
+    )
+    waiting: Waiting | None = attrs.field(
+        metadata=_is(FieldKind.WAITING, editable=True), default=None, converter=as_waiting
+    )
+    check: str | None = attrs.field(
+        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True),
+        default=None,
+        converter=as_text_or_none,
+    )
+    answer: str | None = attrs.field(
+        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True),
+        default=None,
+        converter=as_text_or_none,
+    )
+    evidence: Evidence | None = attrs.field(
+        metadata=_is(FieldKind.EVIDENCE, editable=True), default=None, converter=_evidence
+    )
+    claim: Claim | None = attrs.field(metadata=_is(FieldKind.CLAIM), default=None, converter=_claim)
+    claims: int = attrs.field(metadata=_is(FieldKind.COUNT), default=0, converter=_count)
     created_at: datetime | None = attrs.field(
         metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
     )
@@ -232,6 +259,13 @@ class Task:
         copy.status = status
         # A task that is reopened is not complete, whenever it once was; its first start stays.
         copy.completed_at = at if status is _COMPLETED else None
+        if status is not _PENDING:
+            copy.waiting = None
+        if status is not _IN_PROGRESS:
+            copy.claim = None
+        # Law 20: only what was found since the last start counts, and a reopened task starts anew.
+        if copy.evidence is not None and (status is _IN_PROGRESS or self.status.closed):
+            copy.evidence = None
         if status is _IN_PROGRESS and copy.started_at is None:
             copy.started_at = at
         if at is not None:
@@ -249,9 +283,9 @@ class Task:
         return f"Task({', '.join(shown)})"
 
 
-_IN_PROGRESS, _COMPLETED = Status.IN_PROGRESS, Status.COMPLETED
+_PENDING, _IN_PROGRESS, _COMPLETED = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED
 _MutableTask = mutable_variant(Task)  # a change of status makes a copy: it is the hot path
-# One call in C for all fifteen fields.
+# One call in C for all fields.
 _values = attrgetter(*(field.name for field in attrs.fields(Task)))
 
 TASK_FIELDS: dict[str, TaskField] = {

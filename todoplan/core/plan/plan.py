@@ -21,11 +21,11 @@ from typing import NamedTuple
 import attrs
 
 from todoplan.core.plan.chunk_text import ChunkText, ChunkWriter
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Approval, Status, Task
 from todoplan.core.plan.slots import Layout, positions
 from todoplan.core.plan.vector import Vector
 
-__all__ = ["COLUMN", "Counts", "Plan"]
+__all__ = ["COLUMN", "Counts", "Plan", "Tree"]
 
 
 class Counts(NamedTuple):
@@ -37,6 +37,7 @@ class Counts(NamedTuple):
     in_progress: int = 0
     completed: int = 0
     cancelled: int = 0
+    failed: int = 0
 
     @property
     def total(self) -> int:
@@ -59,9 +60,41 @@ class Counts(NamedTuple):
         """
         return self.completed + self.cancelled
 
+    @property
+    def closed(self) -> int:
+        """
+        Completed, cancelled and failed.
+        """
+        return self.resolved + self.failed
+
 
 COLUMN = {status: column for column, status in enumerate(Status)}
 """Where in the counts each status stands."""
+
+
+class Tree:
+    """
+    What contains what, by slot: the ids of each task's subtasks, and how many of the tasks that
+    contain it are held up. A plan without subtasks has none.
+    """
+
+    __slots__ = ("children", "held")
+
+    def __init__(
+        self,
+        children: Vector[tuple[str, ...]] | None = None,
+        held: Vector[int] | None = None,
+    ) -> None:
+        self.children = (Vector[tuple[str, ...]](()) if children is None else children).builder()
+        self.held = (Vector(0) if held is None else held).builder()
+
+    def freeze(self) -> Tree:
+        """
+        Take no more writes.
+        """
+        self.children.freeze()
+        self.held.freeze()
+        return self
 
 
 # No eq of attrs: equal plans may lie in other slots, by how each came about.
@@ -70,18 +103,23 @@ class Plan:
     """
     A plan. `Plan()` is the empty one; `plan_of(tasks)` takes ready-made tasks, checked.
 
-    `revision` counts the events of the plan's life, `next_id` numbers the task to come. Two plans
-    are equal when their tasks, order, revision and next id are.
+    `revision` counts the events of the plan's life, `next_id` numbers the task to come, `approved`
+    is what a person has agreed to. A task's subtasks stand right behind it, each with its own: the
+    plan's order is that of its tree. Two plans are equal when their tasks, order, revision, next id
+    and approval are.
     """
 
     revision: int = 0
     next_id: int = 1
+    approved: Approval | None = None
     counts: Counts = attrs.field(default=Counts(), alias="_counts")
     _tasks: Vector[Task | None] = attrs.field(factory=lambda: Vector(None), alias="_tasks")
-    _waiting: Vector[int] = attrs.field(factory=lambda: Vector(0), alias="_waiting")
+    _unresolved: Vector[int] = attrs.field(factory=lambda: Vector(0), alias="_unresolved")
     _layout: Layout = attrs.field(factory=Layout, alias="_layout")
     _active: int = attrs.field(default=0, alias="_active")
     _ready: int = attrs.field(default=0, alias="_ready")
+    _waiting: int = attrs.field(default=0, alias="_waiting")
+    _tree: Tree | None = attrs.field(default=None, alias="_tree")
 
     def get(self, task_id: str) -> Task | None:
         """
@@ -108,9 +146,29 @@ class Plan:
 
     def ready(self) -> Iterator[Task]:
         """
-        Yield the pending tasks whose blockers are all resolved, in order.
+        Yield the tasks that can be started, in order: pending, not waiting, without subtasks, and
+        every blocker resolved, their own and those of the tasks that contain them.
         """
         return self._at(self._ready)
+
+    def waiting(self) -> Iterator[Task]:
+        """
+        Yield the tasks that wait for something outside the plan, in order.
+        """
+        return self._at(self._waiting)
+
+    def children(self, task_id: str) -> tuple[str, ...]:
+        """
+        Return the ids of the tasks right below this one, in order; () also for an unknown id.
+        """
+        return () if self._tree is None else self._tree.children[self._layout.slot(task_id)]
+
+    @property
+    def nested(self) -> bool:
+        """
+        Whether there may be subtasks; a plan that never had any says no.
+        """
+        return self._tree is not None
 
     def active(self) -> Iterator[Task]:
         """
@@ -122,7 +180,7 @@ class Plan:
         """
         Return how many unresolved blockers the task has; 0 also for an unknown id.
         """
-        return self._waiting[self._layout.slot(task_id)]
+        return self._unresolved[self._layout.slot(task_id)]
 
     def written(self, writer: ChunkWriter[Task]) -> list[ChunkText[Task]]:
         """
@@ -135,7 +193,7 @@ class Plan:
         Return how many unresolved blockers each task has, place by place in the chunks of
         `written`. They may end early: the rest has none.
         """
-        return self._waiting.chunks()
+        return self._unresolved.chunks()
 
     # Lazy: most callers want the first of what may be 100,000 ready tasks.
     # A gap's bit is never set: the sets name tasks only. The check is for the type checker.
@@ -160,5 +218,5 @@ class Plan:
         )
 
 
-def _head(plan: Plan) -> tuple[int, int, Counts]:
-    return plan.revision, plan.next_id, plan.counts
+def _head(plan: Plan) -> tuple[int, int, Counts, Approval | None]:
+    return plan.revision, plan.next_id, plan.counts, plan.approved

@@ -29,6 +29,7 @@ __all__ = [
     "as_text",
     "as_text_or_none",
     "as_time_or_none",
+    "as_truth",
     "as_whole_number",
     "in_utc",
     "instance_of",
@@ -159,6 +160,13 @@ def tuple_of(value: object, kinds: type[T] | tuple[type[T], ...], legal: str) ->
         if not issubclass(kind, kinds):
             raise _unfit(next(item for item in items if type(item) is kind), legal)
     return items
+
+
+def as_truth(value: bool) -> bool:  # noqa: FBT001 - a converter's one argument
+    """
+    Return True or False; anything else is a PlanError, since "no" and "false" are true in Python.
+    """
+    return instance_of(value, bool, "True or False")
 
 
 def as_id(value: str) -> str:

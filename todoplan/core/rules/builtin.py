@@ -17,12 +17,14 @@ from todoplan.core.events.types import (
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.plan.lifecycle import ACTION_TO, TABLE, Kind
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.questions import unresolved_blockers
 from todoplan.core.problems import MOST_NAMED, Problem
 from todoplan.core.rules.builtin_tasks import TASK_RULES
+from todoplan.core.rules.builtin_tree import TREE_RULES
+from todoplan.core.rules.builtin_trust import TRUST_RULES
 from todoplan.core.rules.change import Change
+from todoplan.core.rules.lifecycle import ACTION_TO, TABLE, Kind
 from todoplan.core.rules.rule import Rule, Trigger, first_ids, moves, registering
 
 __all__ = ["RULES", "Rule"]
@@ -136,7 +138,7 @@ def _dropped_open_items(change: Change) -> Iterable[Problem]:
     # True as well where nothing was written: who deletes tasks by id has named them.
     if all(write.clear for write in change.writes()):
         return ()
-    dropped = tuple(task.id for task in change.removed() if not task.status.resolved)
+    dropped = tuple(task.id for task in change.removed() if not task.status.closed)
     return (Problem("dropped_open_items", dropped, seen=str(len(dropped))),) if dropped else ()
 
 
@@ -163,5 +165,5 @@ def _no_op_write(change: Change) -> Iterable[Problem]:
     return (Problem("no_op_write"),)
 
 
-RULES: dict[str, Rule] = {**_HERE, **TASK_RULES}
+RULES: dict[str, Rule] = {**_HERE, **TASK_RULES, **TREE_RULES, **TRUST_RULES}
 """Every rule by its name."""

@@ -13,11 +13,11 @@ from typing import Any
 
 from todoplan.core.events.types import EdgeAdded, PlanRestored, TaskCreated, TaskEdited
 from todoplan.core.plan.frozen import EMPTY
-from todoplan.core.plan.matching import normalised
-from todoplan.core.plan.model import OPEN, RESOLVED, Task
+from todoplan.core.plan.model import CLOSED, OPEN, Task
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.limits import TEXTS
+from todoplan.core.rules.matching import normalised
 from todoplan.core.rules.rule import Rule, first_ids, moves, registering
 
 __all__ = ["TASK_RULES"]
@@ -25,7 +25,7 @@ __all__ = ["TASK_RULES"]
 TASK_RULES: dict[str, Rule] = {}
 _rule = registering(TASK_RULES)
 _FILLED = TaskCreated, TaskEdited, PlanRestored
-_other_texts = attrgetter(*(name for name in TEXTS if name != "subject"))
+_other_texts = attrgetter(*(n for n in TEXTS if n != "subject"), "waiting", "evidence")
 
 
 def _anew(change: Change, field: str) -> Iterator[Task]:
@@ -64,7 +64,7 @@ def _priority_required(change: Change) -> Iterable[Problem]:
 
 
 @_rule(
-    *moves(OPEN, of=RESOLVED),
+    *moves(OPEN, of=CLOSED),
     TaskCreated,
     PlanRestored,
     about_plan=True,
@@ -92,7 +92,23 @@ def _max_text(change: Change) -> Iterable[Problem]:
             if text and len(text) > limit and (was is None or text != getattr(was, field)):
                 seen = f"{field} of {len(text)} characters"
                 found.append(Problem("max_text", (task.id,), seen=seen, legal=str(limit)))
+        for field, text in _texts_within(task, was):
+            if len(text) > change.limits.text:
+                seen = f"{field} of {len(text)} characters"
+                legal = str(change.limits.text)
+                found.append(Problem("max_text", (task.id,), seen=seen, legal=legal))
     return tuple(found)
+
+
+def _texts_within(task: Task, was: Task | None) -> Iterator[tuple[str, str]]:
+    """
+    Yield the new texts of a task that stand in values with fields of their own, each by its name.
+    """
+    if task.waiting is not None and (was is None or was.waiting != task.waiting):
+        yield "waiting.reason", task.waiting.reason
+        yield "waiting.question", task.waiting.question or ""
+    if task.evidence is not None and (was is None or was.evidence != task.evidence):
+        yield "evidence.summary", task.evidence.summary
 
 
 def _may_be_large(change: Change) -> bool:

@@ -31,8 +31,9 @@ class Change:
 
     `before` and `after` are whole plans, with `counts`, `ready()`, `active()` and `get(id)`;
     `events` is what happened in between, in order. `command` is `None` when a plan is inspected as
-    it stands: then every task counts as created. `limits` are the policy's. A check that looks at
-    every task makes every change as slow as the plan is large: begin with what the change touched,
+    it stands: then every task counts as created. `limits` are the policy's; `actor` is whose
+    command it is, if known. A check that looks at every task makes every change as slow as the plan
+    is large: begin with what the change touched,
     by `written`, `moves`, `edited`, `removed`:
 
         def titled(change):
@@ -46,6 +47,7 @@ class Change:
     command: Command | None
     events: tuple[Event, ...]
     limits: Limits = Limits()
+    actor: str | None = None
 
     def writes(self) -> Iterator[WriteTodos]:
         """

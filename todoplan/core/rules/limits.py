@@ -33,14 +33,15 @@ def _at_most(number: int) -> Any:
 @attrs.frozen(repr=False)
 class Limits:
     """
-    The sizes that the rules `max_items`, `max_text`, `max_metadata`, `max_edges` and `max_history`
-    hold a plan to; a rule finds them as `change.limits`.
+    The sizes that the rules `max_items`, `max_text`, `max_metadata`, `max_edges`, `max_depth` and
+    `max_history` hold a plan to; a rule finds them as `change.limits`.
 
     `items` and `open_items` count tasks. `subject`, `active_form` and `owner` count characters, and
     so does `text`, for the description and for any text without a limit of its own. `edges` counts
     one task's blockers. `metadata` counts the bytes of one task's metadata as JSON, `metadata_keys`
     its keys at all levels, `metadata_levels` how deep objects and arrays lie in each other.
-    `history` counts the events of a plan's life, which is its revision.
+    `history` counts the events of a plan's life, which is its revision. `depth` counts levels: 1
+    is a plan without subtasks.
     """
 
     # Against exhaustion: a model that runs away meets a refusal in words, not a full disk.
@@ -55,6 +56,7 @@ class Limits:
     metadata_keys: int = _at_most(200)
     metadata_levels: int = _at_most(16)
     history: int = _at_most(100_000)
+    depth: int = _at_most(5)
 
     def __repr__(self) -> str:
         fields = attrs.fields(Limits)

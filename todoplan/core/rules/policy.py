@@ -36,15 +36,20 @@ class RuleSettings(TypedDict, total=False):
 
     limits: Limits
     active_form_required: SeverityName | Severity
+    approval_required: SeverityName | Severity
+    approved_changed: SeverityName | Severity
     batch_completion: SeverityName | Severity
     blocked_complete: SeverityName | Severity
     blocked_start: SeverityName | Severity
+    child_of_closed: SeverityName | Severity
     completed_is_final: SeverityName | Severity
     dropped_open_items: SeverityName | Severity
     duplicate_content: SeverityName | Severity
     empty_write: SeverityName | Severity
+    evidence_required: SeverityName | Severity
     first_in_progress: SeverityName | Severity
     linear_status: SeverityName | Severity
+    max_depth: SeverityName | Severity | int
     max_edges: SeverityName | Severity | int
     max_history: SeverityName | Severity | int
     max_items: SeverityName | Severity | int
@@ -52,6 +57,7 @@ class RuleSettings(TypedDict, total=False):
     max_text: SeverityName | Severity
     no_op_write: SeverityName | Severity
     owner_taken: SeverityName | Severity
+    parent_complete: SeverityName | Severity
     priority_required: SeverityName | Severity
     single_in_progress: SeverityName | Severity
     some_in_progress: SeverityName | Severity

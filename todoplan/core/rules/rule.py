@@ -81,7 +81,8 @@ class Rule:
     set that has no argument for that field could create none, and is refused under such a policy.
 
     `limit` is the field of `Limits` that a number given for the rule sets: `but(max_items=50)`.
-    `presets` has the severity from a step of `STEPS` on; before the first it is off.
+    `presets` has the severity from a step of `STEPS` on; before the first it is off. A rule that
+    asks for somebody who looks is `opt_in`: no preset has it on, not the strict one either.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Rule:
     new_tasks_need: str = ""
     limit: str = ""
     presets: tuple[tuple[str, SeverityName], ...] = ()
+    opt_in: bool = False
 
     def __repr__(self) -> str:
         return f"<Rule {self.name}>"
@@ -107,6 +109,8 @@ class Rule:
         """
         Return how a preset takes the rule, by the preset's name; "strict" refuses all, "" nothing.
         """
+        if self.opt_in:
+            return Severity.OFF
         if preset == "strict":
             return Severity.ERROR
         so_far = STEPS[: STEPS.index(preset) + 1] if preset else ()
@@ -141,13 +145,14 @@ def registering(rules: dict[str, Rule]) -> Callable[..., Callable[[Check], Check
         new_tasks_need: str = "",
         limit: str = "",
         presets: dict[str, SeverityName] | None = None,
+        opt_in: bool = False,
     ) -> Callable[[Check], Check]:
         declared = tuple((presets or {}).items())
 
         def keep(check: Check) -> Check:
             name = check.__name__.strip("_")
             rules[name] = Rule(
-                name, check, about_plan, frozenset(on), new_tasks_need, limit, declared
+                name, check, about_plan, frozenset(on), new_tasks_need, limit, declared, opt_in
             )
             return check
 

@@ -18,9 +18,9 @@ from typing import Literal
 import attrs
 
 from todoplan.core.events.base import Base
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.questions import open_tasks
+from todoplan.core.plan.questions import open_tasks, within_reach
 from todoplan.core.plan.validation import short_repr
 from todoplan.dialogue.guidance.conversation import Message, asks, is_final_answer, is_refusal
 from todoplan.dialogue.guidance.memory import Memory
@@ -100,14 +100,10 @@ class _Moment:
         )
 
     def is_unconfirmed(self) -> bool:
-        plan, message = self.plan, self.message
-        silent = message is None or not message.text.strip()
-        return (
-            bool(len(plan))
-            and not plan.counts.open
-            and self.memory.confirmed != plan.revision
-            and (silent or self.settings.all_done == "always")
-        )
+        silent = self.message is None or not self.message.text.strip()
+        done = bool(len(self.plan)) and not self.plan.counts.open
+        is_new = done and self.memory.confirmed != self.plan.revision
+        return is_new and (silent or self.settings.all_done == "always")
 
 
 @attrs.frozen
@@ -124,6 +120,10 @@ class Reminder:
     remembered: Callable[[_Moment], Mapping[str, int]]
     sends_back: bool = False
     tasks: Callable[[Plan], Iterable[Task]] = open_tasks
+
+
+def _under_way(plan: Plan) -> list[Task]:
+    return [task for task in within_reach(plan) if task.status is Status.IN_PROGRESS]
 
 
 def _plan_shown(moment: _Moment) -> Mapping[str, int]:
@@ -155,17 +155,19 @@ REMINDERS: dict[ReminderKind, Reminder] = {
     "stale": Reminder(
         "stale",
         lambda now: (
-            bool(now.plan.counts.in_progress)
-            and now.memory.turn - now.memory.touched >= now.settings.stale
+            now.memory.turn - now.memory.touched >= now.settings.stale
+            and _under_way(now.plan) != []
         ),
         lambda now: {"touched": now.memory.turn},
-        tasks=Plan.active,
+        tasks=_under_way,
     ),
     "unfinished": Reminder(
         "unfinished",
-        lambda now: bool(now.plan.counts.open) and now.memory.asked < now.settings.unfinished,
+        # Not for what waits: agents that waited for a person were nagged on (oh-my-pi#3581).
+        lambda now: now.memory.asked < now.settings.unfinished and bool(within_reach(now.plan)),
         lambda now: {"asked": now.memory.asked + 1},
         sends_back=True,
+        tasks=within_reach,
     ),
     # Once for a revision: a plan that is done and answered for stays so until it changes.
     "all_done": Reminder(
@@ -208,14 +210,11 @@ class Guidance:
         """
         Say what the model should be reminded of in the request that is about to be sent.
 
-        `messages` are those of the request itself, after any summarising or trimming. `base` is the
-        plan as the model last saw it, if others have changed it since: the reminder says what they
-        did, and with advice that `shows_plan` the model has seen it.
+        `messages` are those of the request itself, after any summarising. `base` is the plan as the
+        model last saw it, if others have changed it since: the reminder says what they did.
         """
         _check(plan, memory)
-        memory = attrs.evolve(memory, turn=memory.turn + 1)
-        if memory.revision < 0:  # a new thread on a plan that may be old: nothing has changed yet
-            memory = attrs.evolve(memory, revision=plan.revision, touched=memory.turn)
+        memory = memory.next_turn(plan, base)
         moment = _Moment(self.toolset, self.settings, plan, memory, messages, base=base)
         return self._first_due(moment, "accept") or Advice(memory)
 
@@ -225,21 +224,24 @@ class Guidance:
         """
         Judge what the model has just sent: a final answer while tasks are open is sent back.
 
-        Let through at once are a refusal, a question, and with `structured` every answer: the
-        framework asked for its form (`response_format`), and a second one would not be read.
+        Let through at once are a refusal, a question, an answer while all open tasks wait, and with
+        `structured` every answer: the framework asked for its form (`response_format`), and a
+        second one would not be read.
         """
         _check(plan, memory)
         if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
             return Advice(memory)
         counts = plan.counts
-        if counts.open and counts.resolved > memory.resolved:
+        # Closed, not resolved: who finds that a task fails, and says so, has gone on with the plan.
+        if counts.open and counts.closed > memory.resolved:
             # Only more than ever before: reopening and closing one task again is no progress.
-            memory = attrs.evolve(memory, asked=0, resolved=counts.resolved)
+            memory = attrs.evolve(memory, asked=0, resolved=counts.closed)
         moment = _Moment(self.toolset, self.settings, plan, memory, message=message)
         if advice := self._first_due(moment, "again"):
             return advice
         used_up = self.settings.on_ignored == "raise" and self.settings.unfinished > 0
-        return Advice(memory, verdict="raise" if used_up and counts.open else "accept")
+        ignored = used_up and bool(within_reach(plan))
+        return Advice(memory, verdict="raise" if ignored else "accept")
 
     def _first_due(self, moment: _Moment, verdict: Verdict) -> Advice | None:
         for kind, row in REMINDERS.items():
@@ -278,7 +280,7 @@ def unfinished_error(plan: Plan) -> PlanError:
     """
     Return what to raise on the verdict "raise".
     """
-    ids = tuple(task.id for task in open_tasks(plan))
+    ids = tuple(task.id for task in within_reach(plan))
     msg = (
         f"the model went on answering while {len(ids)} of {len(plan)} tasks are open, however often"
         " it was asked; allow more turns by Settings(unfinished=...), or let it go"

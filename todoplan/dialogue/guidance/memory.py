@@ -5,6 +5,7 @@ from typing import Any
 
 import attrs
 
+from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError
 
@@ -18,7 +19,7 @@ class Memory:
 
     `turn` counts requests to the model. `revision` is the last one of the plan that the model knew
     (-1: none), `touched` the turn in which that was. `asked` counts the further turns asked for
-    since `resolved` tasks were resolved, `empties` the hints to write a plan. `confirmed` is the
+    since `resolved` tasks were closed, `empties` the hints to write a plan. `confirmed` is the
     revision for which the answer itself was asked for (-1: none).
 
     It belongs to a thread of one user. Kept in the process, or under a default key, it would let
@@ -63,13 +64,36 @@ class Memory:
         """
         Return the memory for a new request of the user: caps belong to a run, not to a plan.
         """
-        return attrs.evolve(self, asked=0, resolved=plan.counts.resolved, empties=0, confirmed=-1)
+        return attrs.evolve(self, asked=0, resolved=plan.counts.closed, empties=0, confirmed=-1)
+
+    def next_turn(self, plan: Plan, base: Base | None) -> "Memory":
+        """
+        Return the memory for one more request to the model, which last saw the plan as in `base`.
+        """
+        memory = attrs.evolve(self, turn=self.turn + 1)
+        if memory.revision < 0:  # a new thread on a plan that may be old: nothing has changed yet
+            memory = attrs.evolve(memory, revision=plan.revision, touched=memory.turn)
+        # An approval changes no task, and is nothing to tell of.
+        if base is not None and not base.unseen(plan):
+            memory = attrs.evolve(memory, revision=plan.revision)
+        return memory
 
     def saw(self, plan: Plan) -> "Memory":
         """
         Return the memory after the model's own call made the plan this one.
         """
         return attrs.evolve(self, revision=plan.revision, touched=self.turn)
+
+    def at(self, plan: Plan, base: Base | None, known: int | None) -> "Memory":
+        """
+        Return the memory for a plan in a store, of which a thread knows the revision `known`, and
+        its `base` if others have changed it since.
+        """
+        if self.revision < 0 or known is None:  # never shown: nothing in it is news
+            return self
+        if base is not None:
+            return attrs.evolve(self, revision=known)
+        return self if self.revision == plan.revision else self.saw(plan)
 
     def saw_own(self, before: int, plan: Plan) -> "Memory":
         """

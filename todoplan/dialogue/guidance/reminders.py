@@ -15,7 +15,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
 from todoplan.dialogue.replies.phrasing import counts_text
 from todoplan.dialogue.replies.unseen import unseen_text
-from todoplan.dialogue.replies.views import one_line
+from todoplan.dialogue.replies.views import one_line, waiting_text
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.texts.wording import say
 
@@ -53,7 +53,7 @@ def reminder(
             "item" if toolset.by_id else "item_plain",
             id=f"#{task.id}",
             status=task.status.value,
-            subject=_escaped(one_line(task.subject, _LONGEST_SUBJECT)),
+            subject=_escaped(one_line(task.subject, _LONGEST_SUBJECT) + _waiting(task)),
         )
         for task in listed[:_MOST_TASKS]
     ]
@@ -67,8 +67,14 @@ def reminder(
         unseen=f" ({_escaped(unseen)})" if unseen else "",
         # A name that a tool was given is text of somebody else as well.
         write=_escaped(one_line(toolset.shown(toolset.writer))),
+        # How a task is made to wait differs from set to set; one of a user's own need not have it.
+        waiting=f" {how}" if (how := toolset.text("waiting")) else "",
     )
     return say("reminders", "frame", tag=TAG, body=body)
+
+
+def _waiting(task: Task) -> str:
+    return f" [waiting: {waiting_text(task.waiting)}]" if task.waiting else ""
 
 
 def _escaped(text: str) -> str:

@@ -17,13 +17,14 @@ class Settings:
 
     `plan_lost`: show the plan again when nothing in the request shows it.
     `unfinished`: how often a final answer is sent back while tasks are open, counted anew whenever
-    more tasks are resolved; once it is used up the answer is let go, or with `on_ignored="raise"`
-    the verdict is to raise. A question to the person is never sent back.
+    more tasks are closed; once it is used up the answer is let go, or with `on_ignored="raise"`
+    the verdict is to raise. Never sent back are a question to the person, and an answer while all
+    open tasks wait for something outside the plan.
     `empty`: how often a run without a plan is reminded that it may write one.
     `stale`: after how many turns without a change a task in progress is mentioned.
     `changed`: say what somebody else has done to the plan since the model last saw it.
-    `all_done`: ask once for the answer itself when all is resolved, "if_silent" only where the
-    final answer has no text.
+    `all_done`: ask once for the answer itself when nothing is open any more, "if_silent" only where
+    the final answer has no text.
 
     Raises:
         PlanError: a value is none of these.

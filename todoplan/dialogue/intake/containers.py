@@ -10,7 +10,7 @@ from typing import Any
 
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
 from todoplan.dialogue.intake.findings import MISSING, Findings
-from todoplan.dialogue.intake.vocabulary import checklist
+from todoplan.dialogue.intake.vocabulary import Line, checklist
 
 __all__ = ["arguments_in", "entries_in", "entry_in"]
 
@@ -42,7 +42,7 @@ def arguments_in(
     if value is None or value is MISSING:
         return {} if value is None else None
     # Of several lists of entries a bare list, or a bare entry, could be any.
-    lists = [field for field in fields if field.kind is Kind.ITEMS]
+    lists = [field for field in fields if field.kind is Kind.ITEMS and not field.hidden]
     field = lists[0] if len(lists) == 1 else None
     if not isinstance(value, Mapping):
         listed = isinstance(value, list | tuple) or (isinstance(value, str) and checklist(value))
@@ -99,7 +99,8 @@ def _wrapper(value: Any, fields: tuple[Field, ...]) -> str | None:
 
 def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
     """
-    Return the list of entries, however it was given; `MISSING` if it is none, or broken.
+    Return the list of entries, however it was given; `MISSING` if it is none, or broken. Of a
+    checklist the entries are `Line`s.
 
     Taken out of {"todos": {"todos": ...}} three times at most. A text that is neither the JSON or
     Python spelling of a list nor plainly a checklist is refused: "null", "same as before" and
@@ -119,26 +120,24 @@ def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
         if lines is None:
             return findings.refuse("no_list", path, value)
         findings.repair("checklist", path)
-        return [_entry(line, field) for line in lines]
+        return lines
     if value is MISSING or isinstance(value, list | tuple):
         return value
     findings.repair("bare_entry", path)
     return [value]
 
 
-def entry_in(text: str, field: Field, path: str, findings: Findings) -> Any:
+def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> Any:
     """
     Return the entry that a text in a list is: a title, with a box before it or none, or JSON.
     """
-    lines = checklist(text) or []
+    title = field.items[0].name
+    if isinstance(item, Line):
+        return {title: item.title, **({"status": item.status} if item.status else {})}
+    lines = checklist(item) or []
     if len(lines) == 1:
         findings.repair("box", path)
-        return _entry(lines[0], field)
+        return entry_in(lines[0], field, path, findings)
     # A title may begin with "[": only an object is looked for in a text that stands for an entry.
-    spelled = findings.decoded(text, path) if text.lstrip().startswith("{") else text
-    return {field.items[0].name: text} if isinstance(spelled, str) else spelled
-
-
-def _entry(line: tuple[str, str | None], field: Field) -> dict[str, str]:
-    title, status = line
-    return {field.items[0].name: title, **({"status": str(status)} if status else {})}
+    spelled = findings.decoded(item, path) if item.lstrip().startswith("{") else item
+    return {title: item} if isinstance(spelled, str) else spelled

@@ -110,6 +110,7 @@ def reader_of(fields: tuple[Field, ...], most: int) -> Read:
     # Published names only: an alias means a look at what else was given, which is the careful way.
     readings = {field.name: (field.target, _reading(field, most)) for field in fields}
     required = _required(fields, "target")
+    clearing = frozenset(field.name for field in fields if field.clears)
 
     def read(given: Any) -> Any:
         values: dict[str, Any] = {}
@@ -122,6 +123,13 @@ def reader_of(fields: tuple[Field, ...], most: int) -> Read:
             if found is DEFER:
                 return DEFER
             values[target] = found
+        # A `null` that stands alone clears a field; in strict mode there is one for each.
+        if (
+            clearing
+            and len(given) - len(values) == 1
+            and any(given.get(name, "") is None for name in clearing)
+        ):
+            return DEFER
         return values if required <= values.keys() else DEFER
 
     return read
@@ -133,6 +141,8 @@ def _required(fields: Sequence[Field], called: str) -> frozenset[str]:
 
 def _reading(field: Field, most: int) -> Read:
     kind = field.kind
+    if field.clears:  # "" and `null` have a meaning, and so has what stands beside it
+        return _deferred
     if kind is Kind.ITEMS:
         return _entries(field, most)
     if kind in _LISTS:
@@ -183,6 +193,7 @@ _SINGLE: dict[Kind, Read] = {
     Kind.TEXT: _text,
     Kind.ID: _id,
     Kind.ID_HINT: _id,
+    Kind.REF: _reference,
     Kind.MINUTES: _minutes,
     Kind.FLAG: _flag,
 }
@@ -223,9 +234,12 @@ def _title_reader(field: Field) -> Read:
     title, *others = field.items
     if title.kind is not Kind.LINE or _required(others, "name"):
         return _deferred
+    nested = any(inner.kind is Kind.SUBTASKS for inner in others)
 
     def read(text: str) -> Any:
         more = "[" in text or text.lstrip().startswith("{")  # a box, or an entry's JSON text
+        # An indented line, or one with a bullet, may lie in the one above it.
+        more = more or (nested and (text[:1].isspace() or text.startswith("- ")))
         return DEFER if more or _filled_text(text) is DEFER else {title.target: text}
 
     return read

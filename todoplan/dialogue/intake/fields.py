@@ -29,11 +29,17 @@ class Kind(StrEnum):
     ID = "id"
     ID_HINT = "id_hint"
     IDS = "ids"
+    REF = "ref"
     REFS = "refs"
     MINUTES = "minutes"
     FLAG = "flag"
     METADATA = "metadata"
+    WAITS = "waits"
     ITEMS = "items"
+    # In an entry of a whole list, and never published: what it waits for, and where it lies.
+    WAITING = "waiting"
+    PARENT = "parent"
+    SUBTASKS = "subtasks"
 
 
 # Compared by identity: fields are keys of tables and caches on the road of every call.
@@ -45,8 +51,9 @@ class Field:
     `aliases` are other spellings met in the wild; `weak` ones count only where no other is given.
     `hidden` fields are understood and not published. `items` are the fields of an entry; the first
     is its title. `numeric` ids are published as integers, which cost a model fewer tokens.
-    `required` is published so; a `lenient` field may be missing all the same. Entries are read as
-    dicts by target, or as the attrs class `entry`, whose fields are the targets.
+    `required` is published so; a `lenient` field may be missing all the same. One that `clears` is
+    emptied by "", or by the only `null` of a call. Entries are read as dicts by target, or as the
+    attrs class `entry`, whose fields are the targets.
     """
 
     name: str
@@ -60,6 +67,7 @@ class Field:
     lenient: bool = False
     items: tuple["Field", ...] = ()
     entry: type[attrs.AttrsInstance] | None = None
+    clears: bool = False
 
     def spellings(self) -> Iterator[tuple[str, int]]:
         """

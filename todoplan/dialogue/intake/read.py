@@ -13,7 +13,7 @@ There are two ways with one meaning: `fast_read` for the call as the schema asks
 nearly every one, and the careful one below for all others. A test holds them against each other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -22,15 +22,20 @@ import attrs
 from todoplan.core.plan.fast_constructor import fast_constructor
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.cleaning import quoted
-from todoplan.dialogue.intake.containers import arguments_in, entries_in, entry_in
+from todoplan.dialogue.intake.containers import arguments_in, entries_in
 from todoplan.dialogue.intake.fast_read import DEFER, fast_read
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
 from todoplan.dialogue.intake.findings import MISSING, Findings
+from todoplan.dialogue.intake.nesting import as_lines, nests, rows_in, within_each_other
 from todoplan.dialogue.intake.parsing import InputLimits, parse
 from todoplan.dialogue.intake.repairs import Repair, is_guess
 from todoplan.dialogue.intake.values import READERS
+from todoplan.dialogue.intake.waits import WaitingWord, settle_wait
 
-__all__ = ["Intake", "careful_read", "read"]
+__all__ = ["WITHIN", "Intake", "careful_read", "read"]
+
+WITHIN = "within"
+"""Under this name an entry holds the index of the one that it lies in, if it lies in one."""
 
 _LONGEST_KEY = 80
 _MOST_NEAR = 10
@@ -95,6 +100,8 @@ def _object(
         # A field is missing only if nothing was refused in it: one fault is told once.
         elif field.required and not field.lenient and findings.faults == faults:
             findings.refuse("missing_field", path, "", field.name)
+    if "waiting" in values or type(values.get("status")) is WaitingWord:
+        settle_wait(values, {field.target: prefix + field.name for field in fields}, findings)
     return values
 
 
@@ -107,11 +114,14 @@ def _by_field(
     chosen: dict[
         Field, tuple[int, str, Any]
     ] = {}  # how surely the key means it, the key, the value
+    left_out: list[Field] = []
     for key, inner in value.items():
         field, strength = meant_by(key, fields)
         if field is None:
             _unknown(key, fields, prefix, findings)
-        elif inner is not None:  # null for an optional argument is "not given" (inspect_ai#1477)
+        elif inner is None:  # for an optional argument it is "not given" (inspect_ai#1477)
+            left_out.append(field)
+        else:
             kept = new = strength, key, inner
             if field in chosen:
                 old = chosen[field]
@@ -123,6 +133,10 @@ def _by_field(
                 elif not same:
                     findings.refuse("conflicting_keys", f"{prefix}{field.name}", new[1])
             chosen[field] = kept
+    # In strict mode a model sends a `null` for each argument that it leaves out; one alone is meant
+    # as it stands.
+    if len(left_out) == 1 and left_out[0].clears and left_out[0] not in chosen:
+        chosen[left_out[0]] = (0, "", None)
     return {field: inner for field, (_, _, inner) in chosen.items()}
 
 
@@ -140,26 +154,34 @@ def _unknown(key: str, fields: tuple[Field, ...], prefix: str, findings: Finding
 
 
 def _value(value: Any, field: Field, path: str, findings: Findings) -> Any:
-    if field.kind is not Kind.ITEMS:
-        found = READERS[field.kind](value, path, findings)
-        if field.required and isinstance(found, str) and not found.strip():
-            return findings.refuse("empty_text", path, value)
-        return found
-    listed = entries_in(value, field, path, findings)
-    if listed is MISSING:
-        return MISSING
+    if field.clears and (value is None or value == ""):
+        return None
+    if field.kind is Kind.ITEMS:
+        listed = entries_in(value, field, path, findings)
+        return MISSING if listed is MISSING else _entries(listed, field, path, findings)
+    found = READERS[field.kind](value, path, findings)
+    if field.required and isinstance(found, str) and not found.strip():
+        return findings.refuse("empty_text", path, value)
+    return found
+
+
+def _entries(listed: Sequence[Any], field: Field, path: str, findings: Findings) -> Any:
     if len(listed) > findings.limits.items:
         return findings.refuse("too_many", path, len(listed), str(findings.limits.items))
     faults = findings.faults
-    rows: list[Any] = []
-    for index, item in enumerate(listed):
-        at = f"{path}[{index}]"
-        entry = entry_in(item, field, at, findings) if isinstance(item, str) else item
-        if isinstance(entry, Mapping):
-            rows.append(_object(entry, field.items, f"{at}.", findings))
-        elif entry is not MISSING:
-            findings.refuse("wrong_type", at, entry, "an object")
-    return (
-        # A row with a fault may lack what its class requires; the call is refused anyhow.
-        [field.entry(**row) for row in rows] if field.entry and findings.faults == faults else rows
+    rows = rows_in(
+        listed,
+        field,
+        path,
+        findings,
+        lambda entry, prefix: _object(entry, field.items, prefix, findings),
     )
+    # A row with a fault may lack what its class requires; the call is refused anyhow.
+    if nests(field) and findings.faults == faults:
+        if field.entry:
+            lines = as_lines(rows, findings)
+            return [field.entry(**line) for line in lines if findings.faults == faults]
+        for row, outer in zip(rows, within_each_other(rows), strict=True):
+            if outer is not None:
+                row.values[WITHIN] = outer
+    return [row.values for row in rows]

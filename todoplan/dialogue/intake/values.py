@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from todoplan.core.plan.model import Priority, Status
+from todoplan.core.plan.model import Status
 from todoplan.dialogue.intake.cleaning import quoted
 from todoplan.dialogue.intake.fields import Kind, folded
 from todoplan.dialogue.intake.findings import MISSING, Findings
@@ -12,19 +12,22 @@ from todoplan.dialogue.intake.vocabulary import (
     ABSENT,
     DELETED,
     EXACT_WORDS,
+    PUBLISHED,
     id_of,
     ids_in,
     is_reference,
     priority_of,
     status_of,
+    wait_of,
 )
+from todoplan.dialogue.intake.waits import WaitingWord, read_reason, read_waits
 
 __all__ = ["READERS", "Reader"]
 
-_STATUS_WORDS = ", ".join(Status)
 _MOST_DIGITS = 18
 _DELETING = frozenset({DELETED, "delete", "remove", "removed"})
 _ID_KEYS = frozenset({"id", "taskid"})
+_AT_THE_TOP = ABSENT | {"0", "root"}
 
 Reader = Callable[[Any, str, Findings], Any]
 
@@ -39,11 +42,11 @@ def _text(value: Any, path: str, findings: Findings) -> Any:
     return findings.cleaned(value, path)
 
 
-def _word_reader(kind: Kind, meaning: Callable[[str], str | None], code: str, legal: str) -> Reader:
+def _word_reader(kind: Kind, meaning: Callable[[str], Any], code: str) -> Reader:
     """
     Return the reader of a kind whose values are words; an unknown word is refused, never guessed.
     """
-    exact = EXACT_WORDS[kind]
+    exact, legal = EXACT_WORDS[kind], ", ".join(PUBLISHED[kind])
 
     def read(value: Any, path: str, findings: Findings) -> Any:
         if not isinstance(value, str):
@@ -54,10 +57,10 @@ def _word_reader(kind: Kind, meaning: Callable[[str], str | None], code: str, le
         if word is MISSING or _is_absent(word, path, findings):
             return MISSING
         used = meaning(word)
-        # "failed" read as pending (eliza#28209) makes a model do a task again and again.
         if used is None:
             return findings.refuse(code, path, word, legal)
-        _report(word, used, path, findings)
+        if not isinstance(used, WaitingWord):  # what came of that is said with its task
+            _report(word, used, path, findings)
         return used
 
     return read
@@ -76,8 +79,13 @@ def _report(word: str, used: str, path: str, findings: Findings) -> None:
         findings.repair("word", path, word, str(used))
 
 
-def _status_or_deleted(word: str) -> str | None:
-    return DELETED if folded(word) in _DELETING else status_of(word)
+def _status(word: str) -> Status | WaitingWord | None:
+    reason = wait_of(word)
+    return status_of(word) if reason is None else WaitingWord(word, reason)
+
+
+def _status_or_deleted(word: str) -> str | WaitingWord | None:
+    return DELETED if folded(word) in _DELETING else _status(word)
 
 
 def _id(value: Any, path: str, findings: Findings) -> Any:
@@ -94,10 +102,20 @@ def _id(value: Any, path: str, findings: Findings) -> Any:
 
 def _id_hint(value: Any, _path: str, _findings: Findings) -> Any:
     """
-    Read an id of the model's own numbering: what is no id of ours does not count.
+    Read an id of the model's own numbering, which may be none of ours: "2.1", say.
     """
-    # Hermes made "?" of every missing id, and a merge collapsed those items to one.
-    return id_of(value) or MISSING
+    fits = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return str(value).strip() if fits else MISSING
+
+
+def _parent(value: Any, path: str, findings: Findings) -> Any:
+    """
+    Read how an entry names the one that contains it: by its id, or by its title; "" at the top.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return findings.refuse("wrong_type", path, value, "the id of an entry of the list")
+    word = str(value).strip()
+    return "" if word.casefold() in _AT_THE_TOP else word
 
 
 def _ids(value: Any, path: str, findings: Findings, read_one: Reader = _id) -> Any:
@@ -136,11 +154,12 @@ def _single(part: Any) -> Any:
 
 
 def _refs(value: Any, path: str, findings: Findings) -> Any:
-    def read_one(part: Any, at: str, findings: Findings) -> Any:
-        reference = isinstance(part, str) and is_reference(part)
-        return part if reference else _id(part, at, findings)
+    return _ids(value, path, findings, _ref)
 
-    return _ids(value, path, findings, read_one)
+
+def _ref(value: Any, path: str, findings: Findings) -> Any:
+    reference = isinstance(value, str) and is_reference(value)
+    return value if reference else _id(value, path, findings)
 
 
 def _minutes(value: Any, path: str, findings: Findings) -> Any:
@@ -203,22 +222,22 @@ def _cleaned(value: Any, path: str, findings: Findings) -> Any:
 READERS: dict[Kind, Reader] = {
     Kind.LINE: _text,
     Kind.TEXT: _text,
-    Kind.STATUS: _word_reader(Kind.STATUS, status_of, "unknown_status", _STATUS_WORDS),
+    Kind.STATUS: _word_reader(Kind.STATUS, _status, "unknown_status"),
     Kind.STATUS_OR_DELETED: _word_reader(
-        Kind.STATUS_OR_DELETED,
-        _status_or_deleted,
-        "unknown_status",
-        f"{_STATUS_WORDS}, {DELETED}",
+        Kind.STATUS_OR_DELETED, _status_or_deleted, "unknown_status"
     ),
-    Kind.PRIORITY: _word_reader(
-        Kind.PRIORITY, priority_of, "unknown_priority", ", ".join(Priority)
-    ),
+    Kind.PRIORITY: _word_reader(Kind.PRIORITY, priority_of, "unknown_priority"),
     Kind.ID: _id,
     Kind.ID_HINT: _id_hint,
     Kind.IDS: _ids,
+    Kind.REF: _ref,
     Kind.REFS: _refs,
     Kind.MINUTES: _minutes,
     Kind.FLAG: _flag,
     Kind.METADATA: _metadata,
+    Kind.WAITS: read_waits,
+    Kind.WAITING: read_reason,
+    Kind.PARENT: _parent,
+    Kind.SUBTASKS: lambda value, _path, _findings: value,
 }
 """The reader of each kind; lists of entries are read in `todoplan.dialogue.intake.read`."""

@@ -4,40 +4,69 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from todoplan.core.plan.model import Priority, Status
 from todoplan.dialogue.intake.fields import Kind, folded
 
 __all__ = [
     "ABSENT",
+    "BLOCKED",
     "DELETED",
     "EXACT_WORDS",
+    "PUBLISHED",
+    "Line",
     "checklist",
     "id_of",
     "ids_in",
+    "indentation",
     "is_reference",
     "priority_of",
     "status_of",
+    "wait_of",
 ]
 
 DELETED = "deleted"
+BLOCKED = "blocked"
 EXACT_WORDS: dict[Kind, Mapping[str, Any]] = {
     Kind.STATUS: {status.value: status for status in Status},
     Kind.STATUS_OR_DELETED: {**{status.value: status for status in Status}, DELETED: DELETED},
     Kind.PRIORITY: {priority.value: priority for priority in Priority},
 }
-"""The words that a field of a kind is published with, and what they mean here."""
+"""The words that a field of a kind takes as they are, and what they mean here."""
+# In a whole list "failed" is understood and not published: what `todos` costs, each request pays.
+PUBLISHED: dict[Kind, tuple[str, ...]] = {
+    **{kind: tuple(words) for kind, words in EXACT_WORDS.items()},
+    Kind.STATUS: tuple(status.value for status in Status if status is not Status.FAILED),
+}
+"""The words that a field of a kind is published with."""
 ABSENT = frozenset({"", "none", "null", "undefined", "nil"})
 
 # Closed tables: each word was seen in calls (comfyui-mcp#1018, kimi-code#1016, agentuity#1215).
-# What is in none ("failed", "blocked", "changes_made") is refused with the list of statuses.
+# What is in none ("gone", "changes_made") is refused with the list of statuses.
 # Written as `folded` leaves them: without case, spaces, `_` and `-`.
 _STATUSES = {
-    Status.PENDING: "pending todo open notstarted notdone new queued waiting ☐ ⏳",
+    Status.PENDING: "pending todo open notstarted notdone new queued ☐ ⏳",
     Status.IN_PROGRESS: "inprogress doing active started running ongoing current wip 🔄",
     Status.COMPLETED: "completed complete done finished closed resolved success ✓ ✔ ✅ ☑",
     Status.CANCELLED: "cancelled canceled abandoned skipped dropped wontdo obsolete ❌",
+    # "failed" read as pending (eliza#28209) made a model do a task again and again; read as done or
+    # cancelled it would free what waits for its result. It has a meaning of its own.
+    Status.FAILED: "failed failure fail error errored unsuccessful",
 }
 _STATUS_BY_WORD = {word: status for status, words in _STATUSES.items() for word in words.split()}
+# These mean pending and waiting, for what the word says. A status of its own it is not: where
+# pydantic-ai-todo stores "blocked", nothing ever takes it back.
+_WAITS = {
+    BLOCKED: "blocked",
+    "waiting": "waiting awaiting",
+    "on hold": "onhold hold held paused suspended postponed deferred",
+    "input": "needsinput inputneeded inputrequired waitingforinput awaitinginput needsinfo",
+    "the user": "needsuser waitingforuser awaitinguser waitingonuser",
+    "approval": "needsapproval waitingforapproval awaitingapproval pendingapproval",
+    "review": "review inreview needsreview waitingforreview awaitingreview",
+}
+_WAIT_BY_WORD = {word: reason for reason, words in _WAITS.items() for word in words.split()}
 _PRIORITIES = {
     Priority.HIGH: "high urgent critical p0 p1 important",
     Priority.MEDIUM: "medium normal mid moderate p2",
@@ -53,11 +82,25 @@ _MARKS = {
     "X": Status.COMPLETED,
     **dict.fromkeys("~*>/-", Status.IN_PROGRESS),  # "-" to some is cancelled: this drops no work
 }
-_BOX = re.compile(r"\[\s*+([xX~*>/-]?)\s*+\]")  # possessive, else blanks take quadratic time
-_LINE = re.compile(r"(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/-])\]\s++(\S.*)")
+_BOX = re.compile(r"\[\s*+([xX~*>/!-]?)\s*+\]")  # possessive, else blanks take quadratic time
+_BLOCKED_BOX = "!"  # of pydantic-ai-todo and pydantic-ai-harness
+_LINE = re.compile(r"(\s*+)(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/!-])\]\s++(\S.*)")
 # Not before a box: a list in which only some lines have one is no checklist (law 17).
-_NUMBERED = re.compile(r"\s*+([0-9]{1,6}[.)])\s++(?!\[.?\]\s)(\S.*)")
-_BULLETED = re.compile(r"(\s*+)[-*]\s++(?!\[.?\]\s)(\S.*)")
+_ITEM = re.compile(
+    r"(\s*+)(?:([-*])|([0-9]{1,6}(?:\.[0-9]{1,6}){0,9})([.)]?))\s++(?!\[.?\]\s)(\S.*)"
+)
+
+
+@attrs.frozen
+class Line:
+    """
+    One line of a list that was written as a text. `status` is the word of its box, if it has one;
+    `level` how far it is indented, `None` where all lines of the list are alike in that.
+    """
+
+    title: str
+    status: str | None = None
+    level: int | None = None
 
 
 def status_of(word: str) -> Status | None:
@@ -65,7 +108,24 @@ def status_of(word: str) -> Status | None:
     Return the status that the word means, or `None`: never a guess.
     """
     box = _BOX.fullmatch(word.strip())
-    return _MARKS[box[1] or " "] if box else _STATUS_BY_WORD.get(folded(word))
+    return _MARKS.get(box[1] or " ") if box else _STATUS_BY_WORD.get(folded(word))
+
+
+def wait_of(word: str) -> str | None:
+    """
+    Return what a task waits for whose status is this word, such as "input" for "needs input";
+    `None` if the word does not say that it waits.
+    """
+    box = _BOX.fullmatch(word.strip())
+    return _WAIT_BY_WORD.get(BLOCKED if box and box[1] == _BLOCKED_BOX else folded(word))
+
+
+def indentation(text: str) -> int:
+    """
+    Return how many levels a line is indented: two spaces or a tab each.
+    """
+    margin = text[: len(text) - len(text.lstrip())]
+    return (len(margin) + margin.count("\t")) // 2
 
 
 def priority_of(word: str) -> Priority | None:
@@ -108,20 +168,42 @@ def is_reference(text: str) -> bool:
     return _REFERENCE.fullmatch(text) is not None
 
 
-def checklist(text: str) -> list[tuple[str, Status | None]] | None:
+def checklist(text: str) -> list[Line] | None:
     """
     Return the items of a Markdown checklist, or of a list without boxes; `None` if it is neither.
 
-    Every line is an item. A list has two or more, numbered from 1 or bulleted at one depth.
+    Every line is an item. A list without boxes has two lines or more, numbered or bulleted. Lines
+    that are indented further lie in one above; numbers count from 1 within each.
     """
-    # One line without a box, a gap in the numbers or a deeper level may be one text with a list in
-    # it, or half a list; law 17 wants what is clearly a checklist.
+    # One line without a box, or a gap in the numbers, may be one text with a list in it, or half a
+    # list; law 17 wants what is clearly a checklist.
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    boxes = _all(_LINE, map(str.strip, lines))
+    boxes = _all(_LINE, lines)
     if boxes:
-        return [(box[2], _MARKS[box[1]]) for box in boxes]
-    found = (_numbered(lines) or _bulleted(lines)) if len(lines) > 1 else []
-    return [(line[2], None) for line in found] or None
+        return _levelled([(indentation(box[1]), box[3], _box_word(box[2])) for box in boxes])
+    found = _all(_ITEM, lines) if len(lines) > 1 else []
+    items = [(_depth(line), line[5], None) for line in found]
+    if not found:
+        return None
+    if min(items)[0] == items[0][0] and _in_order([_marked(line) for line in found]):
+        return _levelled(items)
+    # Numbers that go on from line to line: it is one list, however its lines are indented.
+    goes_on = found[0][3] and _in_order([(0, *_marked(line)[1:]) for line in found])
+    return [Line(line[5]) for line in found] if goes_on else None
+
+
+def _box_word(mark: str) -> str:
+    return BLOCKED if mark == _BLOCKED_BOX else _MARKS[mark].value
+
+
+def _depth(line: re.Match[str]) -> int:
+    # "2.1" lies below "2" also where it is not indented.
+    return indentation(line[1]) + (line[3] or "").count(".")
+
+
+def _levelled(items: Sequence[tuple[int, str, str | None]]) -> list[Line]:
+    nested = len({depth for depth, _, _ in items}) > 1
+    return [Line(title, word, depth if nested else None) for depth, title, word in items]
 
 
 def _all(pattern: re.Pattern[str], lines: Iterable[str]) -> list[re.Match[str]]:
@@ -137,13 +219,41 @@ def _all(pattern: re.Pattern[str], lines: Iterable[str]) -> list[re.Match[str]]:
     return found
 
 
-def _numbered(lines: Sequence[str]) -> list[re.Match[str]]:
-    found = _all(_NUMBERED, lines)
-    sign = found[0][1][-1] if found else ""
-    in_order = all(line[1] == f"{number}{sign}" for number, line in enumerate(found, 1))
-    return found if in_order else []
+def _marked(line: re.Match[str]) -> tuple[int, str, str]:
+    """
+    Return how deep a line lies, its number, "" for a bullet, and the sign behind that.
+    """
+    return _depth(line), line[3] or "", line[4] or ""
 
 
-def _bulleted(lines: Sequence[str]) -> list[re.Match[str]]:
-    found = _all(_BULLETED, lines)
-    return found if len({line[1] for line in found}) == 1 else []
+def _in_order(lines: Sequence[tuple[int, str, str]]) -> bool:
+    """
+    Say whether siblings are alike: bulleted all, or numbered all from 1 on, with one sign behind.
+    """
+    above: list[tuple[int, str, str]] = []  # the last line of each level that is open
+    for depth, number, sign in lines:
+        while above and above[-1][0] > depth:
+            above.pop()
+        if above and above[-1][0] == depth:
+            _, last, one_sign = above.pop()
+        else:
+            last, one_sign = _before_first(number, above[-1][1] if above else ""), sign
+        if sign != one_sign or number != _after(last):
+            return False
+        # "1 egg" is no item: its number may be a part of the text. "1.1 eggs" is one.
+        if number and not (sign or "." in number):
+            return False
+        above.append((depth, number, sign))
+    return True
+
+
+def _before_first(number: str, outer: str) -> str:
+    # Below "2" either "1" or "2.1" comes first.
+    if not number:
+        return ""
+    return f"{outer}.0" if "." in number and outer else "0"
+
+
+def _after(number: str) -> str:
+    head, dot, last = number.rpartition(".")
+    return f"{head}{dot}{int(last) + 1}" if last else ""

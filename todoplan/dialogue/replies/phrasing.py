@@ -6,12 +6,14 @@ every later request, so ids stand as ranges, titles are named only where somethi
 counts come first: one token less than at the end, on every step of a plan.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
     Event,
+    ParentChanged,
+    PlanApproved,
     PlanCleared,
     PlanRestored,
     StatusChanged,
@@ -22,6 +24,7 @@ from todoplan.core.events.types import (
 )
 from todoplan.core.plan.model import RESOLVED, Status
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import is_ready
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.dialogue.replies.views import ids_text, one_line
@@ -43,13 +46,15 @@ def counts_text(plan: Plan) -> str:
 
 
 def _with_counts(name: str, plan: Plan, changes: str = "") -> str:
-    pending, started, done, cancelled = plan.counts
-    total = pending + started + done + cancelled
-    # Cancelled tasks are counted in the total, and named only where there are some.
-    if not cancelled:
+    pending, started, done, cancelled, failed = plan.counts
+    total = pending + started + done + cancelled + failed
+    # Cancelled and failed tasks are counted in the total, and named only where there are some.
+    if not (cancelled or failed):
         return say("replies", name, done=done, total=total, changes=changes)
-    texts = {"done": done, "total": total, "cancelled": cancelled, "changes": changes}
-    return say("replies", f"{name}_cancelled", **texts)
+    named = (("cancelled", cancelled), ("failed", failed))
+    others = ", ".join(f"{count} {word}" for word, count in named if count)
+    texts = {"done": done, "total": total, "others": others, "changes": changes}
+    return say("replies", f"{name}_others", **texts)
 
 
 def whole_list_text(change: Change) -> str:
@@ -63,20 +68,41 @@ def whole_list_text(change: Change) -> str:
     text = (
         say("replies", "written", counts=counts) if len(change.after) else say("replies", "emptied")
     )
-    dropped = [task for task in change.removed() if not task.status.resolved]
-    if not dropped:
-        return text
+    if dropped := [task.subject for task in change.removed() if not task.status.closed]:
+        text = "; ".join([text, say("replies", "dropped", texts=_titles(dropped))])
+    # An empty plan has no waits; most others have none, too, and this is the road of every write.
+    if next(change.before.waiting(), None) and (over := [*_waits_over(change)]):
+        subjects = [change.before[task_id].subject for task_id in over]
+        text = "; ".join([text, say("replies", "wait_over", ids=_titles(subjects))])
+    return text
+
+
+def _titles(subjects: Collection[str]) -> str:
     # By title, not by id: the writer of a whole list may never have seen an id.
-    titles = [f'"{one_line(task.subject, _LONGEST_TITLE)}"' for task in dropped[:_MOST_TITLES]]
-    if len(dropped) > _MOST_TITLES:
-        titles.append(say("replies", "more", count=len(dropped) - _MOST_TITLES))
-    return "; ".join([text, say("replies", "dropped", texts=", ".join(titles))])
+    titles = [f'"{one_line(subject, _LONGEST_TITLE)}"' for subject in [*subjects][:_MOST_TITLES]]
+    if len(subjects) > _MOST_TITLES:
+        titles.append(say("replies", "more", count=len(subjects) - _MOST_TITLES))
+    return ", ".join(titles)
+
+
+def _waits_over(change: Change) -> Iterator[str]:
+    """
+    Yield the tasks whose wait has ended because its time has come.
+    """
+    for event in change.events:
+        if type(event) is TaskEdited and event.changes.get("waiting", ...) is None:
+            was = change.before.get(event.task_id)
+            until = was and was.waiting and was.waiting.until
+            if until and event.at and until <= event.at:
+                yield event.task_id
 
 
 def all_done_text(change: Change) -> str:
     """
     Return what to say when a change left nothing open: the work is done, or the list was emptied.
     """
+    if failed := change.after.counts.failed:
+        return say("replies", "done_note_failed", failed=failed)
     return say("replies", "done_note" if len(change.after) else "done_note_empty")
 
 
@@ -94,36 +120,56 @@ def change_text(change: Change) -> str:
     events = change.events
     if not events:
         return say("replies", "unchanged", counts=counts_text(change.after))
-    if len(events) == 1:  # by far the most: one task changed its status
+    if len(events) == 1 and type(events[0]) is not TaskEdited:
+        # By far the most: one task changed its status.
         name, task_id = _words_for(events[0])
         text = say("replies", name, ids=f"#{task_id}")
     else:
-        created = {event.task.id for event in events if type(event) is TaskCreated}
-        groups: dict[str, dict[str, None]] = {}
-        for name, task_id in map(_words_for, events):
-            if name != "updated" or task_id not in created:  # a new task's edges are part of it
-                groups.setdefault(name, {})[task_id] = None
+        groups = _by_words(change)
         text = "; ".join([say("replies", name, ids=_ids(ids)) for name, ids in groups.items()])
     # Named, so that nobody lists for it: with AgentScope's "Call TaskList now" a plan of 20 tasks
     # has 749,000 tokens re-read, without it 319,000.
-    if ready := _newly_ready(change):
-        text = f"{text}; {say('replies', 'ready', ids=_ids(ready))}"
+    if freed := _freed(change):
+        text = "; ".join([text, *_freed_texts(change, freed)])
     return _with_counts("steps", change.after, text)
+
+
+def _by_words(change: Change) -> dict[str, dict[str, None]]:
+    """
+    Return the ids that each reply text is said of, in the order of what happened.
+    """
+    created = {event.task.id for event in change.events if type(event) is TaskCreated}
+    over = set(_waits_over(change))
+    is_new = bool(created) and len(created) == len(change.after)
+    groups: dict[str, dict[str, None]] = {}
+    for name, task_id in map(_words_for, change.events):
+        # A new task's edges and its place are part of it; so is the order of a new plan.
+        if name in _PART_OF_NEW and (is_new or task_id in created):
+            continue
+        said = "wait_over" if name == "resumed" and task_id in over else name
+        groups.setdefault(said, {})[task_id] = None
+    # What waits is pending: that it has become so needs no word.
+    for task_id in groups.get("waiting", ()):
+        groups.get("pending", {}).pop(task_id, None)
+    return {name: ids for name, ids in groups.items() if ids}
 
 
 def _ids(task_ids: Collection[str]) -> str:
     return f"#{next(iter(task_ids))}" if len(task_ids) == 1 else ids_text(filter(None, task_ids))
 
 
+_PART_OF_NEW = frozenset({"updated", "moved", "reordered"})
 _WORDS: dict[type, str] = {
     TaskCreated: "created",
     TaskEdited: "updated",
     EdgeAdded: "updated",
     EdgeRemoved: "updated",
+    ParentChanged: "moved",
     TaskDeleted: "deleted",
     TasksReordered: "reordered",
     PlanCleared: "cleared",
     PlanRestored: "restored",
+    PlanApproved: "approved",
 }
 
 
@@ -135,6 +181,8 @@ def _words_for(event: Event) -> tuple[str, str]:
         # Each status is the name of its text.
         return event.new, event.task_id
     name = _WORDS[type(event)]
+    if isinstance(event, TaskEdited) and "waiting" in event.changes:
+        name = "waiting" if event.changes["waiting"] is not None else "resumed"
     if isinstance(event, TaskCreated):
         return name, event.task.id
     if isinstance(event, EdgeAdded | EdgeRemoved):
@@ -142,31 +190,87 @@ def _words_for(event: Event) -> tuple[str, str]:
     return name, getattr(event, "task_id", "")
 
 
-def _newly_ready(change: Change) -> list[str]:
+def _freed(change: Change) -> dict[str, list[str]]:
     """
-    Return the tasks that can start now and could not before, in the order of what freed them.
+    Return the tasks that nothing holds up any more, in the order of what freed them, each with its
+    blockers that were cancelled.
     """
-    # Only dependents of what was resolved or removed can have become ready. To compare all that is
-    # ready before and after would take a walk over the plan for every call.
-    freed: dict[str, None] = {}
+    # Only what stood behind that which changed can have become ready. To compare all that is ready
+    # before and after would take a walk over the plan for every call.
+    before, after = change.before, change.after
+    freed: dict[str, list[str]] = {}
     for event in change.events:
-        task = None
         if type(event) is StatusChanged:
-            task = change.after.get(event.task_id) if event.new in RESOLVED else None
-        elif type(event) is TaskDeleted:
-            task = change.before.get(event.task_id)
-        elif type(event) is EdgeRemoved:
-            freed[event.blocked] = None
-        if task is not None:
-            freed.update(dict.fromkeys(task.blocks))
+            task = after.get(event.task_id) if event.new in RESOLVED else None
+            for task_id in task.blocks if task is not None else ():
+                causes = freed.setdefault(task_id, [])
+                if event.new is Status.CANCELLED:
+                    causes.append(event.task_id)
+        elif type(event) is not TaskCreated:
+            freed.update(
+                (task_id, []) for task_id in _behind(event, before) if task_id not in freed
+            )
+    if freed and after.nested:
+        freed = dict(_leaves(after, freed))
     # An event tells only that a blocker is gone; another one may have come in the same call.
-    return [
-        task_id
-        for task_id in freed
-        if _is_ready(change.after, task_id) and not _is_ready(change.before, task_id)
-    ]
+    return {
+        task_id: causes
+        for task_id, causes in freed.items()
+        if task_id in before
+        and not is_ready(before, task_id)
+        and (is_ready(after, task_id) or (causes and _has_started(change, task_id)))
+    }
 
 
-def _is_ready(plan: Plan, task_id: str) -> bool:
-    task = plan.get(task_id)
-    return task is not None and task.status is Status.PENDING and not plan.waits_for(task_id)
+def _behind(event: Event, before: Plan) -> Iterator[str]:
+    """
+    Yield the tasks that this event, which is no change of a status, may have freed.
+    """
+    if isinstance(event, EdgeRemoved):
+        yield event.blocked
+    elif isinstance(event, TaskEdited):
+        if event.changes.get("waiting", ...) is None:
+            yield event.task_id
+    elif isinstance(event, TaskDeleted | ParentChanged):
+        task = before.get(event.task_id)
+        if task is not None:
+            # What contained it may be a leaf now; what it contained lies elsewhere.
+            yield from (task.id, *before.children(task.id), *filter(None, (task.parent,)))
+            yield from task.blocks if isinstance(event, TaskDeleted) else ()
+
+
+def _leaves(plan: Plan, freed: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """
+    Yield what lies in these tasks and contains nothing itself, each once.
+    """
+    below = [*freed.items()]
+    seen = set(freed)
+    for task_id, causes in below:  # it grows while it is walked
+        children = plan.children(task_id)
+        below += [(child, causes) for child in children if child not in seen]
+        seen.update(children)
+        if not children:
+            yield task_id, causes
+
+
+def _has_started(change: Change, task_id: str) -> bool:
+    was, now = (plan.get(task_id) for plan in (change.before, change.after))
+    started = now is not None and now.status is Status.IN_PROGRESS
+    return started and was is not None and was.status is not Status.IN_PROGRESS
+
+
+def _freed_texts(change: Change, freed: dict[str, list[str]]) -> Iterator[str]:
+    if ready := [task_id for task_id, causes in freed.items() if not causes]:
+        yield say("replies", "ready", ids=_ids(ready))
+    # A result that never came is no reason to go on as if it had: whoever goes on is told.
+    behind = [task_id for task_id, causes in freed.items() if causes]
+    started = [task_id for task_id in behind if not is_ready(change.after, task_id)]
+    ready = [task_id for task_id in behind if task_id not in set(started)]
+    for ids, one, several in (
+        (ready, "ready_after_cancelled", "ready_after_several"),
+        (started, "started_after_cancelled", "started_after_several"),
+    ):
+        if ids:
+            blockers = dict.fromkeys(cause for task_id in ids for cause in freed[task_id])
+            name = one if len(blockers) == 1 else several
+            yield say("replies", name, ids=_ids(ids), by=_ids(blockers))

@@ -4,15 +4,16 @@ What other hands did to a plan since this one last looked, in words (law 15).
 A hand that is not told goes on from what it remembers, and undoes in good faith what it never saw.
 So the first answer after a change by others, or the reminder before it, says what became of which
 task and by whom; and where a write set what another hand had set too, it says what it wrote over.
-Short: a few tasks by name, the others by their number.
+Short: a few tasks by name, the others by their number. An answer to a question is said as it was
+given: the model has waited for it.
 """
 
 from collections.abc import Iterator
 
 from todoplan.core.events.base import Base, Difference
-from todoplan.core.plan.model import EDITABLE
+from todoplan.core.plan.model import EDITABLE, Evidence, Task, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.replies.views import one_line
+from todoplan.dialogue.replies.views import one_line, waiting_text
 from todoplan.texts.wording import say
 
 __all__ = ["unseen_text"]
@@ -20,6 +21,8 @@ __all__ = ["unseen_text"]
 _MOST_TASKS = 5
 _LONGEST_TITLE = 60
 _LONGEST_ACTOR = 40
+_LONGEST_QUESTION = 200
+_LONGEST_ANSWER = 1_000
 _FIELDS = ("status", *sorted(EDITABLE))
 
 
@@ -32,7 +35,11 @@ def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
     unseen = base.unseen(plan)
     if not unseen:
         return ""
-    parts = [say("replies", "unseen", items=_listed([_said(one) for one in unseen]))]
+    answered = [one for one in unseen if _is_answered(one)]
+    others = [_said(one) for one in unseen if one not in answered or _differs_more(one)]
+    parts = [say("replies", "unseen", items=_listed(others))] if others else []
+    if answered:
+        parts.append(say("replies", "answered", items=_listed([*map(_answer, answered)])))
     if after is not None and (over := [*_written_over(unseen, after)]):
         parts.append(say("replies", "written_over", items=_listed(over)))
     return "; ".join(parts)
@@ -53,9 +60,45 @@ def _said(one: Difference) -> str:
         name = "deleted"
     elif one.was.status is not one.now.status:
         name = one.now.status.value
+    elif one.was.waiting != one.now.waiting:
+        name = "waiting" if one.now.waiting else "resumed"
+    elif one.was.parent != one.now.parent:
+        name = "moved"
     else:
         name = "updated"
     return _by(say("replies", name, ids=title), one)
+
+
+def _is_answered(one: Difference) -> bool:
+    answer = one.now and one.now.answer
+    return bool(answer) and answer != (one.was and one.was.answer)
+
+
+def _differs_more(one: Difference) -> bool:
+    """
+    Say whether more has become of an answered task than that.
+    """
+    was, now = one.was, one.now
+    return was is None or now is None or _unanswered(was) != _unanswered(now)
+
+
+def _unanswered(task: Task) -> Task:
+    return task.but(answer=None, waiting=None, updated_at=None)
+
+
+def _answer(one: Difference) -> str:
+    task, was = one.task, one.was
+    asked = was.waiting.question or was.waiting.reason if was and was.waiting else ""
+    # Only the last hand is known: where more was done, it need not be the one that answered.
+    known = one.actor and not _differs_more(one)
+    return say(
+        "replies",
+        "answer_by" if known else "answer",
+        id=task.id,
+        question=one_line(asked or task.subject, _LONGEST_QUESTION),
+        answer=one_line(task.answer or "", _LONGEST_ANSWER),
+        actor=one_line(one.actor or "", _LONGEST_ACTOR),
+    )
 
 
 def _by(text: str, one: Difference) -> str:
@@ -73,6 +116,15 @@ def _written_over(unseen: tuple[Difference, ...], after: Plan) -> Iterator[str]:
             was, now = getattr(one.was, name), getattr(one.now, name)
             # Others changed it, and what stands now is not what they wrote.
             if now not in (was, getattr(final, name)):
-                value = one_line(str(now), _LONGEST_TITLE)
+                value = one_line(_shown(now), _LONGEST_TITLE)
                 text = say("replies", "over", id=one.task.id, field=name, value=value)
                 yield _by(text, one)
+
+
+def _shown(value: object) -> str:
+    """
+    Return the value of a field in words: never a repr.
+    """
+    if isinstance(value, Waiting):
+        return waiting_text(value)
+    return value.summary if isinstance(value, Evidence) else str(value)

@@ -6,8 +6,9 @@ shown to the model (`todoplan.texts.cleaning`); a list is cut at `LONGEST_LIST` 
 task at `LONGEST_TASK`, and says so: a plan may come from a file that no rule has held to a size.
 
 A list is the costliest reply, and most of its lines are as they were one call ago. So the plan
-keeps the text of each chunk of tasks (`ChunkWriter`), and only what depends on other tasks, the
-blockers that a task waits for, is put behind its line each time.
+keeps the text of each chunk of tasks (`ChunkWriter`), and only what depends on other tasks is put
+around its line each time: how deep it lies, the blockers that it waits for, and whether it can ever
+start.
 """
 
 import json
@@ -18,9 +19,9 @@ from typing import Any
 
 from todoplan.core.plan.chunk_text import ChunkText, ChunkWriter
 from todoplan.core.plan.frozen import FrozenDict, thaw
-from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
+from todoplan.core.plan.model import TASK_FIELDS, Evidence, FieldKind, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.questions import unresolved_blockers
+from todoplan.core.plan.questions import stuck, unresolved_blockers
 from todoplan.core.problems import ids_text
 from todoplan.texts import cleaning
 from todoplan.texts.wording import say
@@ -32,14 +33,17 @@ __all__ = [
     "list_text",
     "one_line",
     "task_text",
+    "waiting_text",
 ]
 
 LONGEST_LIST = 250_000
-LONGEST_TASK = 40_000
+LONGEST_TASK = 60_000
 # No line that is shown needs more of a text; a megabyte of escape sequences takes a second.
 _MOST_READ = 65_536
 
 _LONGEST_LINE = 500
+_LONGEST_REASON = 120
+_DEEPEST_SHOWN = 12  # a chain of 10,000 tasks in each other would indent 10,000 levels
 _LONGEST_DETAIL = 4_000
 _LONGEST_METADATA = 8_000
 _LONGEST_DESCRIPTION = 16_384  # what the rule `max_text` lets in by default
@@ -58,10 +62,14 @@ def one_line(text: str, most: int = _LONGEST_LINE) -> str:
 
 def list_text(plan: Plan) -> str:
     """
-    Return all tasks in order, one a line: id, status, subject, owner, unresolved blockers.
+    Return all tasks in order, one a line: id, status, subject, owner, what it waits for, unresolved
+    blockers. Subtasks are indented; a task that can never start says why.
     """
     chunks, waits = plan.written(_LINES), plan.waits()
-    texts = _with_blockers(plan, chunks, waits) if waits else [chunk.text for chunk in chunks]
+    if plan.nested or plan.counts.failed:
+        texts = _with_places(plan, chunks)
+    else:
+        texts = _with_blockers(plan, chunks, waits) if waits else [chunk.text for chunk in chunks]
     text = "\n".join(filter(None, texts))
     if len(text) <= LONGEST_LIST:
         return text or say("replies", "empty_list")
@@ -73,7 +81,20 @@ def list_text(plan: Plan) -> str:
 def _line(task: Task) -> str:
     # `_value_` is what the slower property `value` returns.
     owner = f" ({one_line(task.owner)})" if task.owner else ""
-    return f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{owner}"
+    waiting = _waiting_note(task.waiting) if task.waiting else ""
+    return f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{owner}{waiting}"
+
+
+def waiting_text(waiting: Waiting) -> str:
+    """
+    Return on one line what a task waits for: who or what, or else the question that it asks.
+    """
+    return one_line(waiting.reason or waiting.question or "", _LONGEST_REASON)
+
+
+def _waiting_note(waiting: Waiting) -> str:
+    text = waiting_text(waiting)
+    return f" [waiting: {text}]" if text else " [waiting]"
 
 
 def _lines(tasks: Sequence[Task]) -> list[str]:
@@ -82,6 +103,7 @@ def _lines(tasks: Sequence[Task]) -> list[str]:
     lines = [
         f"#{task.id} [{task.status._value_}] {task.subject}"
         + (f" ({one_line(task.owner)})" if task.owner else "")
+        + (_waiting_note(task.waiting) if task.waiting else "")
         for task in tasks
     ]
     text = " ".join((*lines, ""))  # so that a blank at an end is one of two
@@ -119,6 +141,27 @@ def _with_blockers(
     return texts
 
 
+def _with_places(plan: Plan, chunks: Iterable[ChunkText[Task]]) -> list[str]:
+    """
+    Return each line where it stands in the tree, with the task's blockers, and the failed tasks
+    that it would wait for in vain.
+    """
+    lines: list[str] = []
+    vain = stuck(plan)
+    depth: dict[str, int] = {}
+    for chunk in chunks:
+        for task, line in zip(chunk.items, chunk.pieces, strict=False):
+            if task is None:
+                continue
+            level = depth[task.id] = depth[task.parent] + 1 if task.parent in depth else 0
+            margin = "  " * min(level, _DEEPEST_SHOWN)
+            count = plan.waits_for(task.id)
+            blockers = _blocked_by(plan, task, count) if count else ""
+            failed = f" [cannot start: {ids_text(vain[task.id])} failed]" if task.id in vain else ""
+            lines.append(f"{margin}{line}{blockers}{failed}")
+    return lines
+
+
 def _blocked_by(plan: Plan, task: Task, count: int) -> str:
     blockers = task.blocked_by
     # Law 7: a resolved blocker stays an edge. AgentScope listed it as a blocker (#2540).
@@ -143,6 +186,12 @@ def task_text(plan: Plan, task: Task) -> str:
         value = unresolved_blockers(plan, task) if name == "blocked_by" else getattr(task, name)
         if name == "status" or value != TASK_FIELDS[name].default:
             lines.append(say("replies", f"task.{name}", id=task.id, value=show(value)))
+        if name == "waiting" and task.waiting and task.waiting.question:
+            lines.append(say("replies", "task.question", value=_detail(task.waiting.question)))
+    if children := plan.children(task.id):
+        lines.append(say("replies", "task.children", value=ids_text(children)))
+    if task.check and not task.evidence and task.status is Status.COMPLETED:
+        lines.append(say("replies", "task.evidence", value=say("replies", "evidence.claimed")))
     if task.description:
         # The cleaner makes a blank of a tab, but in a description it may be a Makefile's.
         whole = task.description[: 2 * _LONGEST_DESCRIPTION]
@@ -155,6 +204,23 @@ def task_text(plan: Plan, task: Task) -> str:
 
 def _detail(text: str) -> str:
     return one_line(text, _LONGEST_DETAIL)
+
+
+def _waiting(waiting: Waiting) -> str:
+    reason = _detail(waiting.reason) or say("replies", "unnamed")
+    if waiting.until is None:
+        return reason
+    until = waiting.until.isoformat(sep=" ", timespec="minutes")
+    return say("replies", "task.waiting_until", reason=reason, until=until)
+
+
+def _evidence(found: Evidence) -> str:
+    summary = _detail(found.summary)
+    if found.by:
+        summary = say("replies", "by", text=summary, actor=_detail(found.by)).strip()
+    return say(
+        "replies", "evidence.passed" if found.passed else "evidence.refuted", summary=summary
+    )
 
 
 def _metadata(metadata: FrozenDict) -> str:
@@ -172,6 +238,11 @@ _SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
     FieldKind.TEXT_OR_NONE: _detail,
     FieldKind.STATUS: str,
     FieldKind.PRIORITY: str,
+    FieldKind.PARENT: lambda parent: ids_text((parent,)),
+    FieldKind.WAITING: _waiting,
+    FieldKind.CLAIM: lambda claim: one_line(claim.owner, _LONGEST_DETAIL),
+    FieldKind.COUNT: None,  # how often a task was claimed is the program's to know
+    FieldKind.EVIDENCE: _evidence,
     FieldKind.IDS: ids_text,
     FieldKind.NUMBER: "{:.15g}".format,  # as it was given: "{:g}" keeps six digits
     FieldKind.METADATA: _metadata,

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
-from todoplan.core.plan.model import Priority, Status
 from todoplan.dialogue.intake.fields import Field, Kind
-from todoplan.dialogue.intake.vocabulary import DELETED
+from todoplan.dialogue.intake.vocabulary import PUBLISHED
 
 __all__ = ["arguments_schema"]
 
@@ -14,24 +13,23 @@ About = Callable[[str], str]
 """From a field's path of targets ("todos.active_form") to its description, or ""."""
 
 
-_STATUSES = [status.value for status in Status]
 _TEXT: dict[str, Any] = {"type": "string"}
 _LIST: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
 _SHAPES: dict[Kind, dict[str, Any]] = {
     Kind.LINE: _TEXT,
     Kind.TEXT: _TEXT,
-    Kind.STATUS: {"type": "string", "enum": _STATUSES},
-    Kind.STATUS_OR_DELETED: {"type": "string", "enum": [*_STATUSES, DELETED]},
-    Kind.PRIORITY: {"type": "string", "enum": [priority.value for priority in Priority]},
+    **{kind: {"type": "string", "enum": [*words]} for kind, words in PUBLISHED.items()},
     Kind.ID: _TEXT,
     Kind.ID_HINT: _TEXT,
+    Kind.REF: _TEXT,
     Kind.IDS: _LIST,
     Kind.REFS: _LIST,
     Kind.MINUTES: {"type": "number"},
     Kind.FLAG: {"type": "boolean"},
     Kind.METADATA: {"type": "object"},
+    Kind.WAITS: {"type": "object"},
 }
-_STRICT_SHAPES = {**_SHAPES, Kind.METADATA: _TEXT}
+_STRICT_SHAPES = {**_SHAPES, Kind.METADATA: _TEXT, Kind.WAITS: _TEXT}
 _NUMERIC_SHAPES: dict[Kind, dict[str, Any]] = {
     Kind.ID: {"type": "integer"},
     Kind.IDS: {"type": "array", "items": {"type": "integer"}},
@@ -45,7 +43,7 @@ def arguments_schema(
     Return the schema of an object with these fields.
 
     `strict`: every property is required, optional ones may be null, nothing else is allowed, and
-    free-form metadata is a JSON text (a free object can never be strict). A field is then described
+    a free object is a JSON text, since it can never be strict. A field is then described
     by `about(path + ".strict")` if there is such a text.
     """
 

@@ -1,17 +1,20 @@
 """The tool set `tasks`: TaskCreate, TaskGet, TaskList, TaskUpdate, as Claude and AgentScope do."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import attrs
 
 from todoplan.core.commands import CreateTask, CreateTasks, DeleteTask, UpdateTask
 from todoplan.core.plan.fast_constructor import fast_constructor, fast_keyword_constructor
+from todoplan.core.plan.model import Waiting
 from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.intake.read import WITHIN
 from todoplan.dialogue.intake.vocabulary import DELETED
-from todoplan.dialogue.tools.todos import TITLES
+from todoplan.dialogue.tools.todos import SUBTASKS, TITLES, WAITS
 from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
 from todoplan.errors import PlanError
 
@@ -32,6 +35,8 @@ _DETAILS = (
     Field("estimate", "estimate", Kind.MINUTES, aliases=("minutes", "estimate_minutes")),
     Field("metadata", "metadata", Kind.METADATA, aliases=("meta",)),
 )
+_PARENTS = ("parent", "parentTask")
+_WAITING = Field("waitingFor", "waiting", Kind.LINE, aliases=WAITS, clears=True)
 _NEW = (
     Field("subject", "subject", Kind.LINE, required=True, aliases=TITLES),
     Field("description", "description", Kind.TEXT, aliases=("details", "notes")),
@@ -41,16 +46,23 @@ _NEW = (
     *_DETAILS,
     # Claude takes no edges here, yet prompts written for it assume them (orchestkit#2188).
     Field(
-        "blockedBy", "blocked_by", Kind.REFS, aliases=("dependsOn", "dependencies", "addBlockedBy")
+        "blockedBy",
+        "blocked_by",
+        Kind.REFS,
+        aliases=("dependsOn", "dependencies", "addBlockedBy", "needs"),
     ),
     Field("blocks", "blocks", Kind.REFS, aliases=("addBlocks",), hidden=True),
+    Field("parentId", "parent", Kind.REF, aliases=_PARENTS),
+    attrs.evolve(_WAITING, hidden=True),
+    SUBTASKS,
 )
 _CREATE = (
     attrs.evolve(_NEW[0], required=False),
-    *_NEW[1:],
+    *_NEW[1:-1],
     # Several at once: models make up a bulk tool where there is none (evonic#80). A later entry
     # names an earlier one as "#0", as in hezo#216.
     Field("tasks", "tasks", Kind.ITEMS, aliases=("items", "todos"), items=_NEW),
+    attrs.evolve(SUBTASKS, kind=Kind.ITEMS, items=_NEW),
 )
 _UPDATE = (
     _id(),
@@ -59,14 +71,17 @@ _UPDATE = (
     Field("description", "description", Kind.TEXT, aliases=("details", "notes")),
     *_DETAILS,
     Field("addBlocks", "add_blocks", Kind.IDS, aliases=("blocks",)),
-    Field("addBlockedBy", "add_blocked_by", Kind.IDS, aliases=("blockedBy", "dependsOn")),
+    Field("addBlockedBy", "add_blocked_by", Kind.IDS, aliases=("blockedBy", "dependsOn", "needs")),
     Field("removeBlocks", "remove_blocks", Kind.IDS),
     Field("removeBlockedBy", "remove_blocked_by", Kind.IDS, aliases=("removeDependsOn",)),
+    Field("parentId", "parent", Kind.ID, aliases=_PARENTS, clears=True),
+    _WAITING,
 )
 
 
 _new, _change = fast_keyword_constructor(CreateTask), fast_keyword_constructor(UpdateTask)
 _several = fast_constructor(CreateTasks)
+_EDGES = frozenset({"blocked_by", "blocks"})
 
 
 def _create(values: Mapping[str, Any]) -> Request:
@@ -75,17 +90,50 @@ def _create(values: Mapping[str, Any]) -> Request:
             return Problem("beside_tasks", path=beside, legal="tasks")
         if not values["tasks"]:
             return Problem("missing_field", path="tasks", legal="tasks")
-        return _several(tuple(_new(**entry) for entry in values["tasks"]))
+        return _created(values["tasks"])
     if "subject" not in values:
         return Problem("missing_field", path="subject", legal="subject")
     # "#1" is the second task of a call that creates several; where there is but one, it can only
     # mean the task 1 that is there.
-    edges = {
-        name: tuple(task_id.lstrip("#") for task_id in values[name])
-        for name in ("blocked_by", "blocks")
-        if name in values
-    }
-    return _new(**{**values, **edges})
+    own = {key: value for key, value in values.items() if key != "subtasks"}
+    for name in _EDGES & own.keys():
+        own[name] = tuple(task_id.lstrip("#") for task_id in own[name])
+    if "parent" in own:
+        own["parent"] = own["parent"].lstrip("#")
+    if not values.get("subtasks"):
+        return _new(**_with_wait(own))
+    return _created([own, *({**e, WITHIN: e.get(WITHIN, -1) + 1} for e in values["subtasks"])])
+
+
+def _created(entries: Sequence[Mapping[str, Any]]) -> CreateTasks:
+    """
+    Return the command that creates these, each that was given in another below that.
+    """
+    tops = [place for place, entry in enumerate(entries) if WITHIN not in entry]
+    items: list[CreateTask] = []
+    for entry in entries:
+        values = _with_wait(entry)
+        outer = values.pop(WITHIN, None)
+        # Its author counts the entries of the list itself, without those that lie in one.
+        if len(tops) < len(entries):
+            for name in _EDGES & values.keys():
+                values[name] = tuple(_moved(ref, tops) for ref in values[name])
+            if "parent" in values:
+                values["parent"] = _moved(values["parent"], tops)
+        if outer is not None:
+            values["parent"] = f"#{outer}"
+        items.append(_new(**values))
+    return _several(tuple(items))
+
+
+def _moved(reference: str, tops: Sequence[int]) -> str:
+    place = int(reference[1:]) if reference.startswith("#") else len(tops)
+    return f"#{tops[place]}" if place < len(tops) else reference
+
+
+def _with_wait(values: Mapping[str, Any]) -> dict[str, Any]:
+    reason = values.get("waiting")
+    return {**values, "waiting": Waiting(reason)} if reason else dict(values)
 
 
 def _get(values: Mapping[str, Any]) -> Request:
@@ -100,15 +148,20 @@ def _update(values: Mapping[str, Any]) -> Request:
     # Deleting is no status, but a fifth tool for it would cost its schema in every request.
     if values.get("status") == DELETED:
         return DeleteTask(values["task_id"])
-    return _change(**values)
+    return _change(**(_with_wait(values) if "waiting" in values else values))
 
 
 def _styled(fields: tuple[Field, ...], keys: KeyStyle) -> tuple[Field, ...]:
     if keys == "camel":
         return fields
     return tuple(
-        attrs.evolve(field, name=field.target, items=_styled(field.items, keys)) for field in fields
+        attrs.evolve(field, name=_snake(field.name), items=_styled(field.items, keys))
+        for field in fields
     )
+
+
+def _snake(name: str) -> str:
+    return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
 # Made once each: tables are cached by the identity of a tool's fields.

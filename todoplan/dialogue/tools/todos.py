@@ -9,10 +9,18 @@ from todoplan.core.plan.model import Todo
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
 
-__all__ = ["TITLES", "TODOS", "WRITE_TODOS", "write_tool"]
+__all__ = ["SUBTASKS", "TITLES", "TODOS", "WAITS", "WRITE_TODOS", "write_tool"]
 
 TITLES = ("content", "subject", "title", "text", "task", "name", "step", "todo", "item")
 """What the title of an entry is called in the tools of other systems."""
+
+WAITS = ("waitingFor", "waitsFor", "waitFor", "waitingOn", "blockedReason")
+"""What tools call that which a task waits for."""
+
+SUBTASKS = Field(
+    "subtasks", "subtasks", Kind.SUBTASKS, hidden=True, aliases=("children", "subitems", "subtodos")
+)
+"""Entries in an entry: nobody publishes them, since they cost, and many models send them."""
 
 _list = fast_constructor(WriteTodos)
 
@@ -29,6 +37,9 @@ def _entry(title: str) -> tuple[Field, ...]:
         # Understood, for models that number their items, and not published: it would cost tokens in
         # every entry of every write, and the text finds the task as well.
         Field("id", "id", Kind.ID_HINT, aliases=("taskId", "todo_id"), hidden=True),
+        Field("waiting", "waiting", Kind.WAITING, aliases=WAITS, weak=("needs",), hidden=True),
+        Field("parent", "parent", Kind.PARENT, aliases=("parentId", "parentTask"), hidden=True),
+        SUBTASKS,
     )
 
 

@@ -36,6 +36,8 @@ class Capability(StrEnum):
     ERROR_FLAG = "an answer can be marked as an error"
     EVENTS = "the application is told of the events"
     EDITS = "a person can change the plan of a session between two runs"
+    # Where a framework writes its state over what was written meanwhile, an edit must be refused.
+    LIVE_EDITS = "a person can change the plan of a session while a run goes on"
     RETURNS = "what a run returns holds the plan"
     CLOCK = "the times of a change can be given"
     RESUME = "the plan is kept by the framework's own persistence, and resumed from it"

@@ -1,5 +1,6 @@
 """
-Several hands: what a person does to the plan between two runs is neither undone unseen nor untold.
+Several hands: what a person does to the plan, between two runs or while one goes on, is neither
+undone unseen nor untold.
 
 Law 15: a whole-list write means the difference to what its writer last saw. Law 16: what a person
 was told is in the plan, is in the plan; also in what a run returns.
@@ -83,6 +84,27 @@ class Hands(Checks):
         for word in ("#3 Tell Bo", "ann"):
             must(word in tail, f"{word!r} is not in the request that ends with {tail!r}")
         same(_subjects(harness), ["Dig"], "the tasks after they were shown and left out")
+
+    @needs(Capability.MODEL, Capability.EDITS)
+    def test_an_edit_during_a_run_is_in_the_plan_or_refused(self) -> None:
+        """
+        While the model writes its next list a person adds a task: it is in the plan after the run,
+        and the model is told; or it was refused, and is taken once the run is over.
+        """
+        # A run of LangGraph's works on what it read when it began, and writes that over the edit.
+        harness, edit = self.harness(TODOS), CreateTask("Tell Bo")
+        harness.run(_writes("Dig"), says())
+        lists = _writes("Dig", "Lay"), _writes("Dig", "Lay", "Mow"), says()
+        outcome, refusal = harness.edited_meanwhile(edit, "ann", *lists, request=1)
+        kept = [] if refusal else ["Tell Bo"]
+        same(_subjects(harness), ["Dig", "Lay", "Mow", *kept], f"the tasks ({refusal or 'taken'})")
+        if refusal:
+            live = Capability.LIVE_EDITS
+            must(live not in self.capabilities, f"{live.name} is declared; refused was: {refusal}")
+            harness.edit(edit, "ann")
+        else:
+            told = outcome.answer([*outcome.wanted.replies][1]).text
+            must("#4 Tell Bo" in told or "#3 Tell Bo" in told, f"it is not told of in {told!r}")
 
     @needs(Capability.RETURNS)
     def test_a_run_returns_the_plan(self) -> None:

@@ -11,12 +11,12 @@ import attrs
 from hypothesis import settings
 
 from todoplan.core.commands import Command
-from todoplan.core.decide.decide import Accepted
+from todoplan.core.decide.decide import Accepted, Rejected
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.toolset import ToolSet
-from todoplan.errors import PlanError
+from todoplan.errors import PlanError, TodoplanError
 from todoplan.testing.adapters.capabilities import ALL, Capability
 from todoplan.testing.adapters.conversations import TASKS, Run, numbered
 from todoplan.testing.adapters.host import QUIET, Host, ModelTurn, Ran, Script, Setup
@@ -212,6 +212,30 @@ class Harness:
         what = f"the edit {command} was accepted, and host.plan returns"
         same([*found], [*decision.unwrap()], what)
         return found
+
+    def edited_meanwhile(
+        self, command: Command, actor: str, *turns: ModelTurn, request: int, session: str = "one"
+    ) -> tuple[Outcome, str]:
+        """
+        Run a session once; while the model answers a request, a person changes the plan. Return
+        also why that was refused, "" if it was accepted.
+        """
+        refused: list[str] = []
+
+        def edit() -> None:
+            try:
+                decision = self.host.edit(session, command, actor)
+            except TodoplanError as error:
+                refused.append(str(error))
+            else:
+                refused.append(decision.text if isinstance(decision, Rejected) else "")
+
+        (run,) = self.numbered(turns)
+        script = Script(*run, meanwhile={request: edit})
+        wanted = self.wanted(self.host.plan(session), run)
+        outcome = self.done(_run(self.host, session, script), session, wanted, script)
+        must(refused, f"the model was not asked {request + 1} times")
+        return outcome, refused[0]
 
     def seed(self, *subjects: str, session: str = "one") -> Plan:
         """

@@ -11,7 +11,8 @@ from __future__ import annotations
 from asyncio import Barrier as TaskBarrier
 from asyncio import BrokenBarrierError as TaskBarrierBroken
 from asyncio import timeout
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from threading import Barrier, BrokenBarrierError
@@ -81,9 +82,15 @@ class Script:
     """
 
     def __init__(
-        self, *turns: ModelTurn, meet: Barrier | None = None, ameet: TaskBarrier | None = None
+        self,
+        *turns: ModelTurn,
+        meet: Barrier | None = None,
+        ameet: TaskBarrier | None = None,
+        meanwhile: Mapping[int, Callable[[], None]] | None = None,
     ) -> None:
         self.turns = turns
+        # What others do while the model answers a request, by its number from 0 on.
+        self._meanwhile = meanwhile or {}
         self.requests: list[tuple[Seen, ...]] = []
         self.offered: list[tuple[Definition, ...]] = []
         self._meet, self._ameet = meet, ameet
@@ -100,6 +107,10 @@ class Script:
         self.requests.append(tuple(request))
         if tools is not None:
             self.offer(tools)
+        if do := self._meanwhile.get(len(self.requests) - 1):
+            # In a thread, as another hand would: the framework's own loop is no place to wait in.
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(do).result()
         extra = len(self.requests) - len(self.turns)
         if self._meet is not None and extra <= 0:
             with suppress(BrokenBarrierError):
@@ -194,10 +205,11 @@ class Host(Protocol):
 
     def edit(self, session: str, command: Command, actor: str) -> Decision:
         """
-        Change the plan of a session as a person does, between two runs, through the adapter's own
-        door: `edit_plan`, or whatever it is called.
+        Change the plan of a session as a person does, through the adapter's own door: `edit_plan`,
+        or whatever it is called.
 
-        Only asked for where `Capability.EDITS` is declared.
+        Only asked for where `Capability.EDITS` is declared: between two runs, and from another
+        thread while a run goes on. If it cannot be done then it raises a `TodoplanError`.
         """
         ...
 

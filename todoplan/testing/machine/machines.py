@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+import attrs
 from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -14,7 +15,7 @@ from todoplan.core.commands import Command, RestorePlan
 from todoplan.core.decide.decide import decide
 from todoplan.core.events.apply import replay
 from todoplan.core.events.types import Event
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy, inspect
 from todoplan.core.rules.presets import DEFAULT
@@ -48,6 +49,7 @@ __all__ = ["PlanMachine", "ToolMachine"]
 
 # An invariant runs after every step: reading all versions each time would be quadratic.
 _OLD_VERSIONS = 6
+_RESTORED_EVERY = 6
 
 
 class _Comparing(RuleBasedStateMachine):
@@ -89,6 +91,9 @@ class _Comparing(RuleBasedStateMachine):
         if faults:
             self._fail(f"after {step}", faults, wanted.model)
         self.plan, self.model = out.plan, wanted.model
+        if self.model.approved is not None and self.plan.approved is not None:
+            # The model does not count events: it learns which revision was meant.
+            self.model.approved["revision"] = self.plan.approved.revision
         self.used |= {task.id for task in out.plan}
         self._restored |= wanted.restores and not wanted.refused
         self.versions.append(tuple(out.plan))
@@ -145,11 +150,14 @@ class PlanMachine(_Comparing):
     Commands, sensible and blind, taken through `carry_out` and through the model.
 
     `policy` is the one that they run under. `times = True` compares times as well: for what passes
-    `self.at` on.
+    `self.at` on. `actors` are those whose commands they are: for what passes `self.actor` on.
     """
 
     at: datetime | None = None
     """When the command at hand is given."""
+    actor: str | None = None
+    """Whose it is."""
+    actors: tuple[str | None, ...] = (None,)
 
     def carry_out(self, command: Command) -> Answer:
         """
@@ -157,14 +165,14 @@ class PlanMachine(_Comparing):
 
         This one calls `decide`; yours calls what you want to test.
         """
-        return decide(self.plan, command, self.policy, at=self.at)
+        return decide(self.plan, command, self.policy, at=self.at, actor=self.actor)
 
-    def do(self, command: Command, at: datetime | None = None) -> None:
+    def do(self, command: Command, at: datetime | None = None, actor: str | None = None) -> None:
         """
         Take one command through both, and compare: for rules of your own.
         """
-        self.at = at if self.times else None
-        decision = NaiveDecision(self.model, command, self.at)
+        self.at, self.actor = at if self.times else None, actor
+        decision = NaiveDecision(self.model, command, self.at, actor)
         wanted = expected_of_command(self.plan, self.policy, decision)
         self.compare(command_text(command), lambda: self.carry_out(command), wanted)
 
@@ -173,22 +181,43 @@ class PlanMachine(_Comparing):
         """
         Give a command that makes sense for the plan.
         """
-        self.do(data.draw(sensible_commands(self.plan)), at)
+        self._give(data, data.draw(sensible_commands(self.plan)), at)
 
-    @rule(command=commands(), at=times())
-    def blind(self, command: Command, at: datetime | None) -> None:
+    @rule(data=st.data(), command=commands(), at=times())
+    def blind(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
         """
         Give any command, legal or not.
         """
-        self.do(command, at)
+        self._give(data, command, at)
 
+    # Now and then: as one rule among three it kept most plans empty, for most early plans are.
+    @precondition(lambda self: len(self.versions) % _RESTORED_EVERY == 0)
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:
         """
-        Bring back the tasks of an earlier plan.
+        Bring back the tasks and the approval of an earlier plan.
         """
-        earlier = data.draw(st.sampled_from(self.versions))
-        self.do(RestorePlan(earlier))
+        earlier, _ = data.draw(st.sampled_from(self._kept[::-1]))
+        self.do(RestorePlan(tuple(earlier), approved=earlier.approved))
+
+    def _give(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
+        # A host with a clock of its own ends a wait that the model knows nothing of.
+        given = command if self.times else _endless(command)
+        self.do(given, at, data.draw(st.sampled_from(self.actors)))
+
+
+def _endless(value: Any) -> Any:
+    """
+    Return a command, or what is in it, with no time at which a wait ends.
+    """
+    if isinstance(value, Waiting):
+        return attrs.evolve(value, until=None)
+    if isinstance(value, tuple):
+        return tuple(map(_endless, value))
+    if not attrs.has(type(value)):
+        return value
+    names = [field.name for field in attrs.fields(type(value))]
+    return attrs.evolve(value, **{name: _endless(getattr(value, name)) for name in names})
 
 
 class ToolMachine(_Comparing):

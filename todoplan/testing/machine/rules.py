@@ -14,7 +14,7 @@ from todoplan.core.commands import Batch, CreateTasks, RestorePlan, WriteTodos
 from todoplan.core.plan.model import TASK_FIELDS
 from todoplan.core.rules.limits import Limits
 from todoplan.testing.machine.decision import NaiveDecision
-from todoplan.testing.machine.model import normalised
+from todoplan.testing.machine.model import CLOSED, normalised
 
 __all__ = ["NAIVE_RULES", "problems"]
 
@@ -93,7 +93,7 @@ def _blocked(status: str) -> _Broken:
         moved = [i for i, _, new in decision.moves if new == status]
         created = [i for i in decision.written if i not in decision.before.ids()]
         here = [i for i in moved + created if i in decision.after.ids()]
-        return any(decision.after.status(i) == status and decision.after.waiting(i) for i in here)
+        return any(decision.after.status(i) == status and decision.after.blockers(i) for i in here)
 
     return broken
 
@@ -138,6 +138,8 @@ def _text(decision: NaiveDecision, limits: Limits) -> bool:
         ("description", limits.text),
         ("active_form", limits.active_form),
         ("owner", limits.owner),
+        ("check", limits.text),
+        ("answer", limits.text),
     )
     return any(
         len(new[field] or "") > most and (old is None or old[field] != new[field])
@@ -190,6 +192,65 @@ def _owner(decision: NaiveDecision, _: Limits) -> bool:
     return any(old and new and old != new for old, new in owners)
 
 
+def _depth(decision: NaiveDecision, limits: Limits) -> bool:
+    after = decision.after
+    moved = _put_elsewhere(decision, _restored(decision))
+    deep = [i for i in after.ids() if len(after.ancestors(i)) + 1 > limits.depth]
+    return any(i in moved or set(after.ancestors(i)) & moved for i in deep)
+
+
+def _put_elsewhere(decision: NaiveDecision, restored: list[str]) -> set[str]:
+    """
+    Return the tasks that lie in another one than before, by what was done to them or brought back.
+    """
+    before, after = decision.before, decision.after
+    here = [i for i in [*decision.placed, *restored] if after.get(i) and after[i]["parent"]]
+    return {i for i in here if (before.get(i) or {}).get("parent") != after[i]["parent"]}
+
+
+def _restored(decision: NaiveDecision) -> list[str]:
+    parts = [part for part in decision.commands if isinstance(part, RestorePlan)]
+    return [task.id for part in parts for task in part.tasks]
+
+
+def _parent_complete(decision: NaiveDecision, _: Limits) -> bool:
+    after = decision.after
+    done = {i for i, _, new in decision.moves if new == "completed" and i in after.ids()}
+    parents = [i for i in done if after.status(i) == "completed"]
+    return any(set(after.ancestors(i)) & set(parents) for i in after.open())
+
+
+def _child_of_closed(decision: NaiveDecision, _: Limits) -> bool:
+    after = decision.after
+    reopened = {i for i, old, new in decision.moves if old in CLOSED and new not in CLOSED}
+    here = [i for i in after.open() if i in reopened | _put_elsewhere(decision, [])]
+    return any(after.status(above) in CLOSED for i in here for above in after.ancestors(i))
+
+
+def _evidence(decision: NaiveDecision, _: Limits) -> bool:
+    # Law 20: completed by whatever command, and without a check by none that takes it away.
+    done = {i for i, status in decision.arrived if status == "completed"}
+    for task_id in done & set(decision.after.ids()):
+        task, was = decision.after[task_id], decision.before.get(task_id) or {"check": None}
+        found = task["evidence"] is not None and task["evidence"].passed
+        if task["status"] == "completed" and (task["check"] or was["check"]) and not found:
+            return True
+    return False
+
+
+def _approval(decision: NaiveDecision, _: Limits) -> bool:
+    begun = [i for i, status in decision.arrived if status in ("in_progress", "completed")]
+    return bool(begun) and decision.after.approved is None
+
+
+def _approved(decision: NaiveDecision, _: Limits) -> bool:
+    approved = decision.before.approved
+    others = set(decision.before.ids()) ^ set(decision.after.ids())
+    if approved is None or not others:
+        return False
+    return decision.actor is None or decision.actor != approved["by"]
+
+
 NAIVE_RULES: dict[str, _Broken] = {
     "single_in_progress": _single,
     "some_in_progress": _some,
@@ -209,4 +270,10 @@ NAIVE_RULES: dict[str, _Broken] = {
     "owner_taken": _owner,
     "batch_completion": _completions,
     "no_op_write": _no_op,
+    "max_depth": _depth,
+    "parent_complete": _parent_complete,
+    "child_of_closed": _child_of_closed,
+    "evidence_required": _evidence,
+    "approval_required": _approval,
+    "approved_changed": _approved,
 }

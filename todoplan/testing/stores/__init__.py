@@ -17,23 +17,33 @@ plan as `dump_plan` does; then any text and any older version of a document come
 and write in one statement, or hold a lock over both. A plan never written is at revision 0. Any
 text is the id of a plan, "" too, and no other plan's; only NUL and lone surrogates are not tried.
 
+Where a store can do more, more is asked: one that holds plans (`todoplan.stores.hold`) and keeps
+keys of calls; one that wakes up who watches a plan (`wait_for_change`); one that other processes
+open, by lines of Python that the suite gives:
+
+    def in_another_process(self, store):
+        return f"from mine import MyStore; opened = lambda: MyStore({store.path!r})"
+
 What fails says what was wanted and what the store did; the law that it broke stands below.
 
-Inside, read `harness` first (how a check is made of a law, and how it fails), then `sequential` and
-`concurrent`, the checks. `appends` is what they append, `runners` how the same check is run in
-threads upon a `Store` and in tasks upon an `AsyncStore`.
+Inside, read `harness` first (how a check is made of a law, and how it fails), then `sequential`,
+`concurrent`, `holding`, `surviving` and `watching`, the checks. `appends` is what they append,
+`runners` how the same check is run in threads upon a `Store` and in tasks upon an `AsyncStore`.
 """
 
 from todoplan.lazy import listing
 from todoplan.testing.stores.concurrent import Concurrent
+from todoplan.testing.stores.holding import Holding
 from todoplan.testing.stores.runners import TaskRunner, ThreadRunner
 from todoplan.testing.stores.sequential import Sequential
+from todoplan.testing.stores.surviving import Surviving
+from todoplan.testing.stores.watching import Watching
 
 __all__ = ["AsyncStoreSuite", "StoreSuite"]
 __dir__ = listing(__all__)
 
 
-class StoreSuite(Sequential, Concurrent):
+class StoreSuite(Sequential, Concurrent, Holding, Surviving, Watching):
     """
     Every check of a `Store`: subclass it as `Test...`, write `store`, and `reopened` if it can be.
 
@@ -43,7 +53,7 @@ class StoreSuite(Sequential, Concurrent):
     runner = ThreadRunner()
 
 
-class AsyncStoreSuite(Sequential, Concurrent):
+class AsyncStoreSuite(Sequential, Concurrent, Holding, Surviving, Watching):
     """
     Every check of an `AsyncStore`, in tasks. `store`, `reopened` and `close` may be coroutines.
 

@@ -71,6 +71,14 @@ class Checks:
         """
         return store
 
+    def in_another_process(self, store: Any) -> str | None:  # noqa: ARG002 - for a subclass
+        """
+        Return the Python by which another process opens a store: `opened = lambda: MyStore(...)`.
+
+        Without them what processes do to each other is not tried.
+        """
+        return None
+
     def close(self, store: Any) -> Any:
         """
         Give back what a handle holds: called once for each, when its check is over.

@@ -8,9 +8,12 @@ must not be called from within a loop can be proved as well.
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing, asynccontextmanager
+from datetime import datetime
 from inspect import isawaitable, iscoroutinefunction
+from itertools import islice
 from threading import Barrier
 from types import FrameType
 from typing import Any, TypeVar
@@ -19,7 +22,9 @@ import attrs
 
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
+from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores.base import AsyncStore, Store
+from todoplan.stores.hold import Held, HoldingStore, Key, Receipt
 
 __all__ = ["Runner", "TaskRunner", "ThreadRunner", "Work"]
 
@@ -56,6 +61,18 @@ class TaskRunner:
         Return what a method of the suite has returned, awaited if need be.
         """
         return await made if isawaitable(made) else made
+
+    async def watched(self, store: Any, plan_id: str, count: int, quiet: float) -> list[Entry]:
+        """
+        Return the first entries that a watcher sees, fewer if none comes for so many seconds.
+        """
+        seen: list[Entry] = []
+        async with aclosing(AsyncPlanner(store, plan_id).watch(0, timeout=quiet)) as watch:
+            async for entry in watch:
+                seen.append(entry)
+                if len(seen) == count:
+                    break
+        return seen
 
     def as_async(self, store: Any) -> AsyncStore:
         """
@@ -113,6 +130,12 @@ class ThreadRunner:
         """
         return made
 
+    async def watched(self, store: Any, plan_id: str, count: int, quiet: float) -> list[Entry]:
+        """
+        Return the first entries that a watcher sees, fewer if none comes for so many seconds.
+        """
+        return list(islice(Planner(store, plan_id).watch(0, timeout=quiet), count))
+
     def as_async(self, store: Any) -> AsyncStore:
         """
         Return a store of the author's as one whose methods are awaited.
@@ -147,6 +170,46 @@ class _Returning:
         self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan
     ) -> bool:
         return self.store.append(plan_id, expected, entries, plan)
+
+    async def plan_ids(self) -> tuple[str, ...]:
+        return _can_hold(self.store).plan_ids()
+
+    async def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
+        return _can_hold(self.store).entries_since(plan_id, revision)
+
+    @asynccontextmanager
+    async def hold(self, plan_id: str) -> AsyncIterator["_HeldReturning"]:
+        with _can_hold(self.store).hold(plan_id) as held:
+            yield _HeldReturning(held)
+
+
+@attrs.frozen
+class _HeldReturning:
+    """
+    A held plan whose methods are awaited, and never wait.
+    """
+
+    held: Held
+
+    @property
+    def revision(self) -> int:
+        return self.held.revision
+
+    async def now(self) -> datetime:
+        return self.held.now()
+
+    async def entries_since(self, revision: int) -> tuple[Entry, ...]:
+        return self.held.entries_since(revision)
+
+    async def receipt(self, key: Key) -> Receipt | None:
+        return self.held.receipt(key)
+
+    async def append(self, *given: Any, **named: Any) -> tuple[Entry, ...]:
+        return self.held.append(*given, **named)
+
+
+def _can_hold(store: Any) -> HoldingStore:
+    return store  # type: ignore[no-any-return]  # asked only of one that can
 
 
 def _handing_over() -> Callable[[FrameType, str, object], None]:

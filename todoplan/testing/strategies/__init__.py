@@ -10,9 +10,9 @@ Importing this also registers them, so that `st.from_type(Plan)` works; where to
 Hypothesis does that by itself. They shrink to little: a plan to few tasks without edges, a text to
 "a", a command to a plain creation.
 
-Inside, read `text`, then `values` (what a task's fields hold, tasks, plans, policies), `command`
-(commands and events of no plan in particular) and `script` (those that make sense for a plan),
-`hands` (lists as their writer last saw them), `calls` (what a model sends). `breaking`, `spots` and
+Inside, read `text`, then `values` (what a task's fields hold, tasks, policies), `shapes` (plans),
+`command` (commands and events of no plan in particular) and `script` (those that make sense for a
+plan), `hands` (lists as their writer last saw them), `calls` (what a model sends). `breaking` and
 `breaks` with its catalogue spoil such calls.
 """
 
@@ -22,8 +22,9 @@ from todoplan.testing.strategies.breaks import BREAKS, broken_arguments
 from todoplan.testing.strategies.calls import arguments, conversations, turns
 from todoplan.testing.strategies.command import commands, events
 from todoplan.testing.strategies.script import histories, scripts, sensible_commands
+from todoplan.testing.strategies.shapes import plans
 from todoplan.testing.strategies.text import hostile_texts, texts
-from todoplan.testing.strategies.values import plans, policies, tasks, todos
+from todoplan.testing.strategies.values import policies, tasks, todos
 
 __all__ = [
     "BREAKS",

@@ -84,7 +84,7 @@ BREAKS: tuple[Break, ...] = (
         "a status that there is not",
         _STATUSES,
         # opencode#1354, orch#3210, #3255; eliza#28209: pending is no fallback.
-        _refused("failed", "changes_made", "blocked", "\u2717"),
+        _refused("changes_made", "verified", "\u2717"),
     ),
     of_values(
         # Seen in pydantic-ai-todo#29, #34: what has no status is new, hence pending.

@@ -29,7 +29,7 @@ __all__ = ["arguments", "arguments_of", "conversations", "makes_sense", "message
 _WORDS = [status.value for status in Status]
 _LEAF = st.none() | st.booleans() | st.integers(0, 9) | titles()
 _SOME_IDS = ("1", "2", "3")
-_OF_IDS = (Kind.ID, Kind.IDS, Kind.REFS, Kind.ID_HINT)
+_OF_IDS = (Kind.ID, Kind.REF, Kind.IDS, Kind.REFS, Kind.ID_HINT)
 _KINDS: dict[Kind, SearchStrategy[Any]] = {
     Kind.LINE: titles(),
     Kind.TEXT: titles(),
@@ -129,10 +129,12 @@ def _value(field: Field, ids: list[str], within: str | None = None) -> SearchStr
     least = int(within is not None)
     if field.kind is Kind.ITEMS:
         return st.lists(_entry(field, ids, within or ""), min_size=least, max_size=3)
+    if field.kind is Kind.WAITS:
+        return st.dictionaries(st.sampled_from(ids), titles(), max_size=2)
     if field.kind not in _OF_IDS:
         return _KINDS[field.kind]
     one = st.sampled_from(ids).map(int if field.numeric else str)
-    if field.kind in (Kind.ID, Kind.ID_HINT):
+    if field.kind in (Kind.ID, Kind.REF, Kind.ID_HINT):
         return one
     return st.lists(one, unique=True, min_size=least, max_size=2)
 

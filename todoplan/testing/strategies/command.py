@@ -16,12 +16,16 @@ from hypothesis.strategies import SearchStrategy
 
 from todoplan.core.commands import (
     UNSET,
+    AnswerTask,
+    ApprovePlan,
     Batch,
     ClearPlan,
     Command,
     CreateTask,
     CreateTasks,
     DeleteTask,
+    MoveTask,
+    RecordEvidence,
     RestorePlan,
     StartNext,
     UpdateTask,
@@ -31,6 +35,8 @@ from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
     Event,
+    ParentChanged,
+    PlanApproved,
     PlanCleared,
     PlanRestored,
     StatusChanged,
@@ -40,13 +46,15 @@ from todoplan.core.events.types import (
     TasksReordered,
 )
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, FieldKind, Task
+from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Approval, FieldKind, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.testing.strategies.shapes import plans
 from todoplan.testing.strategies.text import any_ids, few, ids, texts
 from todoplan.testing.strategies.values import (
     STATUSES,
+    approvals,
     field_values,
     metadata,
-    plans,
     tasks,
     times,
     todos,
@@ -55,12 +63,16 @@ from todoplan.testing.strategies.values import (
 __all__ = [
     "CHANGES",
     "EVENTS",
+    "agreements",
+    "answers",
     "batches",
     "commands",
     "creations",
     "deletions",
     "events",
+    "findings",
     "lists",
+    "places",
     "restores",
     "updates",
     "writes",
@@ -70,27 +82,32 @@ _Ends = SearchStrategy[tuple[str, ...]]
 
 # A command is given metadata as its caller has it, an event as the plan keeps it.
 _GIVEN = field_values({FieldKind.METADATA: metadata()})
-CHANGES = {name: _GIVEN[name] for name in sorted(EDITABLE)}
+CHANGES = {name: _GIVEN[name] for name in sorted(EDITABLE & attrs.fields_dict(UpdateTask).keys())}
 """What a change of a task may give for each field, by the field's name."""
 
 
 @cache
 def creations(
-    text: SearchStrategy[str] | None = None, ends: _Ends | None = None
+    text: SearchStrategy[str] | None = None,
+    ends: _Ends | None = None,
+    parent: SearchStrategy[str | None] | None = None,
 ) -> SearchStrategy[CreateTask]:
     """
-    Draw single creations, with edges to ids that may not be there.
+    Draw single creations, with edges to ids and in a parent that may not be there.
     """
     edges = few(any_ids()) if ends is None else ends
     subject = texts() if text is None else text
     given = {**_GIVEN, "subject": subject, "blocks": edges, "blocked_by": edges}
+    given["parent"] = st.none() | any_ids() if parent is None else parent
     names = [field.name for field in attrs.fields(CreateTask)]
     return st.builds(CreateTask, **{name: given[name] for name in names})
 
 
 @cache
 def lists(
-    text: SearchStrategy[str] | None = None, ends: _Ends | None = None
+    text: SearchStrategy[str] | None = None,
+    ends: _Ends | None = None,
+    parent: SearchStrategy[str | None] | None = None,
 ) -> SearchStrategy[CreateTasks]:
     """
     Draw several creations as one, with references among them that may be wrong.
@@ -98,7 +115,8 @@ def lists(
     # Also what only looks like a reference, and references past the end of the list.
     local = st.integers(0, 3).map("#{}".format) | ids() | st.sampled_from(["#", "#01", "#-1"])
     edges = few(local) if ends is None else ends
-    return st.builds(CreateTasks, few(creations(text, edges), 4))
+    above = st.none() | local if parent is None else parent
+    return st.builds(CreateTasks, few(creations(text, edges, above), 4))
 
 
 @cache
@@ -109,6 +127,8 @@ def updates() -> SearchStrategy[UpdateTask]:
     ends = few(any_ids(), 2)
     given = {name: _update(name) for name in TASK_FIELDS}
     given |= {"task_id": any_ids(), "subject": st.just(UNSET) | texts()}
+    given["fence"] = st.none()
+    given["parent"] = st.just(UNSET) | st.none() | any_ids()
     names = [field.name for field in attrs.fields(UpdateTask)]  # what is no field changes edges
     return st.builds(UpdateTask, **{name: given.get(name, ends) for name in names})
 
@@ -131,11 +151,45 @@ def writes(
 
 
 @cache
+def places() -> SearchStrategy[MoveTask]:
+    """
+    Draw moves of one task, before or behind another one.
+    """
+    before = st.builds(MoveTask, any_ids(), before=any_ids())
+    return before | st.builds(MoveTask, any_ids(), after=any_ids())
+
+
+@cache
 def deletions() -> SearchStrategy[DeleteTask]:
     """
     Draw deletions.
     """
-    return st.builds(DeleteTask, any_ids())
+    return st.builds(DeleteTask, any_ids(), st.sampled_from(["refuse", "lift", "remove"]))
+
+
+@cache
+def answers() -> SearchStrategy[AnswerTask]:
+    """
+    Draw answers, most of which nobody has asked for.
+    """
+    return st.builds(AnswerTask, any_ids(), st.sampled_from(["yes", "the first"]))
+
+
+@cache
+def findings() -> SearchStrategy[RecordEvidence]:
+    """
+    Draw what a program found of a task.
+    """
+    by = st.sampled_from([None, "ci", "ann"])
+    return st.builds(RecordEvidence, any_ids(), st.booleans(), st.sampled_from(["", "3 of 4"]), by)
+
+
+@cache
+def agreements() -> SearchStrategy[ApprovePlan]:
+    """
+    Draw approvals of the plan as it stands.
+    """
+    return st.builds(ApprovePlan, st.sampled_from([None, "ann", "bob"]))
 
 
 @cache
@@ -144,12 +198,15 @@ def restores() -> SearchStrategy[RestorePlan]:
     Draw restored plans, most of which are no plan.
     """
     ends = few(any_ids(), 2)
-    made = st.builds(_linked, tasks(texts(), given_ids=any_ids()), ends, ends)
-    return st.builds(RestorePlan, few(made), st.integers(0, 20))
+    above = st.none() | any_ids()
+    made = st.builds(_linked, tasks(texts(), given_ids=any_ids()), ends, ends, above)
+    return st.builds(RestorePlan, few(made), st.integers(0, 20), st.none() | approvals())
 
 
-def _linked(task: Task, blocks: tuple[str, ...], blocked_by: tuple[str, ...]) -> Task:
-    return task.but(blocks=blocks, blocked_by=blocked_by)
+def _linked(
+    task: Task, blocks: tuple[str, ...], blocked_by: tuple[str, ...], parent: str | None
+) -> Task:
+    return task.but(blocks=blocks, blocked_by=blocked_by, parent=parent)
 
 
 @cache
@@ -172,7 +229,11 @@ def _singles() -> SearchStrategy[Command]:
         lists(),
         updates(),
         writes(),
+        places(),
         deletions(),
+        answers(),
+        findings(),
+        agreements(),
         st.just(StartNext()),
         st.just(ClearPlan()),
         restores(),
@@ -192,16 +253,29 @@ _KEPT = field_values()
 _NAMED = st.sets(st.sampled_from(sorted(EDITABLE)), min_size=1, max_size=3)
 _EDITS = _NAMED.flatmap(lambda names: st.fixed_dictionaries({n: _KEPT[n] for n in names}))
 
+_PARENTS = st.none() | ids()
+
+
+def _created(task: Task, parent: str | None) -> TaskCreated:
+    return TaskCreated(task.but(parent=parent))
+
+
+def _restored(plan: Plan, approved: Approval | None) -> PlanRestored:
+    return PlanRestored(tuple(plan), plan.next_id, approved=approved)
+
+
 EVENTS: dict[type, SearchStrategy[Event]] = {
-    TaskCreated: st.builds(TaskCreated, tasks()),
+    TaskCreated: st.builds(_created, tasks(), _PARENTS),
     StatusChanged: st.builds(StatusChanged, ids(), STATUSES, STATUSES, times()),
     TaskEdited: st.builds(TaskEdited, ids(), _EDITS.map(FrozenDict), times()),
     EdgeAdded: st.builds(EdgeAdded, ids(), ids(), times()),
     EdgeRemoved: st.builds(EdgeRemoved, ids(), ids(), times()),
+    ParentChanged: st.builds(ParentChanged, ids(), _PARENTS, times()),
     TaskDeleted: st.builds(TaskDeleted, ids(), times()),
     TasksReordered: st.builds(TasksReordered, few(ids()), times()),
     PlanCleared: st.builds(PlanCleared, few(ids()), times()),
-    PlanRestored: plans(max_size=3).map(lambda plan: PlanRestored(tuple(plan), plan.next_id)),
+    PlanRestored: st.builds(_restored, plans(max_size=3), st.none() | approvals()),
+    PlanApproved: st.builds(PlanApproved, st.sampled_from([None, "ann", "bob"]), times()),
 }
 """Each event by its type, of no plan in particular: `apply` is total, and takes it to any."""
 

@@ -1,5 +1,5 @@
 """
-Values: todos, tasks, plans of a size and a shape, policies, and what their fields hold.
+Values: todos, tasks, policies, and what their fields hold.
 
 A field of a task is drawn by its kind, for every field that `TASK_FIELDS` declares: a new field is
 drawn from the day on which it is declared, by every strategy that makes or changes tasks.
@@ -7,19 +7,27 @@ drawn from the day on which it is declared, by every strategy that makes or chan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Any
 
 import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Priority, Status, Task, Todo
-from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.model import (
+    TASK_FIELDS,
+    Approval,
+    Evidence,
+    FieldKind,
+    Priority,
+    Status,
+    Task,
+    Todo,
+    Waiting,
+)
 from todoplan.core.rules.builtin import RULES
 from todoplan.core.rules.limits import Limits
 from todoplan.core.rules.policy import Policy, Severity
@@ -27,19 +35,22 @@ from todoplan.core.rules.presets import PRESETS
 from todoplan.testing.strategies.text import any_ids, ids, texts, titles
 
 __all__ = [
-    "SHAPES",
     "STATUSES",
-    "Shape",
+    "ByKind",
+    "Statuses",
+    "Texts",
+    "approvals",
     "aware_times",
+    "evidence",
     "field_values",
     "json_values",
     "limits",
     "metadata",
-    "plans",
     "policies",
     "tasks",
     "times",
     "todos",
+    "waits",
 ]
 
 Texts = SearchStrategy[str]
@@ -89,6 +100,32 @@ def metadata() -> SearchStrategy[dict[str, Any]]:
     return st.dictionaries(st.sampled_from(["k", "l", "m"]), json_values(), max_size=3)
 
 
+@cache
+def waits() -> SearchStrategy[Waiting]:
+    """
+    Draw what a task waits for, with or without an end and a question.
+    """
+    reasons, questions = st.sampled_from(["ann", "the build"]), st.sampled_from([None, "which?"])
+    return st.builds(Waiting, reasons, times(), questions)
+
+
+@cache
+def evidence() -> SearchStrategy[Evidence]:
+    """
+    Draw what somebody found of a task.
+    """
+    by = st.sampled_from([None, "ci", "ann"])
+    return st.builds(Evidence, st.booleans(), st.sampled_from(["", "3 of 4"]), by, times())
+
+
+@cache
+def approvals() -> SearchStrategy[Approval]:
+    """
+    Draw somebody's approval of a plan, of any revision.
+    """
+    return st.builds(Approval, st.integers(0, 9), st.sampled_from([None, "ann", "bob"]), times())
+
+
 # What may be missing is one choice among others, not a choice of its own before them: a
 # counterexample loses it in one step then.
 _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
@@ -97,6 +134,11 @@ _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
     FieldKind.TEXT_OR_NONE: st.sampled_from([None, None, "ann", "bob"]),
     FieldKind.STATUS: STATUSES,
     FieldKind.PRIORITY: st.sampled_from([None, None, *Priority]),
+    FieldKind.PARENT: st.none(),
+    FieldKind.WAITING: st.none() | waits(),
+    FieldKind.EVIDENCE: st.none() | evidence(),
+    FieldKind.CLAIM: st.none(),
+    FieldKind.COUNT: st.just(0),
     FieldKind.IDS: st.just(()),
     FieldKind.NUMBER: st.sampled_from([None, None, 0.0, 1.0, 2.5, 30.0]),
     FieldKind.METADATA: metadata().map(FrozenDict),
@@ -132,16 +174,22 @@ def todos(
     """
     Draw lines of a whole-list write, with ids that may be wrong unless you say which are given.
 
-    A status may be missing, unless you say which there are.
+    A status may be missing, unless you say which there are. Only what is to be pending waits.
     """
     given = {
         **_VALUES,
         "content": titles() if text is None else text,
         "status": st.none() | STATUSES if status is None else status,
         "id": st.none() | (any_ids() if given_ids is None else given_ids),
+        "level": st.sampled_from([None, None, 0, 1, 2]),
     }
     names = [field.name for field in attrs.fields(Todo)]
-    return st.builds(Todo, **{name: given[name] for name in names})
+    return st.builds(Todo, **{name: given[name] for name in names}).map(_waiting_if_pending)
+
+
+def _waiting_if_pending(todo: Todo) -> Todo:
+    fits = todo.status in {None, Status.PENDING}
+    return todo if fits else attrs.evolve(todo, waiting=None)
 
 
 _DAY = datetime(2026, 1, 1, tzinfo=UTC)
@@ -177,7 +225,7 @@ def tasks(
     kinds: ByKind | None = None,
 ) -> Task:
     """
-    Draw a task without edges: alone it is a plan.
+    Draw a task without edges and parent: alone it is a plan. Only a pending one waits.
 
     `text` draws its subject; `kinds` has other strategies for some kinds of fields. Where they say
     nothing of times, these fit the status.
@@ -188,89 +236,11 @@ def tasks(
     values |= {} if given_ids is None else {"id": given_ids}
     own_times = FieldKind.TIME in (kinds or {})
     names = [n for n, f in TASK_FIELDS.items() if own_times or f.kind is not FieldKind.TIME]
-    fields = {name: draw(values[name]) for name in names}
+    fields: dict[str, Any] = {}
+    for name in names:
+        waits_in_vain = name == "waiting" and fields["status"] is not Status.PENDING
+        fields[name] = None if waits_in_vain else draw(values[name])
     return Task(**fields, **({} if own_times else draw(_LIVES[fields["status"]])))
-
-
-Shape = Literal["any", "chain", "diamond", "wide", "disconnected"]
-SHAPES: tuple[Shape, ...] = get_args(Shape)
-"""`chain`: each task waits for the one before; `diamond`: one first, one last, the rest between;
-`wide`: all wait for one; `disconnected`: no edges; `any`: each waits for some of those before."""
-
-_FEW = st.integers(0, 2)
-_SELDOM = st.sampled_from([False, False, True])
-_Blockers = list[list[int]]
-"""For each task, by its place, the places of its blockers."""
-
-
-def _any(draw: DrawFn, size: int) -> _Blockers:
-    return [
-        sorted({draw(st.integers(0, place - 1)) for _ in range(draw(_FEW))}) if place else []
-        for place in range(size)
-    ]
-
-
-def _wide(_: DrawFn, size: int) -> _Blockers:
-    return [[0] if place else [] for place in range(size)]
-
-
-def _diamond(draw: DrawFn, size: int) -> _Blockers:
-    between = list(range(1, size - 1))
-    last = between or list(range(size - 1))
-    return [*_wide(draw, size - 1), last] if size else []
-
-
-_MAKERS: dict[str, Callable[[DrawFn, int], _Blockers]] = {
-    "any": _any,
-    "chain": lambda _, size: [[place - 1] if place else [] for place in range(size)],
-    "diamond": _diamond,
-    "wide": _wide,
-    "disconnected": lambda _, size: [[] for _ in range(size)],
-}
-
-
-@st.composite
-def plans(  # noqa: PLR0913 - all are options, by name
-    draw: DrawFn,
-    *,
-    shape: Shape = "any",
-    min_size: int = 0,
-    max_size: int = 6,
-    text: Texts | None = None,
-    status: Statuses = STATUSES,
-    kinds: ByKind | None = None,
-) -> Plan:
-    """
-    Draw a valid plan of `min_size` to `max_size` tasks whose edges make a shape.
-
-    Its order need not follow its edges, its ids may have gaps, and its revision is any. `text`,
-    `status` and `kinds` are those of `tasks`.
-    """
-    size = draw(st.integers(min_size, max_size))
-    blockers = _MAKERS[shape](draw, size)
-    gaps = [draw(_FEW) if draw(_SELDOM) else 0 for _ in range(size)]
-    numbers = [place + 1 + sum(gaps[: place + 1]) for place in range(size)]
-    made = [draw(tasks(text, status, st.just(str(number)), kinds=kinds)) for number in numbers]
-    order = draw(st.permutations(range(size))) if draw(_SELDOM) else range(size)
-    placed = _placed(made, blockers, order)
-    later = draw(_FEW)
-    return plan_of(placed, next_id=max(numbers, default=0) + 1 + later, revision=size + later)
-
-
-def _placed(made: list[Task], blockers: _Blockers, order: Iterable[int]) -> list[Task]:
-    """
-    Return the tasks in this order, with the edges at both ends.
-    """
-    ids = [task.id for task in made]
-    linked = [
-        attrs.evolve(
-            task,
-            blocked_by=tuple(ids[end] for end in blockers[place]),
-            blocks=tuple(ids[end] for end in range(len(made)) if place in blockers[end]),
-        )
-        for place, task in enumerate(made)
-    ]
-    return [linked[place] for place in order]
 
 
 @cache
@@ -278,7 +248,7 @@ def limits() -> SearchStrategy[Limits]:
     """
     Draw the usual limits, or such that a short script reaches.
     """
-    reached = {"items": 8, "open_items": 6, "edges": 2, "history": 60}
+    reached = {"items": 8, "open_items": 6, "edges": 2, "history": 60, "depth": 3}
     reached |= dict.fromkeys(("metadata", "metadata_keys", "metadata_levels"), 9)
     names = (field.name for field in attrs.fields(Limits))
     small = {name: st.integers(1, reached.get(name, 4)) for name in names}

@@ -116,6 +116,9 @@ LISTS = frozenset(
         "trajectory",
         "events",
         "conversation",
+        "requests",  # VS Code's export of a chat
+        "data",  # a batch of spans of the OpenAI Agents SDK
+        "resourceSpans.item.scopeSpans.item.spans",  # OTLP: all spans of all resources
     }
 )
 """Where the list of messages may stand in a document, as dotted keys."""

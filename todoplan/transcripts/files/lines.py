@@ -104,8 +104,13 @@ def _looks_whole(raw: bytes) -> bool:
 def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
     """
     Give the objects of one line; what is wrong with it follows them as a `BadLine`.
+
+    A line of a stream of server-sent events counts without its `data:`; its other fields are none.
     """
-    text, valid = repair_utf8(line.raw)
+    raw = _event_data(line.raw)
+    if raw is None:
+        return
+    text, valid = repair_utf8(raw)
     if not valid:
         yield BadLine(line.number, "not UTF-8; read with the bad bytes replaced")
     try:
@@ -122,6 +127,14 @@ def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
         # only one, nothing says that this is a recording at all.
         cut = _is_cut(line, text)
         yield BadLine(line.number, _reason(error, cut=cut), unfinished=cut and line.number > 1)
+
+
+def _event_data(raw: bytes) -> bytes | None:
+    # A stream that was saved as it came: comments keep the connection open, [DONE] ends it.
+    if raw.startswith(b"data:"):
+        data = raw.removeprefix(b"data:")
+        return None if data.strip() == b"[DONE]" else data
+    return None if raw.startswith((b"event:", b"id:", b"retry:", b":")) else raw
 
 
 def _is_cut(line: PhysicalLine, text: str) -> bool:

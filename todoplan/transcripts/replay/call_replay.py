@@ -31,7 +31,7 @@ from todoplan.dialogue.replies.views import one_line
 from todoplan.dialogue.tools.toolset import Query
 from todoplan.transcripts.calls import Compaction, PersonSpoke, PlanningCall
 from todoplan.transcripts.replay.describing import describe, describe_silence
-from todoplan.transcripts.replay.findings import AUDIT, Finding, rule_finding
+from todoplan.transcripts.replay.findings import AUDIT, Finding, rule_findings
 from todoplan.transcripts.replay.following import ANYTHING_GOES, Follower
 from todoplan.transcripts.replay.recorded_tools import FOREIGN_STATUS_WORDS, RECORDED, listed
 from todoplan.transcripts.replay.rewording import meaning, merged, unnumbered
@@ -181,20 +181,20 @@ class CallReplay:
             # No plan can hold it (a cycle, an empty text). The recorded system accepted it all the
             # same: the audit describes, and does not call that an error.
             severity = Severity.WARN if self.policy == AUDIT else Severity.ERROR
-            self._judge(decision.problems, severity)
+            self._judge(decision.problems, severity, before)
             return self._step("impossible")
         change = Change(before, decision.plan, command, decision.events, self.policy.limits)
         errors, warnings = judge(self.policy, change)
-        self._judge(errors, Severity.ERROR)
-        self._judge(warnings, Severity.WARN)
+        self._judge(errors, Severity.ERROR, before)
+        self._judge(warnings, Severity.WARN, before)
         self.lane.plan = decision.plan
         self.events += decision.events
         describe(self.lane, self.call, change, self._follower.note)
         return self._step("applied")
 
-    def _judge(self, problems: Iterable[Problem], severity: Severity) -> None:
+    def _judge(self, problems: Iterable[Problem], severity: Severity, before: Plan) -> None:
         line, lane = self.call.line, self.lane.name
-        self.findings.extend(rule_finding(problem, severity, line, lane) for problem in problems)
+        self.findings.extend(rule_findings(problems, severity, line, lane, before))
 
 
 def _length(arguments: Mapping[str, Any] | str) -> int:

@@ -6,7 +6,7 @@ from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy, Severity, judge
 from todoplan.transcripts.calls import MAIN_LANE, RecordedEntry
 from todoplan.transcripts.replay.call_replay import Mark, Step
-from todoplan.transcripts.replay.findings import recording_finding, rule_finding
+from todoplan.transcripts.replay.findings import recording_finding, rule_findings
 from todoplan.transcripts.replay.translation import Lane
 
 __all__ = ["entry_step"]
@@ -33,7 +33,7 @@ def entry_step(
         for severity, problems in zip(
             (Severity.ERROR, Severity.WARN), judge(policy, change), strict=True
         ):
-            findings += [rule_finding(one, severity, item.line, lane.name) for one in problems]
+            findings += rule_findings(problems, severity, item.line, lane.name, plan)
     lane.plan = after
     return Step(
         line=item.line,

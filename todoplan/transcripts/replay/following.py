@@ -54,6 +54,7 @@ _MOVES = {
     Status.IN_PROGRESS: "started",
     Status.COMPLETED: "completed",
     Status.CANCELLED: "cancelled",
+    Status.FAILED: "failed",
 }
 
 

@@ -14,17 +14,20 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from todoplan.core.commands import WriteTodos
-from todoplan.core.plan.matching import normalised
 from todoplan.core.plan.model import Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
+from todoplan.core.rules.matching import normalised
 
 __all__ = ["Meaning", "likeness", "meaning", "merged", "unnumbered"]
 
 # Tried on the recordings of agents that reword: below 0.5 lines of one subject ("Test the parser",
 # "Write the parser") become one task; between the same neighbours less is enough.
 _LIKELY = 0.5
-_LIKELY_IN_PLACE = 0.3
+_LIKELY_IN_PLACE = 0.25
+# Of two tasks that sound nearly as likely, the one that stood there is meant: "Implement the agent
+# with its tools" is the agent that was to be implemented, and not the tools five lines above.
+_PER_LINE, _FAR = 0.03, 5
 # Each pair is compared: 200 lines against 200, beyond which only equal texts are matched.
 _MOST_PAIRS = 40_000
 _SMALL = frozenset(("a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "of", "on"))
@@ -97,7 +100,8 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
             in_place = bool(taken) and before_task[place] == before_todo[index]
             score = likeness(task.subject, todo.content)
             if score >= (_LIKELY_IN_PLACE if in_place else _LIKELY):
-                pairs.append((-score, abs(index - place), index, place))
+                away = min(abs(index - place), _FAR)
+                pairs.append((_PER_LINE * away - score, away, index, place))
     used: set[int] = set()
     for _, _, index, place in sorted(pairs):
         if found[index] is None and place not in used:

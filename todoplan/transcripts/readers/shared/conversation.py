@@ -25,6 +25,7 @@ from todoplan.transcripts.readers.shared.values import (
     mappings,
     parse_time,
     string,
+    tells_error,
     turn_of,
 )
 
@@ -35,7 +36,6 @@ _RESULTS = {"tool_result", "tool-result", "toolResult", "toolResponse"}
 _ANSWERING = {"tool", "function", "ToolMessage", "ToolMessageChunk"}
 _DONE = CallResult("")
 _PEOPLE = {"human", "HumanMessage"}
-_REFUSALS = ("Error:", "ERROR:", "Error invoking tool")
 
 
 @attrs.frozen
@@ -192,7 +192,7 @@ def _in_block(block: Mapping[str, Any]) -> Reply:
 def _result(fields: Mapping[str, Any], content: Any) -> CallResult:
     text = content_text(content)
     marked = fields.get("is_error") is True or fields.get("status") == "error"
-    return CallResult(text, marked or is_refusal(text) or text.startswith(_REFUSALS))
+    return CallResult(text, marked or tells_error(text))
 
 
 @attrs.define

@@ -19,6 +19,7 @@ __all__ = [
     "mappings",
     "parse_time",
     "string",
+    "tells_error",
     "turn_of",
 ]
 
@@ -86,6 +87,16 @@ def _block_text(block: Any) -> str:
     fields = mapping(block)
     named = (fields.get(key) for key in ("text", "content", "output", "value"))
     return next((one for one in named if isinstance(one, str)), "") or _dumped(block)
+
+
+_ERRORS = ("Error:", "ERROR:", "Error invoking tool")
+
+
+def tells_error(text: str) -> bool:
+    """
+    Whether this answer says in its first words that it is an error, where no field of it does.
+    """
+    return is_refusal(text) or text.startswith(_ERRORS)
 
 
 def is_refusal(text: str) -> bool:

@@ -1,0 +1,64 @@
+"""`python -m benchmarks.stores_long`: about three minutes; prints, and writes with `--save`."""
+
+import argparse
+import os
+import platform
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.stores_long.contention import openings, writers
+from benchmarks.stores_long.costs import growth, one_process
+from benchmarks.stores_long.damage import cuts, kills
+
+_PAGE = Path(__file__).parents[1] / "stores.md"
+
+
+def main() -> None:
+    """
+    Measure, print the tables as Markdown, and keep them if asked to.
+    """
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.stores_long", description=__doc__)
+    parser.add_argument("--save", action="store_true", help=f"write {_PAGE.name} beside the README")
+    parser.add_argument("--quick", action="store_true", help="a tenth of it, to see that it works")
+    given = parser.parse_args()
+    part = 10 if given.quick else 1
+    load = "{:.1f} {:.1f} {:.1f}".format(*os.getloadavg())
+    made = (
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, CPython {platform.python_version()}, SQLite "
+        f"{sqlite3.sqlite_version}, {os.cpu_count()} cores, load {load} at the start; full"
+    )
+    lines = [
+        "# SqliteStore: the long form",
+        "",
+        "Written by `python -m benchmarks.stores_long --save`; the tests ask the same in seconds.",
+        made,
+        "durability (`synchronous = FULL`), one plan in one file.",
+    ]
+    parts = {
+        "Writers killed at any moment (kill -9), 3 at a time": [kills(54 // part)],
+        "The write-ahead log cut off, or a bit of it flipped": [cuts(200 // part)],
+        "Processes that write one plan": [
+            writers(count, 3.0 / part) for count in ((1, 2, 8, 32) if part == 1 else (1, 2))
+        ],
+        "Processes that open a fresh database at once": [openings(max(2, 16 // part), 20 // part)],
+        "One process, beside a bare loop of the same statements": [one_process(20 // part)],
+        "A call by a short and by a long journal": [growth(10_000 // part)],
+    }
+    for title, rows in parts.items():
+        lines += ["", f"## {title}", "", *_table(rows)]
+    text = "\n".join([*lines, ""])
+    print(text)
+    if given.save:
+        _PAGE.write_text(text, "utf-8")
+
+
+def _table(rows: Sequence[Mapping[str, float]]) -> list[str]:
+    head = [*rows[0]]
+    cells = [head, ["---:"] * len(head), *([f"{row[name]:,}" for name in head] for row in rows)]
+    return [f"| {' | '.join(row)} |" for row in cells]
+
+
+if __name__ == "__main__":
+    main()

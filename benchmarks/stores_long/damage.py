@@ -1,0 +1,74 @@
+"""Killed writers, and a write-ahead log that is cut off or damaged: what is still there?"""
+
+import shutil
+import tempfile
+from pathlib import Path
+from random import Random
+
+from todoplan import Plan, Planner, commands
+from todoplan.core.events.journal import Entry
+from todoplan.stores import SqliteStore
+from todoplan.stores.journals import follow
+from todoplan.testing.stores.surviving import SCRIPT, told_to_the_killed
+
+__all__ = ["cuts", "kills"]
+
+
+def kills(count: int) -> dict[str, int]:
+    """
+    Kill so many writers of one plan, and count what they were told is kept, and is not.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/plans.db"
+        opened = f"opened = lambda: SqliteStore({path!r}, patience=60)"
+        script = f"from todoplan.stores import SqliteStore; {opened}\n{SCRIPT}"
+        told = told_to_the_killed(script, count)
+        store = SqliteStore(path)
+        subjects = [task.subject for task in store.load("a")]
+        journal = store.entries("a")
+        return {
+            "kills": count,
+            "acknowledged": len(told),
+            "lost": len(set(told) - set(subjects)),
+            "twice": len(subjects) - len(set(subjects)),
+            "kept and never acknowledged": len(set(subjects) - set(told)),
+            "gaps": sum(entry.revision != n for n, entry in enumerate(journal, 1)),
+        }
+
+
+def cuts(count: int) -> dict[str, int]:
+    """
+    Cut the log at so many places, and flip so many bits; count what is no prefix of the commits.
+    """
+    chance = Random(7)  # noqa: S311 - no secret
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder, "plans.db")
+        store = SqliteStore(whole)
+        planner = Planner(store, "a")
+        for number in range(60):
+            planner.apply(commands.CreateTask(f"{number}" * 20))
+        journal = planner.history()
+        log = Path(f"{whole}-wal").read_bytes()
+        found = []
+        for number in range(2 * count):
+            at = chance.randrange(len(log))
+            bent = bytearray(log[:at] if number < count else log)
+            if number >= count:
+                bent[at] ^= 1 << chance.randrange(8)
+            found.append(_is_prefix(whole, bytes(bent), journal))
+        return {"cuts and flips": 2 * count, "exact prefixes of the commits": sum(found)}
+
+
+def _is_prefix(whole: Path, log: bytes, journal: tuple[Entry, ...]) -> bool:
+    copy = whole.with_name("copy.db")
+    for each in whole.parent.glob("copy.db*"):
+        each.unlink()
+    shutil.copy(whole, copy)
+    Path(f"{copy}-wal").write_bytes(log)
+    with SqliteStore(copy) as store:
+        kept = store.entries("a")
+        if kept != journal[: len(kept)] or store.load("a") != follow(Plan(), kept):
+            return False
+        # And it goes on from there.
+        Planner(store, "a").apply(commands.CreateTask("more"))
+        return len(store.entries("a")) == len(kept) + 1

@@ -1,0 +1,347 @@
+"""A plan in a store: everyone changes it at any time, also in a reply, and nothing is lost."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from itertools import count
+
+import pytest
+from agentscope.state import AgentState
+from support.agentscope_agent import Desk, ScriptedModel, agent_of, reply, results, theirs, use
+
+from todoplan import FileStore, MemoryStore, Planner, plan_of
+from todoplan.adapters.agentscope import (
+    PlanMiddleware,
+    attach,
+    edit_plan,
+    history_of,
+    make_tools,
+    plan_of_state,
+    repair,
+    seed_plan,
+)
+from todoplan.core.commands import CreateTask, UpdateTask
+from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core.plan.model import Task
+from todoplan.core.rules.presets import STRICT
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.errors import PlanError
+
+QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
+TOLD = Settings(plan_lost=False, unfinished=0)
+EDIT = CreateTask("Tell Ann")
+TWO = plan_of([Task("1", "a"), Task("2", "b")])
+
+
+def write(*subjects, status="pending"):
+    todos = [{"content": subject, "status": status} for subject in subjects]
+    return use("write_todos", todos=todos)
+
+
+def helper(store, *script, state=None, settings=QUIET, toolbox=None, **options):
+    kept = attach(toolbox or Toolbox(TODOS), settings=settings, store=store, **options)
+    return agent_of(*script, state=state or AgentState(session_id="1"), **kept)
+
+
+def subjects(store, plan_id="1"):
+    return [task.subject for task in store.load(plan_id)]
+
+
+def listed(agent):
+    return [task.subject for task in agent.state.tasks_context.tasks]
+
+
+def saved(agent):
+    return AgentState.model_validate_json(agent.state.model_dump_json())
+
+
+class Meddled(ScriptedModel):
+    """
+    Somebody does something while the model answers a request.
+    """
+
+    def __init__(self, *turns, meddle):
+        super().__init__(*turns)
+        self.meddle = meddle
+
+    async def _call_api(self, *args, **kwargs):
+        self.meddle(len(self.requests))
+        return await super()._call_api(*args, **kwargs)
+
+
+def meddled(store, *script, meddle, **options):
+    agent = helper(store, **options)
+    agent.model = Meddled(*script, meddle=meddle)
+    return agent
+
+
+def test_the_plan_is_in_the_store_and_its_list_in_the_state(tmp_path):
+    """Under the session's id; AgentScope's interfaces read the list, the application the agent."""
+    store = FileStore(tmp_path / "plans.json")
+    agent = helper(store, write("a", "b"), "ok")
+    reply(agent)
+    assert subjects(store) == listed(agent) == ["a", "b"]
+    assert plan_of_state(agent) == store.load("1")
+    assert [entry.cause for entry in history_of(agent)] == ["write_todos"]
+    for wrong in (plan_of_state, history_of, repair, lambda state: seed_plan(state, TWO)):
+        with pytest.raises(PlanError, match="a store keeps the plan"):
+            wrong(agent.state)
+    assert listed(agent) == ["a", "b"]
+
+
+def test_an_edit_while_the_model_answers_is_in_the_plan_and_told():
+    """The list that has not seen it does not undo it; the next one may leave it out."""
+    store, lists = MemoryStore(), [write("a", "b"), write("a", "b"), "ok", write("a"), "ok"]
+
+    def meddle(request):
+        if request == 1:
+            edit_plan(agent, EDIT, actor="ann")
+
+    agent = meddled(store, *lists, meddle=meddle)
+    reply(agent)
+    assert "#3 Tell Ann created by ann" in results(agent)[-1][1]
+    assert subjects(store) == listed(agent) == ["a", "b", "Tell Ann"]
+    reply(agent)
+    assert subjects(store) == ["a"]
+
+
+def test_an_edit_while_the_model_writes_its_first_list_stays():
+    """The session is new, and so is the plan."""
+    store = MemoryStore()
+    agent = meddled(
+        store, write("a"), "ok", meddle=lambda _: Planner(store, "1").apply(EDIT, actor="ann")
+    )
+    reply(agent)
+    assert "#1 Tell Ann created by ann" in results(agent)[0][1]
+
+
+def test_what_was_not_seen_outlives_a_restart():
+    """The mark in the state says what the model saw last."""
+    store = MemoryStore()
+    agent = helper(store, write("a"), "ok")
+    reply(agent)
+    state = saved(agent)
+    Planner(store, "1").apply(EDIT, actor="ann")
+    other = helper(store, write("a", status="in_progress"), "ok", state=state)
+    reply(other)
+    assert subjects(store) == ["a", "Tell Ann"]
+
+
+def test_a_reminder_tells_what_others_did_once():
+    """What it shows has been seen: the list may leave it out."""
+    store = MemoryStore()
+    script = write("a"), "1", "2", "3", write("a", status="completed"), "4"
+    agent = helper(store, *script, settings=TOLD)
+    reply(agent)
+    edit_plan(agent, EDIT, actor="ann")
+    for _ in range(3):
+        reply(agent)
+    told = ["created by ann" in agent.model.sent(n) for n in range(6)]
+    assert told == [False, False, True, False, False, False]
+    assert subjects(store) == ["a"]
+
+
+def test_calls_of_one_turn_are_upon_what_was_seen_before_it():
+    """
+    The answer to the first is a look, but the list beside it was written before: what a person did
+    stays. Two lists in a turn are refused.
+    """
+    store = MemoryStore()
+    turns = [use("read_todos"), write("a", "b")], "ok", [write("x"), write("y")], "ok"
+    agent = helper(store, write("a"), "ok", *turns)
+    reply(agent)
+    edit_plan(agent, EDIT, actor="ann")
+    reply(agent)
+    assert subjects(store) == ["a", "b", "Tell Ann"]
+    reply(agent)
+    assert [ok for ok, _ in results(agent)[-2:]] == [False, False]
+    assert subjects(store) == ["a", "b", "Tell Ann"]
+
+
+def test_a_refused_call_is_no_look():
+    """What a person did is told by the first answer that is no error."""
+    store = MemoryStore()
+    agent = helper(store, write("a"), "ok", write(""), write("a"), "ok")
+    reply(agent)
+    edit_plan(agent, EDIT, actor="ann")
+    reply(agent)
+    assert [(ok, "ann" in text) for ok, text in results(agent)[1:]] == [
+        (False, False),
+        (True, True),
+    ]
+
+
+def test_a_list_that_the_session_had_is_handed_over_once():
+    """With what its model had not seen, and what was repaired, which the next answer tells."""
+    store = MemoryStore()
+    before = agent_of(write("a", "b"), "ok", **attach(Toolbox(TODOS), settings=QUIET))
+    before.state.session_id = "1"
+    reply(before)
+    edit_plan(before, EDIT, actor="ann")
+    before.state.tasks_context.tasks.append(theirs("theirs", id="abc"))
+    agent = helper(store, write("a", "b"), "ok", state=saved(before))
+    reply(agent)
+    told = results(agent)[-1][1]
+    assert "#3 Tell Ann" in told
+    assert '"abc" is now #4' in told
+    assert subjects(store) == ["a", "b", "Tell Ann", "theirs"]
+    assert "note" not in Desk(state=agent.state, tools=make_tools(store=store)).do("TaskList")
+
+
+def test_old_ids_go_on_in_a_store():
+    """They stand in the task, and the model goes on using them."""
+    store = MemoryStore()
+    desk = Desk(theirs("a", id="abc"), tools=make_tools(store=store, plan_id="7"))
+    assert "a" in desk.do("TaskGet", task_id="abc")
+    desk.do("TaskUpdate", task_id="abc", status="completed")
+    assert [task.status.value for task in store.load("7")] == ["completed"]
+    assert [task.state for task in desk.tasks] == ["completed"]
+
+
+def test_an_edit_before_the_first_reply_finds_the_list_of_the_session():
+    """It is the plan's beginning, not lost behind the edit."""
+    store, state = MemoryStore(), AgentState(session_id="1")
+    seed_plan(state, TWO)
+    agent = helper(store, "ok", state=state)
+    edit_plan(agent, EDIT)
+    reply(agent)
+    assert subjects(store) == listed(agent) == ["a", "b", "Tell Ann"]
+
+
+def test_a_list_and_another_plan_in_the_store_are_not_mixed():
+    """Neither is lost: the developer is told."""
+    store, state = MemoryStore(), AgentState(session_id="1")
+    seed_plan(state, TWO)
+    Planner(store, "1").apply(EDIT)
+    agent = helper(store, "ok", state=state)
+    with pytest.raises(PlanError, match="another plan under '1'"):
+        reply(agent)
+    assert (subjects(store), listed(agent)) == (["Tell Ann"], ["a", "b"])
+
+
+def test_a_change_to_the_published_list_is_written_over_and_logged(caplog):
+    """The plan is in the store; the same objects stay where a task stays."""
+    store = MemoryStore()
+    agent = helper(store, write("a", "b"), "ok", "ok", "ok")
+    reply(agent)
+    kept = agent.state.tasks_context.tasks[0]
+    reply(agent)
+    assert not caplog.records
+    agent.state.tasks_context.tasks.pop()
+    kept.subject = "A"
+    reply(agent)
+    assert "written over" in caplog.text
+    assert listed(agent) == ["a", "b"]
+    assert agent.state.tasks_context.tasks[0] is kept
+
+
+def test_an_edit_is_judged_by_the_agents_policy_and_a_seed_is_not():
+    """As where the state keeps the plan; a plan of several sessions has an id of its own."""
+    store = MemoryStore()
+    agent = helper(store, toolbox=Toolbox(tasks(), STRICT), plan_id="all")
+    seed_plan(agent, TWO, actor="cron")
+    assert isinstance(edit_plan(agent, CreateTask("c")), Rejected)
+    assert isinstance(edit_plan(agent, UpdateTask("1", owner="ann"), actor="bob"), Accepted)
+    assert [entry.actor for entry in history_of(agent)] == ["cron", "bob"]
+    assert listed(agent) == subjects(store, "all") == ["a", "b"]
+
+
+class Awaited:
+    """
+    A store whose methods are coroutines.
+    """
+
+    def __init__(self, store):
+        self.store = store
+
+    async def load(self, plan_id):
+        return self.store.load(plan_id)
+
+    async def entries(self, plan_id):
+        return self.store.entries(plan_id)
+
+    async def append(self, *given):
+        return self.store.append(*given)
+
+
+def test_an_asynchronous_store_serves_replies_and_its_planner_edits():
+    """What is not awaited says what to do."""
+    store = MemoryStore()
+    agent = helper(Awaited(store), write("a"), "ok")
+    reply(agent)
+    assert subjects(store) == ["a"]
+    with pytest.raises(PlanError, match="AsyncPlanner"):
+        edit_plan(agent, EDIT)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: attach(plan_id="1"),
+        lambda: make_tools(plan_id="1"),
+        lambda: PlanMiddleware(store="plans.json"),
+        lambda: edit_plan(helper(MemoryStore()), EDIT, policy="strict"),
+        lambda: seed_plan(helper(MemoryStore()), []),
+    ],
+)
+def test_a_developers_mistake_is_an_error(wrong):
+    """It says what was seen and what to do."""
+    with pytest.raises(PlanError, match=r"give|write"):
+        wrong()
+
+
+PERSON = """
+import sys
+from todoplan import FileStore, Planner, commands
+planner = Planner(FileStore(sys.argv[1]), "1")
+for number in range(int(sys.argv[2])):
+    planner.apply(commands.CreateTask(f"edit {number}"), actor="ann").unwrap()
+"""
+
+
+def test_a_person_in_another_process_loses_nothing_and_undoes_nothing(tmp_path):
+    """
+    It edits the same file all along, while the model rewrites its list ten times: every edit is in
+    the plan, and so is what the model has written.
+    """
+    path, edits, number = tmp_path / "plans.json", 20, count()
+    known = [f"mine {next(number)}" for _ in range(10)]
+    script = [write(*known[: n + 1]) for n in range(10)]
+    agent = helper(FileStore(path))
+
+    def rewritten(_):
+        turn = agent.model.turns[0]
+        if not isinstance(turn, str):
+            # What it was told, it writes again: what it was not told, it does not know.
+            sent = json.loads(turn.input)["todos"]
+            names = dict.fromkeys([*listed(agent), *(todo["content"] for todo in sent)])
+            agent.model.turns[0] = write(*names)
+
+    agent.model = Meddled(*script, "ok", meddle=rewritten)
+    with subprocess.Popen([sys.executable, "-c", PERSON, str(path), str(edits)]) as person:
+        reply(agent)
+        assert person.wait(60) == 0
+    found = subjects(FileStore(path))
+    assert {*known, *(f"edit {n}" for n in range(edits))} == {*found}
+    assert len(found) == edits + 10
+
+
+def test_replies_of_two_sessions_on_one_plan_see_each_other(tmp_path):
+    """Two agents at once on one plan: each has its own ids, and each is told of the other's."""
+    store, box = FileStore(tmp_path / "plans.json"), Toolbox(tasks())
+    agents = []
+    for name in ("one", "two"):
+        script = [use("TaskCreate", subject=f"{name} {n}") for n in range(3)]
+        agents.append(helper(store, *script, "ok", plan_id="all", toolbox=box))
+
+    async def both():
+        await asyncio.gather(*(agent.reply(None) for agent in agents))
+
+    asyncio.run(both())
+    assert sorted(task.id for task in store.load("all")) == [*"123456"]
+    assert {*subjects(store, "all")} == {f"{name} {n}" for name in ("one", "two") for n in range(3)}
+    assert any("since you last looked" in text for _, text in results(agents[1]))

@@ -1,0 +1,365 @@
+"""`Run`: a loop of one's own with guidance, in every shape; nothing of it can be mislaid."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent
+
+from todoplan import LEAN, MemoryStore, Planner, Toolbox, commands
+from todoplan.adapters.functions import Run, openai_chat
+from todoplan.dialogue import Reply, Settings
+from todoplan.errors import CodecError, PlanError
+
+EDIT = commands.CreateTask("Tell Ann")
+QUIET = Settings(unfinished=0, plan_lost=False, changed=False)
+EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
+
+
+def says(wire, text):
+    """
+    Return a response without calls.
+    """
+    if wire is CHAT:
+        message = {"role": "assistant", "content": text}
+        return {"choices": [{"finish_reason": "stop", "message": message}]}
+    if wire is RESPONSES:
+        parts = [{"type": "output_text", "text": text}]
+        return {"output": [{"type": "message", "role": "assistant", "content": parts}]}
+    if wire is MESSAGES:
+        content = [{"type": "text", "text": text}]
+        return {"role": "assistant", "content": content, "stop_reason": "end_turn"}
+    content = {"role": "model", "parts": [{"text": text}]}
+    return {"candidates": [{"content": content, "finish_reason": "STOP"}]}
+
+
+def user(wire, text):
+    if wire is GEMINI:
+        return {"role": "user", "parts": [{"text": text}]}
+    return {"role": "user", "content": text}
+
+
+def write(*todos, call_id="w"):
+    listed = [{"content": content, "status": status} for content, status in todos]
+    return Sent("write_todos", {"todos": listed}, call_id)
+
+
+class Loop:
+    """
+    The loop of an embedder, over one shape, on a script of calls and texts.
+    """
+
+    def __init__(self, wire, **kept):
+        self.wire, self.kept, self.requests = wire, kept, []
+        self.messages, self.saved, self.run = [], None, None
+
+    def go(self, *script, tools=lambda call: f"{call.name}: nothing", before=lambda request: None):
+        self.messages.append(user(self.wire, "go"))
+        self.run = self.wire.module.start_run(**self.kept, saved=self.saved)
+        for said in script:
+            self.requests.append(json.dumps(self.run.before_model(self.messages)))
+            before(len(self.requests))
+            is_text = isinstance(said, str)
+            response = says(self.wire, said) if is_text else self.wire.respond(said)
+            what = self.run.after_model(response)
+            if what != "again":
+                self.messages += self.run.answer(response, tools)
+                self.saved = json.loads(json.dumps(self.run.to_data()))
+        return what
+
+    def told(self):
+        """
+        Return the results as they are kept, in order.
+        """
+        results = []
+        for message in self.messages:
+            for read in (self.wire.read,):
+                try:
+                    results += [text for _, text in read([message])]
+                except (KeyError, TypeError):
+                    continue
+        return results
+
+
+@EVERY
+def test_a_run_answers_calls_and_keeps_nothing_of_a_reminder(wire):
+    """
+    The early answer and its reminder stand in one request; the conversation that is kept is plain
+    JSON, with a result for every call, in the order of the calls.
+    """
+    loop = Loop(wire, settings=Settings(unfinished=1))
+    todo, done = write(("a", "pending")), write(("a", "completed"), call_id="v")
+    what = loop.go([Sent("search", {"q": 1}, "s"), todo], "Early.", [done], "Done.")
+    assert what == "stop"
+    assert loop.told() == ["search: nothing", "ok, 0/1 completed", "ok, 1/1 completed"]
+    reminded = ["<todoplan-reminder>" in request for request in loop.requests]
+    early = ["Early." in request for request in loop.requests]
+    assert (reminded, early) == ([False, False, True, False],) * 2
+    kept = json.dumps(loop.messages)
+    assert "Early." not in kept
+    assert "<todoplan-reminder>" not in kept
+    assert "Done." in kept
+    read = wire.module.read_messages(loop.messages)
+    assert sum(len(message.calls) for message in read) == 3
+    assert len(loop.run.planner.plan) == 1
+
+
+@EVERY
+def test_a_persons_edit_in_a_store_stays_and_is_told_once(wire):
+    """
+    Before the first list, while the model answers, between two runs, and by another process, which
+    goes on with what was saved.
+    """
+    store = MemoryStore()
+    loop = Loop(wire, store=store, plan_id="7", settings=QUIET)
+    person = Planner(store, "7")
+
+    def edit(request):
+        person.apply(commands.CreateTask(f"edit {request}"), actor="ann")
+
+    second = write(("a", "pending"), ("edit 1", "pending"), call_id="2")
+    loop.go([write(("a", "pending"))], [second], "ok", before=edit)
+    assert [task.subject for task in store.load("7")] == ["a", "edit 1", "edit 2", "edit 3"]
+    assert ["by ann" in text for text in loop.told()] == [True, True]
+    assert loop.run.to_data()["seen"] < store.load("7").revision
+    other = Loop(wire, store=store, plan_id="7")
+    other.messages, other.saved = loop.messages, loop.saved
+    other.go([write(("a", "completed"), call_id="3")], "ok")
+    assert "edit 3 created by ann" in other.requests[0]
+    assert [task.subject for task in store.load("7")] == ["a"]
+    assert [entry.actor for entry in loop.run.history()].count("ann") == 3
+
+
+def test_without_a_store_the_plan_is_saved_with_what_its_model_has_not_seen():
+    """
+    A restart, an edit, a restart: ids, revision, journal and base are those of one process.
+    """
+    loop = Loop(CHAT, settings=QUIET)
+    loop.go([write(("a", "pending"), ("b", "pending"))], "ok")
+    edited = openai_chat.start_run(saved=loop.saved)
+    edited.planner.apply(EDIT, actor="ann").unwrap()
+    again = openai_chat.start_run(saved=edited.to_data())
+    again.planner.apply(commands.UpdateTask("1", owner="bo"), actor="bo").unwrap()
+    loop.saved = json.loads(json.dumps(again.to_data()))
+    assert loop.saved["plan"]["revision"] == 4
+    loop.go([write(("a", "completed"), ("b", "pending"), call_id="2")], "ok")
+    plan = loop.run.planner.plan
+    assert [(task.id, task.subject, task.owner) for task in plan] == [
+        ("1", "a", "bo"),
+        ("2", "b", None),
+        ("3", "Tell Ann", None),
+    ]
+    assert "#3 Tell Ann created by ann" in loop.told()[-1]
+    assert [entry.actor for entry in loop.run.history()] == [None, "ann", "bo", None]
+    assert "base" not in loop.saved
+
+
+def test_a_reminder_of_a_change_is_given_once_and_counts_as_a_look():
+    """
+    What it shows may be left out by the next list.
+    """
+    loop = Loop(CHAT, settings=Settings(unfinished=0, plan_lost=False))
+    loop.go([write(("a", "pending"))], "ok")
+    run = openai_chat.start_run(saved=loop.saved)
+    run.planner.apply(EDIT, actor="ann")
+    loop.saved = run.to_data()
+    loop.go("1", "2", [write(("a", "pending"), call_id="2")], "3")
+    told = ["Tell Ann created by ann" in request for request in loop.requests]
+    assert told == [False, False, True, False, False, False]
+    assert [task.subject for task in loop.run.planner.plan] == ["a"]
+
+
+def test_a_request_that_failed_is_asked_for_again_and_counts_once():
+    """
+    The same messages, the same reminder; nothing was remembered of the first.
+    """
+    run = openai_chat.start_run(settings=Settings(empty=1))
+    first = run.before_model([user(CHAT, "go")])
+    assert run.before_model([user(CHAT, "go")]) == first
+    assert "<todoplan-reminder>" in first[-1]["content"]
+    assert run.after_model(says(CHAT, "ok")) == "stop"
+    assert "<todoplan-reminder>" not in json.dumps(run.before_model([user(CHAT, "go")]))
+
+
+def test_an_answer_that_is_only_asked_whether_it_is_all_stands():
+    """
+    With `all_done` both answers are kept, in their order; if the model works on, only its calls.
+    """
+    always = Settings(all_done="always")
+    loop = Loop(CHAT, settings=always)
+    assert loop.go([write(("a", "completed"))], "It is 4.", "That is all.") == "stop"
+    assert [one.get("content") for one in loop.messages[-2:]] == ["It is 4.", "That is all."]
+    loop = Loop(CHAT, settings=always)
+    loop.go([write(("a", "completed"))], "It is 4.", [Sent("search", {}, "s")], "It is 5.")
+    texts = [one.get("content") for one in loop.messages]
+    assert ("It is 4." in texts, texts[-1]) == (False, "It is 5.")
+
+
+def test_a_tool_of_ones_own_may_answer_with_an_error():
+    """
+    A `Reply` says so, where the shape has a flag for it.
+    """
+
+    def fails(call):
+        text = "no network"
+        return Reply(loop.run.planner.plan, text, is_error=True, call_id=call.call_id)
+
+    loop = Loop(MESSAGES)
+    loop.go([Sent("search", {}, "s")], "ok", tools=fails)
+    assert loop.messages[2]["content"][0]["is_error"] is True
+
+
+def test_a_turn_of_refused_calls_shows_nothing():
+    """
+    What a person did is told by the first answer that is no error.
+    """
+    store = MemoryStore()
+    loop = Loop(CHAT, store=store, plan_id="1", settings=QUIET)
+    loop.go([write(("a", "pending"))], "ok")
+    Planner(store, "1").apply(EDIT, actor="ann")
+    loop.go([write(("", "pending"))], [write(("a", "pending"), call_id="2")], "ok")
+    assert ["ann" in text for text in loop.told()] == [False, False, True]
+
+
+def test_a_tool_that_raises_leaves_the_plan_alone():
+    """
+    The same response may be answered again.
+    """
+    run, both = openai_chat.start_run(), [write(("a", "pending")), Sent("search", {}, "s")]
+    response = CHAT.respond(both)
+    run.before_model([])
+    run.after_model(response)
+
+    def broken(call):
+        msg = "no network"
+        raise OSError(msg)
+
+    with pytest.raises(OSError, match="no network"):
+        run.answer(response, broken)
+    assert len(run.planner.plan) == 0
+    assert len(run.answer(response, lambda call: "found")) == 3
+    assert len(run.planner.plan) == 1
+
+
+def asked():
+    run = openai_chat.start_run()
+    run.before_model([])
+    return run
+
+
+def sent_back():
+    run = openai_chat.start_run()
+    run.planner.apply(EDIT)
+    run.before_model([])
+    assert run.after_model(says(CHAT, "Early.")) == "again"
+    return run
+
+
+def searched(*how):
+    run, response = asked(), CHAT.respond([Sent("search", {}, "s")])
+    run.after_model(response)
+    run.answer(response, *how)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "remedy"),
+    [
+        (lambda: openai_chat.start_run().after_model(says(CHAT, "ok")), "call before_model"),
+        (lambda: sent_back().after_model(says(CHAT, "ok")), "call before_model"),
+        (lambda: asked().answer(says(CHAT, "ok")), "call after_model"),
+        (lambda: sent_back().answer(says(CHAT, "ok")), "call after_model"),
+        (searched, "the model calls search"),
+        (lambda: searched(lambda call: 7), "give what the tool"),
+        (lambda: openai_chat.start_run(LEAN), "give a toolbox"),
+        (lambda: openai_chat.start_run(settings=0), "give settings"),
+        (lambda: openai_chat.start_run(clock=0), "give a clock"),
+        (lambda: openai_chat.start_run(plan_id="1"), "give store"),
+        (lambda: openai_chat.start_run(saved=[]), "to_data"),
+        (
+            lambda: openai_chat.start_run(
+                store=MemoryStore(), plan_id="1", saved=openai_chat.start_run().to_data()
+            ),
+            "leave store= out",
+        ),
+    ],
+)
+def test_a_developers_mistake_is_an_error(wrong, remedy):
+    """
+    Nothing is done then, and it says what to do.
+    """
+    with pytest.raises(PlanError, match=remedy):
+        wrong()
+
+
+def test_what_was_saved_and_is_damaged_is_an_error():
+    """
+    It is never taken for nothing.
+    """
+    saved = openai_chat.start_run(Toolbox(LEAN)).to_data()
+    for name, value in (("seen", "1"), ("seen", True), ("plan", {}), ("memory", 7), ("base", 1)):
+        with pytest.raises(CodecError):
+            openai_chat.start_run(saved={**saved, name: value})
+
+
+def test_a_model_that_goes_on_answering_can_be_an_error():
+    """
+    As the settings say.
+    """
+    run = openai_chat.start_run(settings=Settings(unfinished=1, on_ignored="raise"))
+    assert isinstance(run, Run)
+    run.planner.apply(EDIT)
+    run.before_model([])
+    assert run.after_model(says(CHAT, "Early.")) == "again"
+    run.before_model([])
+    with pytest.raises(PlanError, match="went on answering"):
+        run.after_model(says(CHAT, "Early again."))
+
+
+def test_a_turn_that_goes_on_by_itself_is_no_end():
+    """
+    Anthropic's "pause_turn" has neither calls nor an answer.
+    """
+    run = MESSAGES.module.start_run()
+    run.before_model([])
+    paused = {**says(MESSAGES, "Searching"), "stop_reason": "pause_turn"}
+    assert run.after_model(paused) == "answer"
+    assert run.answer(paused) == [{"role": "assistant", "content": paused["content"]}]
+
+
+@pytest.mark.parametrize(
+    ("wire", "empty"),
+    [
+        (CHAT, {"error": "down"}),
+        (CHAT, {"choices": []}),
+        (RESPONSES, {"output": []}),
+        (MESSAGES, {"type": "error"}),
+        (GEMINI, {"prompt_feedback": {"block_reason": "SAFETY"}}),
+    ],
+)
+def test_a_response_that_says_nothing_ends_the_run(wire, empty):
+    """
+    It is no message: kept, it would be sent to the provider again and again.
+    """
+    run = wire.module.start_run()
+    run.before_model([])
+    assert run.after_model(empty) == "stop"
+    assert run.answer(empty) == []
+
+
+@pytest.mark.parametrize(
+    ("wire", "given"),
+    [
+        (CHAT, {"role": "assistant", "content": "ok"}),
+        (CHAT, SimpleNamespace(role="assistant", content="ok")),
+        (GEMINI, {"role": "model", "parts": [{"text": "ok"}]}),
+        (MESSAGES, {"role": "assistant", "content": "ok"}),
+    ],
+)
+def test_what_is_kept_of_a_response_may_be_the_message_itself(wire, given):
+    """
+    An object of nobody's, or a dict, is handed on as it is.
+    """
+    run = wire.module.start_run()
+    run.before_model([])
+    assert run.after_model(given) == "stop"
+    assert run.answer(given) == [given]

@@ -1,0 +1,211 @@
+"""Commands that change a plan: what they do, what they print, what they refuse."""
+
+import json
+from getpass import getuser
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from todoplan import Planner, Status
+from todoplan.cli import plan_options
+from todoplan.cli.output.json_schemas import PLAN_SCHEMAS
+from todoplan.core.commands import CreateTask
+from todoplan.stores.file import FileStore
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    """A file of plans that is not there yet, named by the environment."""
+    file = tmp_path / "plans.json"
+    monkeypatch.setenv("TODOPLAN_STORE", str(file))
+    monkeypatch.setenv("TODOPLAN_ACTOR", "ann")
+    return file
+
+
+@pytest.fixture
+def garden(path, invoke):
+    """The same with a plan of two tasks, of which one waits for the other."""
+    assert invoke("add", "Sow").exit_code == 0
+    assert invoke("add", "Reap", "--after", "#1").exit_code == 0
+    return path
+
+
+def plan_in(path, plan_id="plan"):
+    """The plan as the store has it."""
+    return FileStore(path).load(plan_id)
+
+
+def data_of(result):
+    """The JSON that a run printed, checked against its schema."""
+    data = json.loads(result.stdout)
+    Draft202012Validator(PLAN_SCHEMAS[data["format"]]).validate(data)
+    return data
+
+
+def test_the_first_task_begins_the_plan(path, invoke):
+    """Its fields are those of the options; the answer says what changed and what is ready."""
+    result = invoke(
+        *("add", "Sow", "--description", "In rows", "--active-form", "Sowing"),
+        *("--priority", "high", "--owner", "bob", "--estimate", "20"),
+    )
+    assert (result.exit_code, result.stdout) == (0, "created #1 Sow\n0/1 completed; ready: #1\n")
+    task = plan_in(path)["1"]
+    shown = task.description, task.active_form, task.priority, task.owner, task.estimate
+    assert shown == ("In rows", "Sowing", "high", "bob", 20)
+
+
+def test_a_day_of_work(garden, invoke):
+    """Start what is ready, complete it: what waited for it is ready then."""
+    assert invoke("start").stdout == "started #1 Sow\n0/2 completed, 1 in progress\n"
+    assert invoke("done", "1").stdout == "completed #1 Sow\n1/2 completed; ready: #2\n"
+    assert invoke("start", "2").exit_code == invoke("done", "#2").exit_code == 0
+    assert plan_in(garden).counts.completed == 2
+
+
+def test_several_tasks_are_changed_as_one(garden, invoke):
+    """All or none, and one entry in the history."""
+    assert invoke("done", "1", "9").exit_code == 1
+    assert plan_in(garden).counts.completed == 0
+    assert invoke("done", "1", "2").exit_code == 0
+    (*_, last) = FileStore(garden).entries("plan")
+    assert (last.cause, last.actor, len(last.events)) == ("Batch", "ann", 2)
+
+
+def test_a_task_is_edited(garden, invoke):
+    """Only what was given changes; an empty owner or active form is taken away."""
+    options = ("--owner", "bob", "--active-form", "Reaping", "--priority", "low")
+    assert invoke("edit", "2", "--subject", "Harvest", *options).exit_code == 0
+    task = plan_in(garden)["2"]
+    assert (task.subject, task.owner, task.active_form) == ("Harvest", "bob", "Reaping")
+    assert invoke("edit", "2", "--owner", "", "--active-form", "", "--estimate", "5").exit_code == 0
+    task = plan_in(garden)["2"]
+    assert (task.subject, task.owner, task.active_form, task.estimate) == ("Harvest", None, None, 5)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_any_status_can_be_set(garden, invoke, status):
+    """So a task is cancelled, reopened, put back."""
+    assert invoke("edit", "1", "--status", status).exit_code == 0
+    assert plan_in(garden)["1"].status is status
+
+
+def test_a_task_is_linked_and_let_go(garden, invoke):
+    """An edge is added and removed by what waits."""
+    assert invoke("link", "2", "--after", "1", "--remove").exit_code == 0
+    assert plan_in(garden)["2"].blocked_by == ()
+    assert invoke("link", "1", "--after", "2").exit_code == 0
+    assert plan_in(garden)["1"].blocked_by == ("2",)
+
+
+def test_a_task_is_removed_and_the_removal_taken_back(garden, invoke):
+    """Undo takes the last change back that still stands."""
+    assert invoke("remove", "2").stdout == "removed #2\n0/1 completed; ready: #1\n"
+    assert invoke("undo").exit_code == 0
+    assert [task.subject for task in plan_in(garden)] == ["Sow", "Reap"]
+
+
+def test_what_the_rules_refuse_is_exit_1(garden, invoke):
+    """The reason stands on stderr, and nothing changed."""
+    before = garden.read_bytes()
+    result = invoke("link", "1", "--after", "2")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("todoplan: refused: ")
+    assert "1 -> 2 -> 1" in result.stderr
+    assert garden.read_bytes() == before
+
+
+def test_rules_come_from_preset_and_options(garden, invoke):
+    """A rule upon a preset is kept for this command."""
+    assert invoke("start", "1").exit_code == 0
+    strict = invoke("start", "2", "--rule", "single_in_progress=error", "--rule", "max_items=5")
+    assert strict.exit_code == 1
+    assert invoke("add", "Rest", "--policy", "claude").exit_code == 1
+    lax = invoke("start", "2")
+    assert lax.exit_code == 0
+    assert lax.stderr.startswith("todoplan: warning: ")
+
+
+def test_what_changes_nothing_says_so(garden, invoke):
+    """A status that it has already."""
+    assert invoke("start", "1").exit_code == 0
+    assert invoke("start", "1").stdout.startswith("no change\n")
+
+
+def test_programs_get_a_document(garden, invoke):
+    """Events, counts and what is ready; of a refusal its problems, and the plan as it was."""
+    done = data_of(invoke("done", "1", "--json"))
+    assert (done["accepted"], done["plan"], done["ready"]) == (True, "plan", ["2"])
+    assert [event["new"] for event in done["events"]] == ["completed"]
+    refused = invoke("remove", "7", "--json")
+    assert refused.exit_code == 1
+    data = data_of(refused)
+    assert (data["accepted"], data["events"], data["revision"]) == (False, [], done["revision"])
+    assert [problem["code"] for problem in data["problems"]] == ["unknown_task"]
+    assert data_of(invoke("undo", "--json"))["accepted"]
+
+
+def test_nothing_to_take_back_is_a_refusal(path, invoke):
+    """As any other."""
+    assert invoke("add", "Sow").exit_code == invoke("undo").exit_code == 0
+    result = invoke("undo")
+    assert result.exit_code == 1
+    assert "nothing to do" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("done", "1", "--store", ""), "say where the plan is: --store plans.json"),
+        (("done", "1", "--store", "redis://x"), "'redis://x' is no "),
+        (("done", "1"), "plans.json keeps no plan yet; `todoplan add` begins one"),
+        (("add", "Sow", "--policy", "lax"), "'lax' is none of default"),
+        (("add", "Sow", "--policy", "lax.toml"), "cannot read lax.toml: No such file"),
+        (("add", "Sow", "--rule", "max_items"), "'max_items' has no value"),
+        (("add", "Sow", "--store", "missing/plans.json"), "No such file"),
+        (("add", "Sow", "--priority", "urgent"), "'urgent' is none of high"),
+        (("edit", "1"), "say what to change"),
+        (("link", "1"), "Missing option '--after'"),
+        (("done",), "Missing argument"),
+    ],
+)
+def test_what_cannot_be_done_is_exit_2(path, invoke, monkeypatch, arguments, reason):
+    """A line says why, and no file is made."""
+    monkeypatch.chdir(path.parent)
+    result = invoke(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert reason in " ".join(result.stderr.split())
+    assert not path.exists()
+
+
+def test_of_several_plans_one_has_to_be_named(path, invoke):
+    """The only one needs no name; a new name begins another plan, by `add` alone."""
+    Planner(FileStore(path), "garden").apply(CreateTask("Sow"))
+    assert invoke("add", "Reap").exit_code == 0
+    assert len(plan_in(path, "garden")) == 2
+    assert invoke("done", "1", "--plan", "house").exit_code == 2
+    assert invoke("add", "Sweep", "--plan", "house").exit_code == 0
+    unnamed = invoke("add", "Rest")
+    assert unnamed.exit_code == 2
+    assert "2 plans; choose by --plan: 'garden', 'house'" in unnamed.stderr
+
+
+def test_the_history_names_who_it_was(path, invoke, monkeypatch):
+    """The option, else the environment, else the login; an empty name is nobody's."""
+    assert invoke("add", "a", "--actor", "bob").exit_code == invoke("add", "b").exit_code == 0
+    assert invoke("add", "c", "--actor", "").exit_code == 0
+    monkeypatch.delenv("TODOPLAN_ACTOR")
+    assert invoke("add", "d").exit_code == 0
+
+    def nobody():
+        raise KeyError
+
+    monkeypatch.setattr(plan_options, "getuser", nobody)
+    assert invoke("add", "e").exit_code == 0
+    actors = [entry.actor for entry in FileStore(path).entries("plan")]
+    assert actors == ["bob", "ann", None, getuser(), None]
+
+
+def test_hostile_text_is_shown_as_plain_words(path, invoke):
+    """No control sequence reaches the terminal."""
+    result = invoke("add", "Sow \x1b[31m\nand [bold]reap")
+    assert result.stdout.splitlines()[0] == "created #1 Sow and [bold]reap"

@@ -1,0 +1,114 @@
+"""`todoplan store copy`, and the stores that other commands are pointed at."""
+
+import asyncio
+import sys
+
+import pytest
+from mcp import StdioServerParameters
+from mcp.client.stdio import stdio_client
+from support.mcp_client import connected
+from support.mcp_server import environment
+
+from todoplan import FileStore, Planner
+from todoplan.cli.commands.store import STORE
+from todoplan.core.commands import CreateTask
+from todoplan.stores import SqliteStore
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with two plans in a file and in a database."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(STORE, raising=False)
+    for store in (FileStore("plans.json"), SqliteStore("plans.db")):
+        for plan_id in ("garden", "house"):
+            Planner(store, plan_id).apply(CreateTask(f"Work on {plan_id}"))
+    return tmp_path
+
+
+def test_plans_are_copied_journal_and_all(invoke, here):
+    """From a file to a database and back; what is there already is left as it is."""
+    result = invoke("store", "copy", "file:///plans.json", "sqlite:///new.db")
+    assert (result.exit_code, result.stdout) == (0, "'garden': 1 entries\n'house': 1 entries\n")
+    assert SqliteStore("new.db").entries("house") == FileStore("plans.json").entries("house")
+    result = invoke("store", "copy", "new.db", "file:///new.json", "--plan", "house")
+    assert (result.exit_code, result.stdout) == (0, "'house': 1 entries\n")
+    result = invoke("store", "copy", "new.db", "new.json")
+    assert result.stdout == "'garden': 1 entries\n'house': there already, as it is\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (("missing.db", "new.db"), "missing.db has no plan at all"),
+        (("plans.db", "new.db", "--plan", "attic"), "plans.db has no plan 'attic'"),
+        (("plans.json", "plans.db"), "'garden' is there already, and is another one"),
+        (("plans.json", "redis://db"), "'redis://db' is no address of a store"),
+        (("plans.json", "missing/new.db"), "No such file or directory"),
+    ],
+)
+def test_what_cannot_be_copied_is_exit_2(invoke, here, given, reason):
+    """In a line, and no file is made for a misspelled name."""
+    result = invoke("store", "copy", *given)
+    assert result.exit_code == 2
+    assert reason in " ".join(result.stderr.split())
+    assert sorted(each.suffix for each in here.glob("*.db")) == [".db"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--store", "sqlite:///plans.db"),
+        ("--store", "file:///plans.json"),
+        ("plans.db",),
+        ("plans.json",),
+    ],
+)
+def test_a_plan_of_any_store_is_shown(invoke, here, given):
+    """By its address; a database by its path, as a file of plans is."""
+    result = invoke("show", *given, "--plan", "house")
+    assert (result.exit_code, result.stdout) == (0, "  0/1 completed\n  [ ] 1 Work on house\n")
+    result = invoke("show", *given)
+    assert result.exit_code == 2
+    assert "2 plans; choose by --plan: 'garden', 'house'" in result.stderr
+
+
+def test_the_environment_names_the_store(invoke, here, monkeypatch):
+    """Unless the command line does."""
+    monkeypatch.setenv(STORE, "sqlite:///plans.db")
+    assert "Work on house" in invoke("show", "--plan", "house").stdout
+    monkeypatch.setenv(STORE, "nonsense")
+    assert "Work on house" in invoke("show", "plans.json", "--plan", "house").stdout
+    assert "Work on house" in invoke("show", "--store", "plans.db", "--plan", "house").stdout
+    result = invoke("show", "--plan", "house")
+    assert (result.exit_code, "'nonsense' is no address" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["show", "mcp"])
+def test_a_file_and_a_store_are_one_too_many(invoke, here, command):
+    """Nobody guesses which was meant."""
+    file = ("plans.json",) if command == "show" else ("--file", "plans.json")
+    result = invoke(command, *file, "--store", "sqlite:///plans.db")
+    assert result.exit_code == 2
+    assert "give a file or --store sqlite:///plans.db, not both" in " ".join(result.stderr.split())
+
+
+def test_something_has_to_be_shown(invoke, here):
+    """Neither a file nor a store: it says what to give."""
+    result = invoke("show")
+    assert (result.exit_code, f"by --store or {STORE}" in result.stderr) == (2, True)
+
+
+def test_a_plan_of_a_store_is_served(here):
+    """`todoplan mcp --store`: what a client does is in the database at once."""
+    line = ["-m", "todoplan", "mcp", "--plan", "garden", "--toolset", "tasks"]
+    variables = {**environment(), STORE: f"sqlite:///{here}/plans.db"}
+    server = StdioServerParameters(command=sys.executable, args=line, env=variables)
+
+    async def talk():
+        async with connected(stdio_client(server)) as client:
+            return await client.call("TaskCreate", {"subject": "Dig"})
+
+    assert asyncio.run(talk())["isError"] is False
+    subjects = [task.subject for task in SqliteStore("plans.db").load("garden")]
+    assert subjects == ["Work on garden", "Dig"]

@@ -1,0 +1,132 @@
+"""A plan as it stands, how it came to be, what changed."""
+
+import json
+import re
+
+import pytest
+from jsonschema import Draft202012Validator
+from rich.cells import cell_len
+
+from todoplan import Planner
+from todoplan.cli.commands.views import show_log
+from todoplan.cli.output.json_schemas import PLAN_SCHEMAS
+from todoplan.cli.plan_options import Place
+from todoplan.codec import load_plan
+from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
+from todoplan.render.text import to_text
+from todoplan.stores.file import FileStore
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """A file with a plan that three hands changed in six entries."""
+    path = tmp_path / "plans.json"
+    planner = Planner(FileStore(path), "garden")
+    planner.apply(CreateTask("Sow", metadata={"bed": 1}), actor="ann")
+    planner.apply(CreateTask("Reap", blocked_by=("1",)), actor="bob")
+    planner.apply(CreateTask("Rest"))
+    planner.apply(UpdateTask("1", status="completed", metadata={"bed": 2}), actor="ann")
+    planner.apply(DeleteTask("3"), actor="bob")
+    planner.undo(actor="cid")
+    monkeypatch.setenv("TODOPLAN_STORE", str(path))
+    return path
+
+
+def data_of(result):
+    """The JSON that a run printed, checked against its schema."""
+    data = json.loads(result.stdout)
+    Draft202012Validator(PLAN_SCHEMAS[data["format"]]).validate(data)
+    return data
+
+
+def test_a_list_is_the_plan_as_people_read_it(stored, invoke):
+    """The same as `show`; `--ready` leaves out what cannot be started."""
+    plan = FileStore(stored).load("garden")
+    result = invoke("list")
+    assert result.exit_code == 0
+    assert result.stdout == "".join(f"  {line}\n" for line in to_text(plan).split("\n"))
+    ready = invoke("list", "--ready").stdout.splitlines()
+    assert ready == ["  1/3 completed", "  [ ] 2 Reap", "  [ ] 3 Rest"]
+
+
+def test_a_list_for_programs_holds_the_document(stored, invoke):
+    """It is read back to the same plan."""
+    data = data_of(invoke("list", "--json"))
+    assert load_plan(json.dumps(data["document"])) == FileStore(stored).load("garden")
+    assert (data["plan"], data["ready"]) == ("garden", ["2", "3"])
+
+
+def test_a_log_says_who_did_what(stored, invoke):
+    """A row an entry, oldest first; what was taken back is named."""
+    rows = [line.split(maxsplit=3) for line in invoke("log").stdout.splitlines()]
+    assert [row[0] for row in rows[:2]] == ["1", "3"]
+    assert rows[0][3].split(maxsplit=2) == ["ann", "CreateTask", "created #1 Sow"]
+    text = invoke("log").stdout
+    assert "took back 7" in text
+    assert "restored" in text
+
+
+def test_a_log_can_be_cut(stored, invoke):
+    """The last entries, and how many there were before; 0 is all."""
+    first, *rest = invoke("log", "--last", "1").stdout.splitlines()
+    assert first == "  5 earlier; --last 0 shows all"
+    assert "cid" in rest[0]
+    assert len(data_of(invoke("log", "--last", "0", "--json"))["entries"]) == 6
+    assert len(data_of(invoke("log", "--last", "2", "--json"))["entries"]) == 2
+
+
+def test_a_log_fits_the_terminal(stored, terminal, text):
+    """What is too long is cut."""
+    Planner(FileStore(stored), "garden").apply(CreateTask("Sow " * 100))
+    assert show_log(Place(str(stored)), terminal, last=0, as_json=False) == 0
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text(terminal))
+    assert all(cell_len(line) <= 70 for line in plain.split("\n"))
+    assert "created #4 Sow" in plain
+
+
+def test_a_difference_names_tasks_and_fields(stored, invoke):
+    """New, changed and gone ones, between any two revisions; times are left out."""
+    assert invoke("diff", "0", "3").stdout == "revision 0 to 3\n  + #1 Sow\n  + #2 Reap\n"
+    lines = invoke("diff", "4", "7").stdout.splitlines()
+    assert lines[0] == "revision 4 to 7"
+    assert "~ #1 Sow: status pending -> completed" in lines[1]
+    assert 'metadata {"bed": 1} -> {"bed": 2}' in lines[1]
+    assert lines[2] == "  - #3 Rest"
+    assert invoke("diff", "4", "4").stdout == "revision 4 to 4\n  no difference\n"
+    assert "blocks nothing -> #2" in invoke("diff", "1", "3").stdout
+
+
+def test_without_revisions_the_last_change_is_shown(stored, invoke):
+    """One revision alone is compared to the plan as it is."""
+    assert invoke("diff").stdout == "revision 7 to 8\n  + #3 Rest\n"
+    assert invoke("diff", "6").stdout == "revision 6 to 8\n  no difference\n"
+
+
+def test_a_difference_for_programs_holds_both_tasks(stored, invoke):
+    """As they were and as they are; `null` for what was not or is not there."""
+    data = data_of(invoke("diff", "4", "7", "--json"))
+    assert (data["since"], data["until"]) == (4, 7)
+    changed, gone = data["tasks"]
+    assert (changed["was"]["status"], changed["now"]["status"]) == ("pending", "completed")
+    assert (gone["was"]["subject"], gone["now"]) == ("Rest", None)
+
+
+@pytest.mark.parametrize("revisions", [("9",), ("3", "2"), ("0", "99")])
+def test_revisions_that_are_not_there_are_exit_2(stored, invoke, revisions):
+    """The line says which there are."""
+    result = invoke("diff", *revisions)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the plan has those from 0 to 8" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["list", "log", "diff"])
+def test_what_cannot_be_read_is_exit_2(stored, invoke, command):
+    """A plan that is not there, a damaged file, no store at all."""
+    missing = invoke(command, "--plan", "house")
+    assert (missing.exit_code, missing.stdout) == (2, "")
+    assert "no plan 'house'; choose by --plan: 'garden'" in missing.stderr
+    stored.write_text("{")
+    damaged = invoke(command)
+    assert damaged.exit_code == 2
+    assert "holds no plans that can be trusted" in damaged.stderr
+    assert invoke(command, "--store", "").exit_code == 2

@@ -1,0 +1,159 @@
+"""A replay as a page of HTML."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from support.hostile import CORPUS
+
+from todoplan.cli.commands import replay as replay_command
+from todoplan.cli.commands.replay import ReplayOptions, replay
+
+
+class Reader(HTMLParser):
+    """The items of the page, each with its class and its words; all tags and attributes."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.items, self.tags, self.attributes, self._open = [], set(), set(), []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag == "li":
+            self.items.append((dict(attrs).get("class", ""), []))
+            self._open.append(self.items[-1])
+
+    def handle_endtag(self, tag):
+        if tag == "li":
+            self._open.pop()
+
+    def handle_data(self, data):
+        for _, words in self._open:
+            words.extend(data.split())
+
+    def of(self, kind):
+        return [" ".join(words) for name, words in self.items if name.startswith(kind)]
+
+
+TAGS = {"html", "head", "meta", "title", "style", "body", "main", "section", "progress"}
+TAGS |= {"h1", "h2", "h3", "p", "b", "ul", "ol", "li", "div", "span"}
+ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "max", "value"}
+
+
+@pytest.fixture
+def page(invoke, tmp_path):
+    """Replay into a page and read it."""
+
+    def make(*paths, code=0):
+        out = tmp_path / "page.html"
+        result = invoke("replay", *paths, "--html", out)
+        assert (result.exit_code, result.stdout) == (code, "")
+        return Reader(out.read_text(encoding="utf-8"))
+
+    return make
+
+
+def test_a_page_shows_plan_timeline_and_findings(invoke, page):
+    """Findings stand in the item of their call; the rest below."""
+    read = page("--sample")
+    assert read.of("completed")[0] == "[x] 1 Reproduce the timeout"
+    calls = read.of("call")
+    assert len(calls) == 8
+    assert "line 12 09:15:37 TodoWrite x~... 1/5 refused, no change refused_call" in calls[2]
+    assert len(read.of("finding")) == 6
+    assert read.of("between") == ["a message of the person"]
+
+
+def test_findings_about_the_recording_stand_apart(page, recording, todo):
+    """With their line; every call is there once."""
+    read = page(recording(todo(1, "~."), "{bad", todo(2, "x~")), code=2)
+    assert len(read.of("call")) == 2
+    assert [text.split()[0] for text in read.of("finding")] == ["bad_line", "ended_unfinished"]
+    assert "line 3: " in read.of("finding")[0]
+
+
+def test_several_recordings_are_one_page(invoke, page, recording, todo, tmp_path):
+    """A section each; lanes have their names, days stand where they begin, skipped files last."""
+    folder = tmp_path / "all"
+    recording(todo(1, "~"), todo(12, "x"), name="all/a.jsonl")
+    side = {"isSidechain": True, "agentId": "helper", "sessionId": "s"}
+    recording(todo(1, "~"), todo(2, "~.", **side), name="all/b.jsonl")
+    (folder / "notes.md").write_text("# Notes")
+    out = tmp_path / "page.html"
+    assert invoke("replay", folder, "--html", out).exit_code == 0
+    html = out.read_text()
+    assert html.count("<section>") == 2
+    assert re.findall(r"<h3>(.*?)</h3>", html) == ["2026-03-01", "2026-03-02", "2026-03-01"]
+    assert "<h2>Plan at the end of agent-helper</h2>" in html
+    assert "without a recording" in html
+    assert "<title>Plans of agents, replayed</title>" in html
+
+
+def test_what_could_not_be_read_is_told(invoke, recording, todo, tmp_path):
+    """With its reason; where nothing was read there is no page."""
+    bad, out = tmp_path / "bad.jsonl", tmp_path / "page.html"
+    bad.write_text("oops")
+    assert invoke("replay", bad, "--html", out).exit_code == 2
+    assert not out.exists()
+    assert invoke("replay", bad, recording(todo(1, "x")), "--html", out).exit_code == 2
+    assert f"<h2>Could not be read</h2>\n<ul><li>{bad} is no recording" in out.read_text()
+
+
+def test_a_recording_without_a_call_says_so(page, recording, tool_call):
+    """No timeline then."""
+    read = page(recording(tool_call(1, "Search", {})))
+    assert read.of("call") == []
+
+
+def test_errors_are_told_in_words_too(invoke, tmp_path):
+    """Not by colour alone."""
+    out = tmp_path / "page.html"
+    assert invoke("replay", "--sample", "--policy", "strict", "--html", out).exit_code == 1
+    assert "(error)</b>" in out.read_text()
+
+
+@pytest.mark.parametrize("number", range(len(CORPUS)))
+def test_hostile_texts_are_inert(page, recording, todo, number):
+    """Whatever a task, a file or a refusal says, the page has the elements that it always has."""
+    text = CORPUS[number]
+    calls = todo(1, "~.", text, "Write"), todo(2, "x~", text, error=f"No: {text}")
+    read = page(recording(*calls))
+    assert read.tags <= TAGS
+    assert read.attributes <= {*ATTRIBUTES, "aria-label"}
+
+
+def test_the_page_can_go_to_stdout(invoke):
+    """And nothing else does."""
+    result = invoke("replay", "--sample", "--html", "-")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("<!DOCTYPE html>")
+    assert result.stdout.endswith("</html>\n")
+    assert result.stderr == ""
+
+
+def test_a_recording_is_never_written_over(invoke, recording, todo):
+    """It cannot be made again."""
+    path = recording(todo(1, "~"))
+    before = path.read_bytes()
+    result = invoke("replay", path, "--html", path)
+    assert result.exit_code == 2
+    assert "is one of the recordings" in result.stderr
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["missing/page.html", ""])
+def test_what_cannot_be_written_is_exit_2(invoke, tmp_path, name):
+    """With the system's reason."""
+    result = invoke("replay", "--sample", "--html", f"{tmp_path}/{name}")
+    assert result.exit_code == 2
+    assert "cannot write" in result.stderr
+
+
+def test_an_impossible_name_is_exit_2(screen, complaints, recording, todo):
+    """No traceback, whatever the shell lets through."""
+    options = ReplayOptions("html", out=replay_command.Path("nul\0.html"))
+    assert replay([recording(todo(1, "x"))], options, screen) == 2
+    assert "cannot write" in complaints(screen)

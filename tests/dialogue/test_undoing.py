@@ -1,0 +1,119 @@
+"""The last change is taken back only where the journal says what was before it."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan import Plan, commands, plan_of
+from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.model import Task
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.application import edited
+from todoplan.dialogue.undoing import Start, last_change, plan_before, starts, undone
+from todoplan.errors import PlanError
+
+NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
+CREATES = [commands.CreateTask(name) for name in "abc"]
+COMMANDS = st.sampled_from(
+    [
+        *CREATES,
+        commands.UpdateTask("1", status="completed"),
+        commands.DeleteTask("1"),
+        commands.ClearPlan(),
+    ]
+)
+
+
+def lived(given, start=None):
+    """
+    Return the plans of a life, and its journal.
+    """
+    plans, journal = [start or Plan()], []
+    for command in given:
+        decision, entry = edited(plans[-1], command, Policy(), at=NOON, actor="ann")
+        if entry is not None:
+            plans.append(decision.plan)
+            journal.append(entry)
+    return plans, journal
+
+
+def undo(plans, journal, *known):
+    change = last_change(journal)
+    before = change and plan_before(change, plans[-1], journal, (*starts(journal), *known))
+    return undone(plans[-1], change, before, at=NOON, actor="bo")
+
+
+@given(st.lists(COMMANDS, max_size=8), st.integers(1, 10))
+def test_undoing_again_and_again_goes_back_to_the_beginning(given, times):
+    """
+    One change each time, whatever was done; behind the first there is nothing. Ids go on.
+    """
+    plans, journal = lived(given)
+    life, changes = [*plans], len(journal)
+    for n in range(1, times + 1):
+        decision, entry = undo(plans, journal)
+        if n > changes:
+            assert isinstance(decision, Rejected)
+            assert entry is None
+            continue
+        assert isinstance(decision, Accepted)
+        assert [*decision.plan] == [*life[changes - n]]
+        assert decision.plan.next_id == life[-1].next_id
+        plans.append(decision.plan)
+        if entry is not None:
+            assert (entry.cause, entry.actor, entry.undoes) == (
+                "undo",
+                "bo",
+                journal[changes - n].revision,
+            )
+            journal.append(entry)
+
+
+def test_a_journal_that_begins_in_the_middle_needs_an_earlier_plan():
+    """
+    Any of before the change will do, if the entries lead from there to the plan as it is.
+    """
+    plans, journal = lived(CREATES)
+    with pytest.raises(PlanError, match="with store="):
+        undo(plans, journal[1:])
+    assert [*undo(plans, journal[2:], Start(plans[2], 0))[0].plan] == [*plans[2]]
+    assert [*undo(plans, journal[1:], Start(plans[1], 0))[0].plan] == [*plans[2]]
+    assert [*undo(plans, journal[1:], Start(plans[2], 1))[0].plan] == [*plans[2]]
+    wrong = Start(plans[0], 0), Start(plans[3], 2), Start(plan_of([Task("9", "z")]), 0)
+    with pytest.raises(PlanError):
+        undo(plans, journal[1:], *wrong)
+
+
+def test_a_plan_that_was_put_in_place_whole_is_a_beginning():
+    """
+    What came behind it can be taken back, and it itself only if what was before it is known.
+    """
+    plans, journal = lived([*CREATES, commands.RestorePlan((Task("7", "whole"),)), CREATES[0]])
+    decision, entry = undo(plans, journal[2:])
+    assert [task.subject for task in decision.plan] == ["whole"]
+    again = [*plans, decision.plan], [*journal[2:], entry]
+    with pytest.raises(PlanError, match="RestorePlan"):
+        undo(*again)
+    assert [*undo([*plans, decision.plan], [*journal, entry])[0].plan] == [*plans[3]]
+
+
+def test_what_is_in_no_entry_is_not_undone():
+    """
+    Somebody has changed the list itself since: the plan is not what the journal leads to.
+    """
+    plans, journal = lived(CREATES)
+    plans.append(plan_of([*plans[-1], Task("9", "theirs")], next_id=10, revision=4))
+    with pytest.raises(PlanError, match="CreateTask"):
+        undo(plans, journal)
+
+
+def test_nothing_was_done():
+    """
+    An empty journal has no last change.
+    """
+    decision, entry = undo([Plan()], [])
+    assert (decision.problems[0].code, entry) == ("nothing_to_undo", None)
+    assert last_change([Entry(1, (), undoes=0)]) is None

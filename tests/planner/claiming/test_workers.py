@@ -1,0 +1,216 @@
+"""Several workers who drain one plan: nothing is done twice, nothing is left."""
+
+import asyncio
+import threading
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks, UpdateTask
+from todoplan.core.plan.model import Claim, Status, Waiting
+from todoplan.errors import PlanError, StoreError
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner.claiming import work, work_async
+from todoplan.planner.claiming import workers as pool
+from todoplan.stores import MemoryStore
+
+
+class OhError(Exception):
+    """What a body raises."""
+
+
+def away():
+    """
+    Return what a store raises that cannot be reached.
+    """
+    msg = "away"
+    return StoreError(msg, problem="unreachable")
+
+
+def planner(*items, store=None):
+    """
+    Return a planner of these tasks.
+    """
+    made = Planner(store or MemoryStore(), "p")
+    made.apply(CreateTasks(items))
+    return made
+
+
+def drained(plans, handler, **options):
+    """
+    Drain with threads, and with tasks of asyncio: whatever holds of one holds of the other.
+    """
+
+    async def awaited(held):
+        handler(held)
+
+    yield work(plans(), handler, **options)
+    tasks = plans()
+    other = AsyncPlanner(tasks._store, "p")
+    yield asyncio.run(work_async(other, awaited, **options))
+
+
+def test_every_task_is_done_once():
+    """By however many workers, also where one frees the next."""
+    seen = Counter()
+    items = [CreateTask(f"t{n}", blocked_by=(f"#{n - 3}",) if n > 5 else ()) for n in range(40)]
+    for done in drained(lambda: planner(*items), lambda held: seen.update([held.task.id])):
+        assert (done.completed, done.given_back, done.lost) == (40, 0, 0)
+    assert set(seen.values()) == {2}
+    assert len(seen) == 40
+
+
+def test_what_raises_is_tried_again_and_then_failed():
+    """As often as is said; the others go on. What hangs behind it stays."""
+
+    def handler(held):
+        if held.task.subject == "bad":
+            raise OhError
+
+    made = []
+
+    def plans():
+        made.append(
+            planner(CreateTask("bad"), CreateTask("b", blocked_by=("#0",)), CreateTask("c"))
+        )
+        return made[-1]
+
+    for done in drained(plans, handler, attempts=2, workers=2):
+        assert (done.completed, done.given_back) == (1, 2)
+    for plan in (each.plan for each in made):
+        assert [task.status for task in plan] == ["failed", "pending", "completed"]
+
+
+def test_what_was_tried_too_often_may_go_to_a_person():
+    """It is theirs from then on, and no worker takes it."""
+
+    def handler(held):
+        raise OhError
+
+    plans = planner(CreateTask("bad"))
+    assert work(plans, handler, attempts=1, give_to="ann").given_back == 1
+    assert (plans.plan["1"].owner, plans.plan["1"].status) == ("ann", "pending")
+
+
+def test_workers_leave_what_waits():
+    """And end when nothing is left that could be had; a tag narrows what they take."""
+    plans = planner(
+        CreateTask("a", waiting=Waiting("ann")), CreateTask("b", metadata={"tags": ["x"]})
+    )
+    assert work(plans, lambda held: None, tag="y").completed == 0
+    assert work(plans, lambda held: None, tag="x").completed == 1
+    assert plans.plan["1"].status is Status.PENDING
+
+
+@pytest.mark.parametrize("kind", ["threads", "asyncio"])
+def test_a_pool_stops_when_it_is_told_to(kind):
+    """Tasks at work are ended; no further one is claimed."""
+    plans = planner(*(CreateTask(f"t{n}") for n in range(9)))
+    if kind == "threads":
+        stop = threading.Event()
+        done = work(plans, lambda held: stop.set(), workers=1, stop=stop)
+    else:
+
+        async def main():
+            stop = asyncio.Event()
+
+            async def handler(held):
+                stop.set()
+
+            other = AsyncPlanner(plans._store, "p")
+            return await work_async(other, handler, workers=1, stop=stop)
+
+        done = asyncio.run(main())
+    assert done.completed == 1
+    assert plans.plan.counts.completed == 1
+
+
+@pytest.mark.parametrize("kind", ["threads", "asyncio"])
+def test_a_pool_waits_for_what_others_work_on(kind, monkeypatch):
+    """What they complete may free a task, and what they leave is done again."""
+    monkeypatch.setattr(pool, "_PAUSE", 0.01)
+    plans = planner(CreateTask("a"), CreateTask("b", blocked_by=("#0",)))
+    other = plans.claim("other")
+    timer = threading.Timer(0.1, other.complete)
+    timer.start()
+    if kind == "threads":
+        done = work(plans, lambda held: None, workers=1)
+    else:
+
+        async def handler(held):
+            pass
+
+        done = asyncio.run(work_async(AsyncPlanner(plans._store, "p"), handler, workers=1))
+    timer.join()
+    assert done.completed == 1
+    assert plans.plan.counts.completed == 2
+
+
+def test_a_lost_claim_is_counted(caplog):
+    """And logged; the pool goes on."""
+    plans = planner(CreateTask("a"), CreateTask("b"))
+
+    def handler(held):
+        if held.task.id == "1":
+            later = Planner(plans._store, "p", clock=lambda: datetime.now(UTC) + timedelta(days=1))
+            with later.claim(ClaimTask("thief", task_id="1")):
+                pass
+
+    done = work(plans, handler, workers=1)
+    assert (done.completed, done.lost) == (1, 1)
+    assert "the claim on the task 1 was lost" in caplog.text
+
+
+class BrokenStore(MemoryStore):
+    """A store that fails once its plan has tasks at work."""
+
+    def load(self, plan_id):
+        plan = super().load(plan_id)
+        if plan.counts.completed:
+            raise away()
+        return plan
+
+
+def test_a_store_that_fails_ends_the_pool():
+    """What it raised is raised where the pool was started."""
+    items = [CreateTask(f"t{n}") for n in range(4)]
+    with pytest.raises(StoreError, match="away"):
+        list(drained(lambda: planner(*items, store=BrokenStore()), lambda held: None, workers=2))
+    with pytest.raises(StoreError, match="away"):  # noqa: PT012 - its end raises
+        plans = planner(*items, store=BrokenStore())
+
+        async def handler(held):
+            pass
+
+        asyncio.run(work_async(AsyncPlanner(plans._store, "p"), handler, workers=2))
+
+
+@pytest.mark.parametrize(
+    ("misuse", "remedy"),
+    [
+        (lambda: work("plans.db", print), r"give Planner\(store, plan_id\) first"),
+        (lambda: work(Planner(), "print"), "give a function of a claimed task"),
+        (lambda: work(Planner(), print, workers=0), "a number of workers from 1 on"),
+        (lambda: work(Planner(), print, lease=-1), "give a number above 0"),
+        (lambda: asyncio.run(work_async(Planner(), print)), "give AsyncPlanner"),
+    ],
+)
+def test_what_does_not_fit_is_refused_at_once(misuse, remedy):
+    """Before anything is claimed."""
+    with pytest.raises(PlanError, match=remedy):
+        misuse()
+
+
+def test_nobody_waits_for_a_claim_that_nobody_keeps_alive(monkeypatch):
+    """It is left to others, once it has not changed for a lease and is over by the clock."""
+    plans = planner(CreateTask("a", owner="ann"))
+    plans.claim(ClaimTask("ann", lease=0.01))
+    monkeypatch.setattr(pool, "_PAUSE", 0.01)
+    assert work(plans, lambda held: None, workers=1, lease=0.05).completed == 0
+    idle = pool._Idle(60.0)
+    assert not idle.is_over(plans.plan)
+    live = UpdateTask("1", status="pending", fence=1)
+    assert pool._Idle(0.0).is_over(plans.apply(live).unwrap())
+    far = Claim("ann", 1, datetime.now(UTC) + timedelta(days=1))
+    assert far.is_live(datetime.now(UTC))

@@ -1,0 +1,75 @@
+"""A plan in a store, for an adapter whose framework keeps what its model has seen."""
+
+import asyncio
+
+import pytest
+
+from todoplan import TASKS, AsyncPlanner, MemoryStore, Plan, Planner, Toolbox, commands, plan_of
+from todoplan.core.decide.decide import Rejected
+from todoplan.core.plan.model import Task
+
+
+class Both:
+    """
+    One planner or the other, called alike.
+    """
+
+    def __init__(self, kind, store):
+        self.planner, self.store = kind(store, "1", toolbox=Toolbox(TASKS)), store
+
+    def __getattr__(self, name):
+        def call(*args, **how):
+            value = getattr(self.planner, name)(*args, **how)
+            return asyncio.run(value) if isinstance(self.planner, AsyncPlanner) else value
+
+        return call
+
+
+@pytest.fixture(params=[Planner, AsyncPlanner])
+def planner(request):
+    return Both(request.param, MemoryStore())
+
+
+def test_a_look_says_what_came_since_a_revision_and_who_did_it(planner):
+    """Its own entries since are no news; who never looked has no base."""
+    planner.apply(commands.CreateTask("a"))
+    planner.apply(commands.CreateTask("b"), actor="ann")
+    planner.call("TaskCreate", {"subject": "c"})
+    plan, base = planner.look(1)
+    assert [(one.task.subject, one.actor) for one in base.unseen(plan)] == [
+        ("b", "ann"),
+        ("c", None),
+    ]
+    plan, base = planner.look(1, [3])
+    assert [one.task.subject for one in base.unseen(plan)] == ["b"]
+    assert planner.look(3)[1].unseen(plan) == ()
+    assert planner.look(None) == (plan, None)
+
+
+def test_a_revision_that_the_store_has_not_is_no_news(planner):
+    """It was put back to an older copy: the plan as it is is all there is to see."""
+    planner.apply(commands.CreateTask("a"))
+    plan, base = planner.look(7)
+    assert base.unseen(plan) == ()
+    empty, base = Both(Planner, MemoryStore()).look(7)
+    assert base.plan == empty == Plan()
+
+
+def test_a_plan_begins_with_what_a_framework_kept_once(planner):
+    """One upon the other, as entries that nobody can undo; what is there already stays."""
+    one, two = plan_of([Task("1", "a")]), plan_of([Task("1", "a"), Task("2", "b")], next_id=7)
+    assert planner.begin(one, two)
+    plan, base = planner.look(1)
+    assert [one.task.subject for one in base.unseen(plan)] == ["b"]
+    assert (plan.revision, plan.next_id) == (2, 7)
+    assert isinstance(planner.undo(), Rejected)
+    assert planner.begin(plan_of([Task("9", "z")]))
+    assert planner.look(None)[0] == plan
+    assert planner.apply(commands.CreateTask("c")).unwrap()["7"].subject == "c"
+
+
+def test_a_plan_that_began_otherwise_is_left_alone(planner):
+    """And the caller is told so."""
+    planner.apply(commands.CreateTask("a"))
+    assert not planner.begin(plan_of([Task("1", "b")]))
+    assert [task.subject for task in planner.look(None)[0]] == ["a"]

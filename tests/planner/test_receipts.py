@@ -1,0 +1,177 @@
+"""A call with a key happens once, whoever makes it again, and gives the same answer."""
+
+import subprocess
+import sys
+
+import attrs
+import pytest
+
+from todoplan.core.commands import CreateTask, UpdateTask
+from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.errors import PlanError, StoreError
+from todoplan.planner import Planner
+from todoplan.stores.file import FileStore
+from todoplan.stores.memory import MemoryStore
+from todoplan.stores.sqlite import SqliteStore
+
+BOX = Toolbox(tasks())
+DIG = {"subject": "Dig"}
+
+
+@pytest.fixture(params=[MemoryStore, SqliteStore])
+def store(request, tmp_path):
+    return MemoryStore() if request.param is MemoryStore else SqliteStore(tmp_path / "plans.db")
+
+
+def new(store, **options):
+    return Planner(store, "a", toolbox=BOX, **options)
+
+
+def test_a_call_that_is_made_again_changes_nothing(store):
+    """The same reply, events and all, by this planner or another; one entry in the journal."""
+    first = new(store).call("TaskCreate", DIG, actor="m", key="k")
+    planner = new(store)
+    assert planner.call("TaskCreate", DIG, actor="m", key="k") == first
+    assert planner.call("TaskCreate", DIG, actor="m", key="k") == first
+    assert len(planner.history()) == 1
+    assert len(planner.call("TaskCreate", DIG, actor="m", key="l").plan) == 2
+
+
+def test_it_is_the_same_across_processes(tmp_path):
+    """A process that died after its append: the one that takes over is given the answer."""
+    path = tmp_path / "plans.db"
+    lines = (
+        "from todoplan import Planner, Toolbox, TASKS",
+        "from todoplan.stores import SqliteStore",
+        f"planner = Planner(SqliteStore({str(path)!r}), 'a', toolbox=Toolbox(TASKS))",
+        "print(planner.call('TaskCreate', {'subject': 'Dig'}, key='k').text)",
+    )
+    once, twice = (
+        subprocess.run(
+            [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    )
+    assert once == twice
+    assert len(SqliteStore(path).entries("a")) == 1
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        lambda planner: planner.call("TaskCreate", {"subject": "Lay"}, actor="m", key="k"),
+        lambda planner: planner.call("TaskCreate", DIG, actor="ann", key="k"),
+        lambda planner: planner.apply(CreateTask("Dig"), actor="m", key="k"),
+    ],
+)
+def test_another_request_under_the_same_key_is_an_error(store, again):
+    """Other arguments, another hand, a command in place of a call: nothing is carried out."""
+    planner = new(store)
+    planner.call("TaskCreate", DIG, actor="m", key="k")
+    with pytest.raises(StoreError, match="the key 'k' was used for another request") as caught:
+        again(planner)
+    assert (caught.value.data["problem"], caught.value.data["key"]) == ("key_reused", "k")
+    assert len(planner.history()) == 1
+
+
+def test_keys_are_of_one_plan(store):
+    """In another plan the same key is another one."""
+    new(store).call("TaskCreate", DIG, key="k")
+    other = Planner(store, "b", toolbox=BOX)
+    other.call("TaskCreate", {"subject": "Lay"}, key="k")
+    assert len(other.history()) == 1
+
+
+def test_a_turn_is_given_again_as_a_whole():
+    """Texts, errors, repairs and warnings of each call, and the ids that the calls have now."""
+    box = Toolbox(tasks(), Policy().but(duplicate_content="warn"))
+    planner = Planner(toolbox=box)
+    asked = [
+        Call("TaskCreate", '{"subject": "Dig",}', "1"),
+        Call("TaskCreate", DIG, "2"),
+        Call("TaskGet", {"taskId": "9"}, "3"),
+        Call("TaskList", {}, "4"),
+    ]
+    first = planner.turn(asked, key="k")
+    renamed = [attrs.evolve(call, call_id=f"x{call.call_id}") for call in asked]
+    again = planner.turn(renamed, key="k")
+    assert first.replies[0].repairs
+    assert first.replies[1].warnings
+    assert first.replies[2].problems
+    as_first = [
+        attrs.evolve(reply, call_id=reply.call_id[1:], plan=then.plan)
+        for reply, then in zip(again.replies, first.replies, strict=True)
+    ]
+    assert (tuple(as_first), again.plan) == (first.replies, first.plan)
+    assert len(planner.history()) == 2
+
+
+def test_the_plan_of_an_answer_that_is_given_again_is_the_plan_as_it_stands(store):
+    """Whoever keeps it would go back otherwise; the hand has not seen what came since."""
+    planner = Planner(store, "a", toolbox=Toolbox(TODOS, Policy()))
+    lines = {"todos": [{"content": "Dig", "status": "pending"}]}
+    first = planner.call("write_todos", lines, actor="m", key="k")
+    planner.apply(CreateTask("Lay"), actor="ann")
+    again = planner.call("write_todos", lines, actor="m", key="k")
+    assert (again.text, again.events) == (first.text, first.events)
+    assert again.plan == planner.plan
+    assert "#2 Lay created by ann" in planner.call("write_todos", lines, actor="m", key="l").text
+    assert len(planner.plan) == 2
+
+
+def test_a_command_is_given_again(store):
+    """Events, warnings and the plan as it stands."""
+    policy = Policy().but(duplicate_content="warn")
+    planner = new(store)
+    planner.apply(CreateTask("Dig"))
+    first = planner.apply(CreateTask("Dig"), policy=policy, key="k")
+    assert isinstance(first, Accepted)
+    assert first.warnings
+    assert planner.apply(CreateTask("Dig"), policy=policy, key="k") == first
+    assert len(planner.history()) == 2
+
+
+def test_what_changed_nothing_is_answered_anew(store):
+    """A refusal or a look has nothing in it to do twice."""
+    planner = new(store)
+    assert isinstance(planner.apply(UpdateTask("1", subject="Lay"), key="k"), Rejected)
+    assert planner.call("TaskList", key="l").text == planner.call("TaskList").text
+    planner.apply(CreateTask("Dig"))
+    assert isinstance(planner.apply(UpdateTask("1", subject="Lay"), key="k"), Accepted)
+    assert "Lay" in planner.call("TaskList", key="l").text
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"subject": "Dig", "metadata": {1: "a", "b": {3}}}, '{"subject": ', "\ud800"]
+)
+def test_whatever_a_model_sends_has_a_key(arguments):
+    """What is no JSON, and half a character: made again it is the same request."""
+    planner = Planner(toolbox=BOX)
+    calls = [Call("TaskCreate", DIG), Call("TaskCreate", arguments)]
+    assert planner.turn(calls, key="k").events == planner.turn(calls, key="k").events
+    assert len(planner.plan) <= 2
+    assert len({entry.revision for entry in planner.history()}) == len(planner.history())
+
+
+@pytest.mark.parametrize("key", ["", 7, b"k"])
+def test_a_key_is_a_text(key):
+    """Anything else is refused before anything is done."""
+    planner = Planner(toolbox=BOX)
+    with pytest.raises(PlanError, match="a key is the name of one call"):
+        planner.call("TaskCreate", DIG, key=key)
+    with pytest.raises(PlanError, match="a key is the name of one call"):
+        planner.apply(CreateTask("Dig"), key=key)
+    assert len(planner.plan) == 0
+
+
+def test_a_store_without_keys_says_so(tmp_path):
+    """Nothing is carried out: the caller relies on its happening once."""
+    store = FileStore(tmp_path / "plans.json")
+    with pytest.raises(StoreError, match=r"FileStore keeps no keys, .* take a Sqlite") as caught:
+        new(store).call("TaskCreate", DIG, key="k")
+    assert caught.value.data["problem"] == "no_keys"
+    assert new(store).call("TaskCreate", DIG).plan.revision == 1

@@ -1,0 +1,337 @@
+"""Watching a plan: every entry once, in order, by whomever it came, and through what passes."""
+
+import asyncio
+import logging
+import subprocess
+import sys
+import threading
+from itertools import islice
+
+import attrs
+import pytest
+
+from todoplan.core.commands import CreateTask
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import PlanError, StoreError
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.stores.file import FileStore
+from todoplan.stores.journals import is_beginning
+from todoplan.stores.memory import MemoryStore
+from todoplan.stores.sqlite import SqliteStore
+
+WRITER = """
+import sys
+from todoplan import Planner, commands
+from todoplan.stores.{module} import {kind}
+for number in range(20):
+    Planner({kind}(sys.argv[1]), "a").apply(commands.CreateTask(f"{{number}}"), actor="other")
+"""
+
+
+@attrs.define
+class Plain:
+    """A store of somebody's own: three methods, and nothing else."""
+
+    kept: MemoryStore = attrs.field(factory=MemoryStore)
+
+    def load(self, plan_id):
+        return self.kept.load(plan_id)
+
+    def entries(self, plan_id):
+        return self.kept.entries(plan_id)
+
+    def append(self, plan_id, expected, entries, plan):
+        return self.kept.append(plan_id, expected, entries, plan)
+
+
+class Awaited(Plain):
+    """The same, awaited."""
+
+    async def load(self, plan_id):
+        return self.kept.load(plan_id)
+
+    async def entries(self, plan_id):
+        return self.kept.entries(plan_id)
+
+    async def append(self, plan_id, expected, entries, plan):
+        return self.kept.append(plan_id, expected, entries, plan)
+
+
+@attrs.define
+class Failing(Plain):
+    """One that fails some times, in a way of its own, and then goes on."""
+
+    problem: str = "busy"
+    times: int = 2
+
+    def load(self, plan_id):
+        if self.times:
+            self.times -= 1
+            msg = "somebody else has it"
+            raise StoreError(msg, problem=self.problem)
+        return self.kept.load(plan_id)
+
+
+@pytest.fixture(params=["memory", "file", "sqlite", "plain"])
+def store(request, tmp_path):
+    made = {
+        "memory": MemoryStore,
+        "file": lambda: FileStore(tmp_path / "plans.json"),
+        "sqlite": lambda: SqliteStore(tmp_path / "plans.db"),
+        "plain": Plain,
+    }[request.param]()
+    yield made
+    if request.param == "sqlite":
+        made.close()
+
+
+def add(store, *subjects, plan_id="a"):
+    planner = Planner(store, plan_id)
+    for subject in subjects:
+        planner.apply(CreateTask(subject))
+    return planner
+
+
+def test_every_entry_comes_once_and_in_order(store):
+    """What was there, and what another planner adds while somebody watches."""
+    watcher = add(store, "Dig", "Lay")
+    later = threading.Timer(0.05, add, (store, *(f"Task {number}" for number in range(20))))
+    later.start()
+    seen = list(islice(watcher.watch(since=0), 22))
+    later.join()
+    assert tuple(seen) == watcher.history()
+
+
+@pytest.mark.parametrize(
+    ("module", "kind", "name"),
+    [("file", FileStore, "plans.json"), ("sqlite", SqliteStore, "plans.db")],
+)
+def test_another_process_is_seen(tmp_path, module, kind, name):
+    """Every entry of another process, once, while it writes."""
+    path = tmp_path / name
+    code = WRITER.format(module=module, kind=kind.__name__)
+    watcher = add(kind(path), "Dig")
+    watch = watcher.watch(since=1)
+    other = subprocess.Popen([sys.executable, "-c", code, path])
+    seen = list(islice(watch, 20))
+    assert other.wait() == 0
+    assert tuple(seen) == watcher.history()[1:]
+    assert {entry.actor for entry in seen} == {"other"}
+
+
+def test_without_a_revision_only_what_comes(store):
+    """From when the watch was asked for, not from its first entry."""
+    watcher = add(store, "Dig")
+    watch = watcher.watch(timeout=0)
+    add(store, "Lay")
+    assert [entry.revision for entry in watch] == [2]
+    assert list(watcher.watch(timeout=0)) == []
+
+
+def test_it_ends_when_nothing_has_come_for_long_enough(store):
+    """Each entry begins that time anew; what comes later is another watch's."""
+    watcher = add(store, "Dig")
+    first = list(watcher.watch(since=0, timeout=0.02))
+    add(store, "Lay")
+    second = list(watcher.watch(since=first[-1].revision, timeout=0.02))
+    assert [entry.revision for entry in first + second] == [1, 2]
+
+
+def test_an_entry_that_comes_while_one_is_handled_is_not_missed(store):
+    """A watcher that is slow finds all of them behind its place."""
+    watcher = add(store, "Dig")
+    seen = []
+    for entry in watcher.watch(since=0, timeout=0.02):
+        seen.append(entry.revision)
+        if len(seen) < 4:
+            add(store, "More")
+    assert seen == [1, 2, 3, 4]
+
+
+def test_a_journal_that_was_cut_begins_with_the_plan_as_it_was(tmp_path):
+    """Who has seen what was cut goes on; who has not is given the plan of then."""
+    with SqliteStore(tmp_path / "plans.db") as store:
+        watcher = add(store, "Dig", "Lay", "Fill", "Plant")
+        store.compact("a", keep=1)
+        beginning, last = watcher.watch(since=1, timeout=0)
+        assert (is_beginning(beginning), beginning.revision, last.revision) == (True, 3, 4)
+        assert [entry.revision for entry in watcher.watch(since=3, timeout=0)] == [4]
+
+
+def test_a_plan_that_went_back_ends_the_watch(store):
+    """Somebody put an older copy in its place: what was seen is not there."""
+    watcher = add(store, "Dig")
+    with pytest.raises(StoreError, match="revision 5") as caught:
+        list(watcher.watch(since=5, timeout=0))
+    assert caught.value.data["problem"] == "rolled_back"
+
+
+def test_a_store_that_is_away_is_waited_for(caplog):
+    """It is logged, once; entries are missed by nobody."""
+    store = Failing()
+    add(store.kept, "Dig", "Lay")
+    with caplog.at_level(logging.WARNING, "todoplan"):
+        assert len(list(Planner(store, "a").watch(since=0, timeout=0.5))) == 2
+    assert [record.message for record in caplog.records] == [
+        "the journal of 'a' is waited for: somebody else has it"
+    ]
+
+
+def test_a_store_that_fails_for_good_ends_the_watch():
+    """What does not pass by itself is told at once."""
+    with pytest.raises(StoreError, match="somebody else"):
+        list(Planner(Failing(problem="read_only"), "a").watch(since=0))
+
+
+def test_a_wait_that_fails_is_no_end(caplog):
+    """The look behind it says what is wrong, if anything still is."""
+
+    class Hasty(MemoryStore):
+        def wait_for_change(self, plan_id, revision, timeout):
+            add(self, "Lay")
+            msg = "the connection was lost"
+            raise StoreError(msg, problem="unreachable")
+
+    store = Hasty()
+    seen = list(islice(add(store, "Dig").watch(since=0), 3))
+    assert [entry.revision for entry in seen] == [1, 2, 3]
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("since", [-1, 1.0, "1", True])
+def test_what_is_no_revision_is_refused(since):
+    """It says what is one."""
+    with pytest.raises(PlanError, match="0 for all"):
+        list(Planner().watch(since=since))
+
+
+@pytest.mark.parametrize("timeout", [-1, "1"])
+def test_what_is_no_time_is_refused(timeout):
+    """It says what is one."""
+    with pytest.raises(PlanError, match="number of seconds"):
+        list(Planner().watch(timeout=timeout))
+
+
+class TestFollowing:
+    """Subscribers hear what others do as it comes, and each entry once all the same."""
+
+    def test_they_hear_others_at_once(self, store):
+        """Without a command of their own planner, and with the plan that goes with each entry."""
+        planner, heard, there = add(store, "Dig"), [], threading.Event()
+
+        def hear(entry, plan):
+            heard.append((entry.revision, [task.subject for task in plan]))
+            if entry.revision == 3:
+                there.set()
+
+        planner.subscribe(hear)
+        following = threading.Thread(target=planner.follow, kwargs={"timeout": 0.3})
+        following.start()
+        add(store, "Lay", "Fill")
+        assert there.wait(30)
+        planner.apply(CreateTask("Plant"))
+        following.join()
+        assert heard == [
+            (2, ["Dig", "Lay"]),
+            (3, ["Dig", "Lay", "Fill"]),
+            (4, ["Dig", "Lay", "Fill", "Plant"]),
+        ]
+
+    def test_of_an_async_planner_too(self, tmp_path):
+        """A subscriber may be a coroutine function; cancelling the task ends it."""
+
+        async def run():
+            with SqliteStore(tmp_path / "plans.db") as store:
+                planner, other = AsyncPlanner(store, "a"), AsyncPlanner(store, "a")
+                await planner.apply(CreateTask("Dig"))
+                heard, there = [], asyncio.Event()
+
+                async def hear(entry, plan):
+                    heard.append((entry.revision, len(plan)))
+                    if len(plan) == 3:
+                        there.set()
+
+                planner.subscribe(hear)
+                following = asyncio.create_task(planner.follow())
+                await other.apply(CreateTask("Lay"))
+                await other.apply(CreateTask("Fill"))
+                await asyncio.wait_for(there.wait(), 30)
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
+                await planner.apply(CreateTask("Plant"))
+                await planner.follow(timeout=0)
+                return heard
+
+        assert asyncio.run(run()) == [(2, 2), (3, 3), (4, 4)]
+
+
+class TestAwaited:
+    """An `AsyncPlanner` watches over a store of either kind, and keeps nobody waiting."""
+
+    @pytest.fixture(params=["memory", "sqlite", "awaited"])
+    def store(self, request, tmp_path):
+        made = {
+            "memory": MemoryStore,
+            "sqlite": lambda: SqliteStore(tmp_path / "plans.db"),
+            "awaited": Awaited,
+        }[request.param]()
+        yield made
+        if request.param == "sqlite":
+            made.close()
+
+    def test_every_entry_comes_once_and_in_order(self, store):
+        """While other tasks add to the plan."""
+
+        async def run():
+            watcher, writer = AsyncPlanner(store, "a"), AsyncPlanner(store, "a")
+            await writer.apply(CreateTask("Dig"))
+
+            async def write():
+                for number in range(10):
+                    await writer.apply(CreateTask(f"{number}"))
+
+            writing = asyncio.create_task(write())
+            seen = []
+            async for entry in watcher.watch(since=0):
+                seen.append(entry)
+                if len(seen) == 11:
+                    break
+            await writing
+            assert tuple(seen) == await watcher.history()
+            new = [entry async for entry in watcher.watch(timeout=0.01)]
+            assert new == []
+
+        asyncio.run(run())
+
+    def test_a_watch_that_is_cancelled_ends_at_once(self, store):
+        """And nobody else has to wait for it."""
+
+        async def run():
+            planner = AsyncPlanner(store, "a")
+
+            async def watch():
+                async for _ in planner.watch():
+                    pass
+
+            watches = [asyncio.create_task(watch()) for _ in range(8)]
+            await asyncio.sleep(0.05)
+            await planner.apply(CreateTask("Dig"))
+            for each in watches:
+                each.cancel()
+            ended = await asyncio.gather(*watches, return_exceptions=True)
+            assert {type(each) for each in ended} == {asyncio.CancelledError}
+            return await planner.plan()
+
+        plan = asyncio.run(run())
+        assert plan != Plan()
+
+    def test_a_store_that_is_away_is_waited_for(self):
+        """As of a `Planner`."""
+        store = Failing()
+        add(store.kept, "Dig")
+
+        async def run():
+            watch = AsyncPlanner(store, "a").watch(since=0, timeout=0.5)
+            return [entry.revision async for entry in watch]
+
+        assert asyncio.run(run()) == [1]

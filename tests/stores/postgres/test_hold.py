@@ -1,0 +1,498 @@
+"""A plan that is held: nobody else changes it, and what is appended is kept as a whole or not."""
+
+import asyncio
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from datetime import UTC, timedelta
+
+import attrs
+import psycopg
+import pytest
+
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import CodecError, PlanError, StoreError
+from todoplan.stores.hold import Key, Receipt, is_holding
+from todoplan.stores.journals import follow, is_beginning
+from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
+from todoplan.stores.sqlite import SqliteStore
+from todoplan.testing.stores.appends import adding
+
+DIG = adding(Plan(), ("Dig",))
+LAY = adding(DIG.plan, ("Lay", "Fill"))
+OPEN = (
+    "select count(*) from pg_stat_activity where state like 'idle in transaction%%' and pid <> %s"
+)
+
+
+def append(held, made, **given):
+    return held.append(made.expected, made.entries, made.plan, **given)
+
+
+def write(store, *appends):
+    for made in appends:
+        assert store.append("a", made.expected, made.entries, made.plan)
+
+
+def grown(store, count, plan=DIG.plan):
+    """Append so many entries, one by one, and return the plan after them."""
+    for number in range(count):
+        made = adding(plan, (f"Task {number}",))
+        write(store, made)
+        plan = made.plan
+    return plan
+
+
+def test_both_can_hold(store):
+    """The planner finds out by looking."""
+    assert is_holding(store)
+    assert is_holding(AsyncPostgresStore("postgresql://nowhere/plans"))
+
+
+def test_what_was_appended_is_kept_when_the_with_ends(store):
+    """Until then nobody else sees it; several appends are kept as one."""
+    with store.hold("a") as held:
+        assert (held.revision, held.entries_since(0)) == (0, ())
+        assert append(held, DIG) == DIG.entries
+        assert append(held, LAY) == LAY.entries
+        assert held.revision == LAY.plan.revision
+        assert held.entries_since(0) == DIG.entries + LAY.entries
+        assert (store.load("a"), store.entries("a")) == (Plan(), ())
+    assert store.load("a") == LAY.plan
+    assert store.entries("a") == DIG.entries + LAY.entries
+    assert store.entries_since("a", DIG.plan.revision) == LAY.entries
+
+
+@pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt, SystemExit])
+def test_what_was_appended_is_gone_if_something_is_raised(store, sql, raised):
+    """Whatever it is; no transaction stays open, no row is left, and the plan can be held again."""
+    with suppress(raised), store.hold("a") as held:
+        append(held, DIG)
+        raise raised
+    while sql("select 1 from pg_locks where relation = 'todoplan_plan'::regclass"):
+        pass  # the server has not noticed yet that the connection was closed
+    assert sql("select * from todoplan_plan") == []
+    write(store, DIG)
+
+
+def test_a_look_leaves_nothing(store, sql):
+    """A plan that was held and not written is no plan."""
+    with store.hold("a") as held:
+        assert held.now().tzinfo is UTC
+    assert sql("select * from todoplan_plan") == []
+    assert store.plan_ids() == ()
+    write(store, DIG)
+    assert store.plan_ids() == ("a",)
+
+
+def test_the_time_is_the_servers(store, sql, monkeypatch):
+    """Of one clock for all who share a plan, read behind the wait for it, and going on."""
+    write(store, DIG)
+    for read_first in (True, False):
+        with store.hold("a") as held:
+            if read_first:
+                held.entries_since(0)
+            before = sql("select clock_timestamp()")[0][0]
+            times = [held.now(), held.now()]
+        assert times == sorted(times)
+        assert abs(times[0] - before) < timedelta(seconds=5)
+
+
+def test_the_time_is_not_from_before_the_wait(address, sql):
+    """Who waited for a plan decides after whoever it waited for."""
+    with PostgresStore(address) as one, PostgresStore(address) as other:
+        times = []
+
+        def wait():
+            with other.hold("a") as held:
+                times.append(held.now())
+
+        with one.hold("a"):
+            waiting = threading.Thread(target=wait)
+            waiting.start()
+            while not sql("select 1 from pg_locks where not granted"):
+                pass
+            before = sql("select clock_timestamp()")[0][0]
+        waiting.join()
+        assert times[0] > before
+
+
+def test_a_server_that_is_stricter_by_default_changes_nothing(address):
+    """We say how transactions are kept apart: under SERIALIZABLE waiting would end in errors."""
+    strict = f"{address}%20-cdefault_transaction_isolation%3Dserializable"
+    with PostgresStore(strict) as store:
+
+        def add(number):
+            with store.hold("a") as held:
+                plan = follow(Plan(), held.entries_since(0))
+                append(held, adding(plan, (f"Task {number}",)))
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(add, range(12)))
+        assert len(store.load("a")) == 12
+
+
+def test_its_texts_are_those_of_sqlite(store, sql, tmp_path):
+    """Byte by byte: entries, snapshots, ids, keys."""
+    odd = "half \ud83c of a pair, \0, \u2028"
+    made = adding(Plan(), (odd, "x" * 40_000), (odd,), metadata=FrozenDict({odd: [odd]}))
+    tables = (
+        ("plan", "id, revision, since, size"),
+        ("entry", "plan_id, revision, version, line"),
+        ("snapshot", "plan_id, revision, version, document"),
+        ("receipt", "plan_id, key, before, after"),
+    )
+    with SqliteStore(tmp_path / "plans.db") as other:
+        for each in (store, other):
+            with each.hold(odd) as held:
+                append(held, made, key=Key(odd))
+    with closing(sqlite3.connect(tmp_path / "plans.db")) as db:
+        for table, columns in tables:
+            query = f"select {columns} from {{}}{table} order by 1, 2"  # noqa: S608 - our own
+            assert sql(query.format("todoplan_")) == db.execute(query.format("")).fetchall()
+
+
+def test_who_holds_a_plan_makes_others_wait(opened, address):
+    """Who waits for longer than `patience` is told that the plan is busy."""
+    one, other = opened(address), opened(address, patience=0.05)
+    with one.hold("a") as held:
+        append(held, DIG)
+        with pytest.raises(StoreError, match="somebody else holds the plan") as caught:
+            other.append("a", 0, DIG.entries, DIG.plan)
+    assert caught.value.data["problem"] == "busy"
+    assert other.load("a") == DIG.plan
+    assert not other.append("a", 0, DIG.entries, DIG.plan)
+
+
+def test_who_waited_reads_what_was_committed_meanwhile(address):
+    """The lock is taken in a statement of its own: what comes behind it sees all."""
+    with PostgresStore(address) as one, PostgresStore(address) as other:
+        found = []
+
+        def wait():
+            with other.hold("a") as held:
+                found.append((held.revision, held.entries_since(0)))
+
+        with one.hold("a") as held:
+            waiting = threading.Thread(target=wait)
+            waiting.start()
+            append(held, DIG)
+        waiting.join()
+        assert found == [(1, DIG.entries)]
+
+
+def test_two_plans_are_held_at_once(store):
+    """Also by one thread."""
+    with store.hold("a") as one, store.hold("b") as other:
+        append(one, DIG)
+        append(other, DIG)
+    assert store.plan_ids() == ("a", "b")
+
+
+def test_a_plan_that_is_stuck_takes_nothing_from_others(address):
+    """Many threads want a plan that somebody else holds; one of them has a connection meanwhile."""
+    with (
+        PostgresStore(address) as other,
+        PostgresStore(address, most_connections=2) as store,
+        ThreadPoolExecutor(6) as pool,
+    ):
+        with other.hold("a"):
+            wanting = [pool.submit(store.append, "a", 0, DIG.entries, DIG.plan) for _ in range(6)]
+            for _ in range(10):
+                assert store.load("b") == Plan()
+            assert store.append("b", 0, DIG.entries, DIG.plan)
+        assert sorted(each.result() for each in wanting) == [False] * 5 + [True]
+
+
+def test_tasks_that_want_a_plan_that_is_stuck_take_nothing_from_others(address):
+    """The same of tasks; who waits for too long is told."""
+
+    async def run():
+        async with (
+            AsyncPostgresStore(address) as other,
+            AsyncPostgresStore(address, most_connections=2) as store,
+            AsyncPostgresStore(address, patience=0.05) as hasty,
+        ):
+            async with other.hold("a"), hasty.hold("c"):
+                append = ("a", 0, DIG.entries, DIG.plan)
+                wanting = [asyncio.create_task(store.append(*append)) for _ in range(6)]
+                for _ in range(10):
+                    assert await store.load("b") == Plan()
+                waiting = asyncio.create_task(hasty.append("c", 0, DIG.entries, DIG.plan))
+                with pytest.raises(StoreError, match="another task has held") as caught:
+                    await waiting
+                assert caught.value.data["problem"] == "busy"
+            return await asyncio.gather(*wanting)
+
+    assert sorted(asyncio.run(run())) == [False] * 5 + [True]
+
+
+def test_a_thread_that_holds_a_plan_does_not_wait_for_itself(address):
+    """To hold it again, or to append past it, is refused at once."""
+    with PostgresStore(address) as store, store.hold("a") as held:
+        for again in (lambda: store.hold("a").__enter__(), lambda: store.append("a", 0, (), DIG)):
+            with pytest.raises(StoreError, match="already, and would wait") as caught:
+                again()
+            assert caught.value.data["problem"] == "nested"
+        append(held, DIG)
+
+
+def test_a_task_that_holds_a_plan_does_not_wait_for_itself(address):
+    """Another task may wait for it."""
+
+    async def run():
+        async with AsyncPostgresStore(address) as store:
+            async with store.hold("a") as held:
+                with pytest.raises(StoreError, match="already, and would wait"):
+                    await store.append("a", 0, DIG.entries, DIG.plan)
+                append = store.append("a", 0, DIG.entries, DIG.plan)
+                waiting = asyncio.create_task(append)
+                await held.append(0, DIG.entries, DIG.plan)
+            return await waiting
+
+    assert asyncio.run(run()) is False
+
+
+def test_an_append_to_another_revision_is_refused(store):
+    """Who decided upon an older plan, or upon none that there ever was, appends nothing."""
+    write(store, DIG)
+    for made in (DIG, adding(LAY.plan, ("Early",))):
+        with pytest.raises(StoreError, match="is at revision 1") as caught, store.hold("a") as held:
+            append(held, made)
+        assert caught.value.data["problem"] == "overtaken"
+    assert store.entries("a") == DIG.entries
+
+
+def test_a_plan_that_went_back_is_told(store):
+    """Who has seen a later revision than there is would decide upon what is gone."""
+    write(store, DIG)
+    with pytest.raises(StoreError, match="put back") as caught:
+        store.entries_since("a", 2)
+    assert caught.value.data["problem"] == "rolled_back"
+    with pytest.raises(StoreError, match="put back"), store.hold("a") as held:
+        held.entries_since(2)
+
+
+def test_what_is_held_is_of_its_with_alone(store):
+    """Afterwards the connection is somebody else's."""
+    with store.hold("a") as held:
+        pass
+    with pytest.raises(StoreError, match="is not held any more") as caught:
+        append(held, DIG)
+    assert caught.value.data["problem"] == "not_held"
+
+
+def test_an_append_that_cannot_be_kept_leaves_the_others(store):
+    """What no document can hold is refused before anything is asked of the server."""
+    write(store, DIG)
+    unkept = adding(DIG.plan, ("Lay",), metadata=FrozenDict({"holes": frozenset({1})}))
+    with store.hold("a") as held:
+        with pytest.raises(CodecError):
+            append(held, unkept)
+        append(held, LAY)
+    assert store.load("a") == LAY.plan
+
+
+def test_a_failure_that_is_caught_does_not_lose_the_rest_silently(store, sql):
+    """PostgreSQL answers COMMIT with ROLLBACK then, which is no error: so it is told."""
+    write(store, DIG)
+    twice = attrs.evolve(LAY, entries=DIG.entries)  # revision 1 is there already
+
+    def make_light_of_it():
+        with store.hold("a") as held:
+            append(held, LAY)
+            with pytest.raises(StoreError, match="duplicate key"):
+                append(held, attrs.evolve(twice, expected=LAY.plan.revision))
+
+    with pytest.raises(StoreError, match="nothing was appended") as caught:
+        make_light_of_it()
+    assert caught.value.data["problem"] == "broken"
+    assert store.load("a") == DIG.plan
+
+
+class TestKeys:
+    """What comes twice under one name happens once."""
+
+    KEY = Key("call-1", '{"subject": "Dig"}')
+
+    def test_the_same_request_changes_nothing_again(self, store, opened, address):
+        """Its entries and its answer are given back, in the same `with` and in any later one."""
+        with store.hold("a") as held:
+            assert held.receipt(self.KEY) is None
+            append(held, DIG, key=self.KEY, answer="0/1: #1 created")
+            assert append(held, DIG, key=self.KEY) == DIG.entries
+        write(store, LAY)
+        with opened(address).hold("a") as held:
+            assert append(held, adding(LAY.plan, ("Dig",)), key=self.KEY) == DIG.entries
+            assert held.receipt(self.KEY) == Receipt(DIG.entries, "0/1: #1 created")
+        assert store.entries("a") == DIG.entries + LAY.entries
+
+    def test_an_append_of_several_entries_is_found_as_a_whole(self, store):
+        """All that came under the key, and nothing that came before or after."""
+        several = adding(DIG.plan, ("Lay",), ("Fill", "Plant"))
+        write(store, DIG)
+        with store.hold("a") as held:
+            append(held, several, key=self.KEY)
+        write(store, adding(several.plan, ("Rest",)))
+        with store.hold("a") as held:
+            assert held.receipt(self.KEY).entries == several.entries
+
+    def test_a_request_that_changed_nothing_has_a_receipt_too(self, store):
+        """A refusal is remembered as well as a change, also by a plan that was never written."""
+        for plan_id, at in (("a", DIG.plan), ("b", Plan())):
+            if at.revision:
+                write(store, DIG)
+            with store.hold(plan_id) as held:
+                assert held.append(at.revision, (), at, key=self.KEY, answer="no") == ()
+            with store.hold(plan_id) as held:
+                assert held.receipt(self.KEY) == Receipt((), "no")
+        assert store.plan_ids() == ("a",)
+
+    def test_another_request_under_the_key_is_an_error(self, store):
+        """Whoever uses a key for two things is told, and nothing is appended."""
+        with store.hold("a") as held:
+            append(held, DIG, key=self.KEY)
+        other = attrs.evolve(self.KEY, payload='{"subject": "Lay"}')
+        with pytest.raises(StoreError, match="another request") as caught, store.hold("a") as held:
+            append(held, LAY, key=other)
+        assert caught.value.data["problem"] == "key_reused"
+        assert store.entries("a") == DIG.entries
+
+    def test_a_key_is_of_one_plan(self, store):
+        """The same name upon another plan is another request."""
+        for plan_id in ("a", "b"):
+            with store.hold(plan_id) as held:
+                assert held.receipt(self.KEY) is None
+                append(held, DIG, key=self.KEY)
+        assert store.plan_ids() == ("a", "b")
+
+    @pytest.mark.parametrize("text", ["a\0b", "half \ud83c of a pair", "'; drop table x; --", "\\"])
+    def test_any_text_is_a_key_a_payload_and_an_answer(self, store, text):
+        """PostgreSQL holds neither NUL nor half a surrogate pair; ours come back as they were."""
+        key = Key(text, text)
+        with store.hold(text) as held:
+            append(held, DIG, key=key, answer=text)
+        with store.hold(text) as held:
+            assert held.receipt(key) == Receipt(DIG.entries, text)
+        assert store.plan_ids() == (text,)
+
+
+@pytest.mark.parametrize("name", ["x" * 1001, "\N{SEEDLING}" * 251])
+def test_a_name_that_no_index_takes_is_refused_at_once(store, name):
+    """It says how long it is, and what to do."""
+    with pytest.raises(StoreError, match="take a shorter one") as caught:
+        store.load(name)
+    assert caught.value.data["problem"] == "too_large"
+    with pytest.raises(StoreError, match="take a shorter one"), store.hold("a") as held:
+        append(held, DIG, key=Key(name))
+
+
+def test_the_longest_names_are_kept(store):
+    """A plan's id and a key of the most bytes fit into an index together."""
+    name = "".join(chr(0x4E00 + number) for number in range(333))  # such as no page compresses
+    with store.hold(name) as held:
+        append(held, DIG, key=Key(name[::-1]))
+    assert store.load(name) == DIG.plan
+
+
+def test_a_first_load_reads_a_snapshot_and_what_came_since(store, sql):
+    """So it costs in step with the plan, not with its history; the journal stays whole."""
+    write(store, DIG)
+    large = adding(DIG.plan, ("x" * 40_000,))
+    write(store, large)
+    ((kept, document),) = sql("select revision, document from todoplan_snapshot")
+    assert (kept, sql("select since, size from todoplan_plan")) == (2, [(0, len(document))])
+    sql("update todoplan_entry set line = 'never read' where revision <= 2")
+    plan = grown(store, 3, large.plan)
+    assert store.load("a") == plan
+    with pytest.raises(CodecError):
+        store.entries("a")
+
+
+def test_a_snapshot_that_could_not_be_read_again_is_not_kept(store, sql, monkeypatch):
+    """The journal gives the plan then."""
+    monkeypatch.setattr("todoplan.stores.postgres.writing.LIMIT", 10)
+    large = adding(Plan(), ("x" * 40_000,))
+    write(store, large)
+    assert sql("select * from todoplan_snapshot") == []
+    assert store.load("a") == large.plan
+
+
+class TestCompact:
+    """A journal can be cut; what was cut is the plan as it was then, never nothing."""
+
+    def test_the_last_entries_stay(self, store):
+        """The plan is the same, and its journal leads there from its beginning."""
+        write(store, DIG)
+        plan = grown(store, 6)
+        journal = store.entries("a")
+        assert store.compact("a", keep=2) == 5
+        first, *rest = store.entries("a")
+        assert (is_beginning(first), first.revision, first.cause) == (True, 5, "compact")
+        assert tuple(rest) == journal[5:]
+        assert (follow(Plan(), [first, *rest]), store.load("a")) == (plan, plan)
+        assert store.entries_since("a", 6) == journal[6:]
+        assert store.entries_since("a", 3) == (first, *rest)
+
+    def test_it_can_be_cut_again(self, store):
+        """Its beginning is cut with the others; where nothing is to be cut, nothing happens."""
+        write(store, DIG)
+        plan = grown(store, 4)
+        assert [store.compact("a", keep=keep) for keep in (10, 3, 4, 3, 1)] == [0, 2, 0, 0, 2]
+        assert store.load("a") == follow(Plan(), store.entries("a")) == plan
+        assert store.compact("nothing", keep=0) == 0
+        write(store, adding(plan, ("Go on",)))
+
+    def test_by_age(self, store):
+        """What is younger than that stays."""
+        write(store, DIG, LAY)
+        assert store.compact("a", keep=timedelta(days=36_500)) == 0
+        assert store.compact("a", keep=timedelta()) == 2
+        assert [entry.revision for entry in store.entries("a")] == [3]
+        with pytest.raises(PlanError, match="cannot be kept"):
+            store.compact("a", keep="all")
+
+    def test_keys_go_with_their_entries(self, store):
+        """A key whose entries are there in part would give back what was never appended."""
+        one, other = (Key(name) for name in ("one", "other"))
+        with store.hold("a") as held:
+            append(held, adding(Plan(), ("Dig",), ("Lay",)), key=one)
+            append(held, adding(adding(Plan(), ("Dig", "Lay")).plan, ("Fill",)), key=other)
+        assert store.compact("a", keep=2) == 1
+        with store.hold("a") as held:
+            assert held.receipt(one) is None
+            assert [entry.revision for entry in held.receipt(other).entries] == [3]
+        assert [entry.revision for entry in store.entries("a")] == [1, 2, 3]
+
+
+def test_a_store_is_used_again_after_it_was_closed(store):
+    """Closing gives back what it holds, and is no end."""
+    write(store, DIG)
+    close = getattr(store, "awaited", store)._connections.close
+    close()
+    close()
+    assert store.load("a") == DIG.plan
+
+
+def test_a_connection_that_rested_for_long_is_not_trusted(address, monkeypatch):
+    """Firewalls forget it, and a statement upon it would wait for minutes."""
+    with PostgresStore(address) as store:
+        for trusted in (300.0, -1.0):
+            monkeypatch.setattr("todoplan.stores.postgres.connections._TRUSTED", trusted)
+            store.load("a")
+            ((_, kept),) = store._connections._kept
+            store.load("a")
+            assert kept.closed is (trusted < 0)
+
+
+def test_connections_are_closed_with_the_program(address):
+    """No session stays behind a store that nobody closed."""
+    store = PostgresStore(address)
+    assert store.load("a") == Plan()
+    ((_, db),) = store._connections._kept
+    del store
+    assert db.closed
+    with psycopg.connect(address) as other:
+        assert other.execute("select 1").fetchone() == (1,)

@@ -1,0 +1,135 @@
+"""Planners over PostgreSQL: they hold the plan, read what came since, and keep keys."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from todoplan.core.commands import CreateTask
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.tasks import TASKS
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.stores import open_store
+from todoplan.stores.copying import copy_plan
+from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
+from todoplan.stores.sqlite import SqliteStore
+
+BOX = Toolbox(TASKS)
+DIG = {"subject": "Dig"}
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What is asked of the server, statement by statement, by its first word."""
+    said, execute = [], psycopg.Connection.execute
+
+    def noting(db, query, *given, **named):
+        text = query if isinstance(query, str) else query.decode()
+        said.append(text.split()[0])
+        return execute(db, query, *given, **named)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", noting)
+    return said
+
+
+def test_a_call_is_as_many_statements_however_long_the_journal(address, asked):
+    """Begin, lock, the time, append, commit; after others one more, for what they did."""
+    with PostgresStore(address) as store, PostgresStore(address) as others:
+        planner, other = Planner(store, "a"), Planner(others, "a")
+        counts = []
+        for number in range(30):
+            asked.clear()
+            planner.apply(CreateTask(f"Task {number}"))
+            counts.append(list(asked))
+        assert counts[1:] == [["begin", "select", "select", "with", "commit"]] * 29
+        other.apply(CreateTask("Another's"))
+        asked.clear()
+        planner.apply(CreateTask("After it"))
+        assert asked == ["begin", "select", "select", "with", "commit"]
+        asked.clear()
+        assert planner.plan == other.plan
+        assert asked == ["select"] * 2
+
+
+def test_threads_and_stores_lose_nothing(address):
+    """Each task once, each id once, by planners that share a store and by such that do not."""
+    with PostgresStore(address, most_connections=3) as shared:
+
+        def add(number):
+            if number % 2:
+                Planner(shared, "a").apply(CreateTask(f"Task {number}"))
+            else:
+                with PostgresStore(address) as own:
+                    Planner(own, "a").apply(CreateTask(f"Task {number}"))
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(add, range(24)))
+        plan = shared.load("a")
+    assert {task.subject for task in plan} == {f"Task {number}" for number in range(24)}
+    assert [task.id for task in plan] == [str(number) for number in range(1, 25)]
+
+
+@pytest.mark.parametrize("kind", [PostgresStore, AsyncPostgresStore])
+def test_a_call_that_is_made_again_changes_nothing_twice(address, kind):
+    """In another process too, as a framework does that resumes: the answer is that of then."""
+
+    async def run():
+        texts = []
+        for _ in range(2):
+            store = kind(address)
+            planner = AsyncPlanner(store, "a", toolbox=BOX)
+            reply = await planner.call("TaskCreate", {"tasks": [DIG]}, key="call-1")
+            texts.append(reply.text)
+            journal = await planner.history()
+            closed = store.close()
+            if kind is AsyncPostgresStore:
+                await closed
+        return texts, journal
+
+    texts, journal = asyncio.run(run())
+    assert texts[0] == texts[1]
+    assert len(journal) == 1
+
+
+def test_calls_that_are_cancelled_leave_nothing_open(address):
+    """What was begun is carried to its end; the connections are free again."""
+
+    async def run():
+        async with AsyncPostgresStore(address, most_connections=2) as store:
+            planner = AsyncPlanner(store, "a")
+            await planner.apply(CreateTask("First"))
+            for number in range(20):
+                call = asyncio.create_task(planner.apply(CreateTask(f"Task {number}")))
+                await asyncio.sleep(number / 5_000)
+                call.cancel()
+                await asyncio.gather(call, return_exceptions=True)
+            await planner.apply(CreateTask("Last"))
+            return await planner.plan(), await planner.history()
+
+    plan, journal = asyncio.run(run())
+    assert [*plan][-1].subject == "Last"
+    assert [entry.revision for entry in journal] == list(range(1, len(plan) + 1))
+
+
+def test_plans_move_there_and_back(address, tmp_path):
+    """Journal and all: a plan of SQLite's goes on in PostgreSQL, and the other way round."""
+    with SqliteStore(tmp_path / "one.db") as one, SqliteStore(tmp_path / "two.db") as two:
+        planner = Planner(one, "a", toolbox=BOX)
+        planner.call("TaskCreate", {"tasks": [DIG, DIG]}, actor="ann")
+        with PostgresStore(address) as store:
+            assert copy_plan(one, store, "a")
+            Planner(store, "a").undo()
+            assert copy_plan(store, two, "a")
+            assert two.entries("a") == store.entries("a")
+            assert not copy_plan(two, store, "a")
+        assert [*Planner(two, "a").plan] == []
+
+
+def test_a_store_by_its_url(address):
+    """As of a command line."""
+    store = open_store(address)
+    assert isinstance(store, PostgresStore)
+    Planner(store, "a").apply(CreateTask("Dig"))
+    assert store.plan_ids() == ("a",)
+    store.close()

@@ -1,0 +1,143 @@
+"""Many processes, and some of them killed: nothing acknowledged is lost, nothing happens twice."""
+
+import os
+import random
+import time
+
+import psycopg
+import pytest
+from support.postgres_writers import batch, faults_of, writers
+
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import StoreError
+from todoplan.stores.hold import Key
+from todoplan.stores.journals import follow
+from todoplan.stores.postgres import PostgresStore
+
+DIG = batch(Plan(), "dig")
+
+
+def in_children(count, act):
+    """Do something in so many processes at once, and return the byte that each came to."""
+    start, go = os.pipe()
+    answers, say = os.pipe()
+    children = []
+    for number in range(count):
+        child = os.fork()
+        if child == 0:
+            answer = b"!"
+            try:
+                os.close(go)
+                os.read(start, 1)  # until the last one is there
+                answer = act(number)
+            finally:
+                os.write(say, answer)
+                os._exit(0)
+        children.append(child)
+    for each in (start, go, say):
+        os.close(each)
+    for child in children:
+        os.waitpid(child, 0)
+    with os.fdopen(answers, "rb") as said:
+        return sorted(said.read().decode())
+
+
+@pytest.mark.parametrize("_", range(4))
+def test_many_processes_open_a_fresh_place_at_once(postgres, address, _):
+    """All make the tables, and none fails: `create table if not exists` alone is not safe."""
+
+    def first_use(number):
+        with PostgresStore(address, patience=30) as store:
+            store.append(f"plan {number}", 0, *DIG)
+            return b"." if store.load(f"plan {number}") == DIG[1] else b"?"
+
+    assert in_children(16, first_use) == ["."] * 16
+    with PostgresStore(address) as store:
+        assert len(store.plan_ids()) == 16
+
+
+@pytest.mark.parametrize(
+    ("keys", "outcomes"), [(("one", "other"), ["k", "o"]), (("one", "one"), ["k", "k"])]
+)
+def test_a_retry_is_told_by_its_key_and_not_by_its_actor(address, keys, outcomes):
+    """Of two processes under one name that do the same, one comes too late; a retry does not."""
+    # Beads#5998: two one-shots under the same actor name both "won" the same task.
+    with PostgresStore(address) as store:
+        assert store.load("a") == Plan()
+
+    def claim(number):
+        try:
+            with PostgresStore(address) as store, store.hold("a") as held:
+                added = held.append(0, *DIG, key=Key(keys[number]))
+            return b"k" if added == DIG[0] else b"?"
+        except StoreError as error:
+            return error.data["problem"][:1].encode()
+
+    assert in_children(2, claim) == outcomes
+    with PostgresStore(address) as store:
+        assert store.entries("a") == DIG[0]
+
+
+def test_what_was_acknowledged_outlives_its_writers_and_its_server(postgres, address):
+    """Writers and the server are killed at any moment; whoever is left goes on."""
+    chance = random.Random(7)  # noqa: S311 - no secret
+    with writers(address, 3) as at_work:
+        while len(at_work.acknowledged) < 10:
+            time.sleep(0.01)
+        for kill in range(6):
+            time.sleep(chance.uniform(0.05, 0.15))
+            if kill % 3 == 2:
+                postgres.restart_killed()
+            else:
+                at_work.kill(chance.randrange(3))
+        before = len(at_work.acknowledged)
+        while len(at_work.acknowledged) < before + 10:
+            time.sleep(0.01)
+    with PostgresStore(address) as store:
+        entries = store.entries("a")
+        assert list(faults_of(entries, at_work.acknowledged)) == []
+        assert store.load("a") == follow(Plan(), entries)
+
+
+class TestTheCheck:
+    """A journal that is wrong is found to be."""
+
+    @pytest.fixture
+    def journal(self):
+        plan, entries = Plan(), []
+        for key in ("one", "two", "three"):
+            added, plan = batch(plan, key)
+            entries += added
+        return entries
+
+    def test_a_sound_journal_passes(self, journal):
+        """Also where something was kept that nobody was told of."""
+        assert list(faults_of(journal, ["one", "three"])) == []
+
+    @pytest.mark.parametrize(
+        ("places", "fault"),
+        [
+            ([0, 1, 2, 3], "three was acknowledged and lost"),
+            ([0, 1, 3, 4, 5], "a gap: the entry 3 is of revision 4"),
+            ([0, 1, 2], "a torn batch at revision 3"),
+        ],
+    )
+    def test_a_wrong_one_does_not(self, journal, places, fault):
+        """A lost batch, a lost entry, half a batch."""
+        wrong = [journal[place] for place in places]
+        assert fault in list(faults_of(wrong, ["one", "three"]))
+
+    def test_a_batch_that_happened_twice(self, journal):
+        """As of a retry without a key."""
+        added, _ = batch(follow(Plan(), journal), "one")
+        assert list(faults_of([*journal, *added], [])) == ["one happened 2 times"]
+
+
+def test_the_writers_speak_to_the_server_they_are_given(address):
+    """And leave what they said, and nothing else."""
+    with writers(address, 1) as at_work:
+        while len(at_work.acknowledged) < 3:
+            time.sleep(0.01)
+    with psycopg.connect(address) as db:
+        kept = db.execute("select count(*) from todoplan_receipt").fetchone()[0]
+    assert kept >= 3

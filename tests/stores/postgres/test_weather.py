@@ -1,0 +1,383 @@
+"""Bad weather has words: what was seen, whether anything was written, what to do."""
+
+import importlib
+import os
+import runpy
+import sys
+import threading
+import time
+from contextlib import suppress
+
+import psycopg
+import pytest
+from psycopg.pq import TransactionStatus
+
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import CodecError, MissingExtraError, PlanError, StoreError
+from todoplan.stores.hold import Key
+from todoplan.stores.postgres import PostgresStore, forks
+from todoplan.stores.postgres.address import checked_address
+from todoplan.testing.stores.appends import adding
+
+DIG = adding(Plan(), ("Dig",))
+LAY = adding(DIG.plan, ("Lay",))
+
+
+def write(store, *appends, plan_id="a"):
+    for made in appends:
+        assert store.append(plan_id, made.expected, made.entries, made.plan)
+
+
+def problem_of(act):
+    """Return the word, and the message, of the StoreError that is raised."""
+    with pytest.raises(StoreError) as caught:
+        act()
+    return caught.value.data["problem"], str(caught.value)
+
+
+class TestAddress:
+    """What is no address is told at once; a password is never shown."""
+
+    @pytest.mark.parametrize(
+        "given", [None, 7, {"password": "hidden"}, "hidden words", "sqlite:///hidden", "\ud800"]
+    )
+    def test_what_is_no_address(self, given):
+        """The example says what one looks like; what was given may hold a password."""
+        with pytest.raises(StoreError, match="postgresql://user@host/database") as caught:
+            PostgresStore(given)
+        assert caught.value.data["problem"] == "address"
+        assert "hidden" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("given", "shown"),
+        [
+            ("postgresql://ann:secret@db:6543/plans", "postgresql://ann@db:6543/plans"),
+            ("host=db dbname=plans user=ann password=secret", "postgresql://ann@db/plans"),
+            ("hostaddr=10.0.0.1", "postgresql://10.0.0.1/"),
+        ],
+    )
+    def test_it_is_shown_without_its_password(self, given, shown):
+        """In errors, in logs, in its own text."""
+        address = checked_address(given)
+        assert (str(address), "secret" in repr(address)) == (shown, False)
+
+    def test_it_is_watchful_unless_told_otherwise(self):
+        """A network that was cut is noticed within half a minute, by both ends."""
+        parts = psycopg.conninfo.conninfo_to_dict(checked_address("host=db").conninfo)
+        assert parts["tcp_user_timeout"] == "30000"
+        mine = checked_address("host=db connect_timeout=3 application_name=mine").conninfo
+        parts = psycopg.conninfo.conninfo_to_dict(mine)
+        assert (parts["connect_timeout"], parts["application_name"]) == ("3", "mine")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        *[({"most_connections": most}, "from 1 on") for most in (0, -1, 1.5, True, "4")],
+        *[({"patience": patience}, "number of seconds") for patience in (-1, None, True, "10")],
+    ],
+)
+def test_what_is_no_limit_is_refused(opened, options, words):
+    """When the store is made, not when it is first waited for."""
+    with pytest.raises(StoreError, match=words) as caught:
+        opened("host=db", **options)
+    assert caught.value.data["problem"] == "argument"
+
+
+class TestNoServer:
+    """A server that is not there, or does not let us in."""
+
+    @pytest.mark.parametrize(
+        "address",
+        ["host=/nonexistent", "host=127.0.0.1 port=1", "host=no.such.host.invalid"],
+    )
+    def test_a_server_that_was_never_there_is_told_at_once(self, opened, address):
+        """Without waiting: it is likelier a typing error than a restart."""
+        store = opened(address, patience=1_000)
+        problem, words = problem_of(lambda: store.load("a"))
+        assert (problem, "check the address" in words) == ("unreachable", True)
+
+    def test_no_such_database(self, opened, postgres):
+        """It is not made: who may do that is somebody else."""
+        address = postgres.address.replace("/postgres?", "/nowhere?")
+        problem, words = problem_of(lambda: opened(address).load("a"))
+        assert (problem, "createdb" in words) == ("no_database", True)
+
+    def test_no_such_user(self, opened, postgres):
+        """The server's own words stand behind ours."""
+        address = postgres.address.replace("postgres@", "nobody:secret@")
+        problem, words = problem_of(lambda: opened(address).load("a"))
+        assert (problem, 'role "nobody" does not exist' in words) == ("refused", True)
+        assert "secret" not in words
+
+    def test_a_wrong_password(self, opened, postgres):
+        """As of a user who is not let in."""
+        rules = postgres.data / "pg_hba.conf"
+        before = rules.read_text()
+        with psycopg.connect(postgres.address, autocommit=True) as db:
+            db.execute("drop role if exists ann")
+            db.execute("create role ann login password 'right'")
+        try:
+            rules.write_text("local all ann scram-sha-256\n" + before)
+            postgres.reload()
+            address = postgres.address.replace("postgres@", "ann:wrong@")
+            problem, words = problem_of(lambda: opened(address).load("a"))
+            right = opened(postgres.address.replace("postgres@", "ann:right@"))
+            # Let in, but `public` is not its own.
+            assert problem_of(lambda: right.load("a"))[0] == "forbidden"
+        finally:
+            rules.write_text(before)
+            postgres.reload()
+        assert (problem, "password authentication failed" in words) == ("refused", True)
+
+    def test_a_database_that_cannot_hold_every_text(self, opened, postgres):
+        """Told before anything is lost."""
+        with psycopg.connect(postgres.address, autocommit=True) as db:
+            db.execute("drop database if exists latin")
+            db.execute("create database latin encoding 'LATIN1' template template0")
+        address = postgres.address.replace("/postgres?", "/latin?")
+        problem, words = problem_of(lambda: opened(address).load("a"))
+        assert (problem, "LATIN1" in words) == ("encoding", True)
+
+    def test_a_server_without_a_free_connection(self, opened, postgres):
+        """The server's, not ours."""
+        with psycopg.connect(postgres.address, autocommit=True) as db:
+            db.execute("drop role if exists few")
+            db.execute("create role few login connection limit 0")
+        address = postgres.address.replace("postgres@", "few@")
+        assert problem_of(lambda: opened(address).load("a"))[0] == "busy"
+
+
+class TestServerRestarts:
+    """A handle outlives the server's restarts, as long as they are shorter than its patience."""
+
+    def test_connections_are_opened_again(self, opened, postgres, address):
+        """What was idle is found dead at the first statement, which wrote nothing."""
+        store = opened(address)
+        write(store, DIG)
+        postgres.stop("fast")
+        postgres.start()
+        write(store, LAY)
+        assert store.load("a") == LAY.plan
+
+    def test_a_server_that_is_away_is_waited_for(self, opened, postgres, address):
+        """No longer than `patience`; afterwards it is told, and the handle goes on being good."""
+        store, hasty = opened(address), opened(address, patience=0.05)
+        write(store, DIG)
+        assert hasty.load("a") == DIG.plan
+        postgres.stop("fast")
+        starting = threading.Timer(0.3, postgres.start)
+        try:
+            assert problem_of(lambda: hasty.load("a"))[0] == "unreachable"
+        finally:
+            starting.start()
+        write(store, LAY)
+        starting.join()
+        assert hasty.load("a") == LAY.plan
+
+    def test_a_server_that_dies_under_a_held_plan(self, opened, postgres, address):
+        """Nothing was appended, and that is said; who held it may hold it again."""
+        store = opened(address)
+        write(store, DIG)
+
+        def hold():
+            with store.hold("a") as held:
+                postgres.restart_killed()
+                held.append(LAY.expected, LAY.entries, LAY.plan)
+
+        problem, words = problem_of(hold)
+        assert (problem, "nothing was appended" in words) == ("lost", True)
+        write(store, LAY)
+
+    def test_a_look_that_loses_its_connection_at_the_end(self, opened, postgres, address):
+        """What was decided upon is as it was: nobody appended anything."""
+        store = opened(address)
+        write(store, DIG)
+        with store.hold("a") as held:
+            assert held.entries_since(0) == DIG.entries
+            postgres.restart_killed()
+        assert store.load("a") == DIG.plan
+
+
+class TestLimits:
+    """What a server, a user or a newer todoplan does not let us do."""
+
+    def test_a_server_that_only_reads(self, opened, address):
+        """Plans can be read; an append says where to go."""
+        write(opened(address), DIG)
+        standby = opened(f"{address}%20-cdefault_transaction_read_only%3Don")
+        assert standby.load("a") == DIG.plan
+        problem, words = problem_of(lambda: write(standby, LAY))
+        assert (problem, "address of the primary" in words) == ("read_only", True)
+
+    def test_a_statement_that_takes_too_long(self, opened, address, sql):
+        """By the time that the server, or the address, allows."""
+        write(opened(address), DIG)
+        store = opened(f"{address}%20-cstatement_timeout%3D50", patience=30)
+        with opened(address).hold("a"):
+            assert problem_of(lambda: store.append("a", 1, LAY.entries, LAY.plan))[0] == "timeout"
+
+    def test_a_holder_that_says_nothing_for_too_long(self, opened, address, monkeypatch):
+        """It is rolled back, so that others go on: it may be stopped, or cut off."""
+        monkeypatch.setattr("todoplan.stores.postgres.writing._LONGEST_HOLD", "50ms")
+        store = opened(address)
+
+        def hold():
+            with store.hold("a") as held:
+                # With a key: psycopg may hear of the lost connection, and not why it was.
+                held.append(0, DIG.entries, DIG.plan, key=Key("call-1"))
+                time.sleep(0.2)
+
+        assert problem_of(hold)[0] == "lost"
+        assert store.load("a") == Plan()
+
+    def test_all_connections_are_in_use(self, opened, address):
+        """Of this store; somebody else's may be free."""
+        store = opened(address, most_connections=1, patience=0.05)
+        with store.hold("a"):
+            problem, words = problem_of(lambda: store.load("b"))
+        assert (problem, "most_connections" in words) == ("busy", True)
+        assert store.load("b") == Plan()
+
+    def test_a_newer_format_is_refused_plan_by_plan(self, store, sql):
+        """An older todoplan beside a newer one changes nothing that it cannot read."""
+        write(store, DIG)
+        write(store, DIG, plan_id="b")
+        sql("update todoplan_plan set format = 2 where id = 'a'")
+        for act in (
+            lambda: store.load("a"),
+            lambda: store.entries("a"),
+            lambda: write(store, LAY),
+        ):
+            problem, words = problem_of(act)
+            assert (problem, "upgrade" in words) == ("newer_format", True)
+        write(store, LAY, plan_id="b")
+
+    def test_tables_that_were_dropped(self, store, sql):
+        """They are not made anew under a handle that has seen them full."""
+        write(store, DIG)
+        sql("drop table todoplan_entry")
+        problem, words = problem_of(lambda: store.entries("a"))
+        assert (problem, "backup" in words) == ("deleted", True)
+
+    def test_an_id_that_is_no_text(self, store):
+        """A developer's mistake, told at once."""
+        for act in (store.load, store.entries, lambda plan_id: store.hold(plan_id).__enter__()):
+            with pytest.raises(PlanError, match="not 7; give str"):
+                act(7)
+
+
+class TestDamage:
+    """What is damaged is told, with the plan and the place; it is never an empty plan."""
+
+    @pytest.mark.parametrize(
+        ("damage", "words"),
+        [
+            ("update todoplan_entry set line = replace(line, 'Lay', 'Lie')", "damaged"),
+            ("update todoplan_entry set line = left(line, 40)", "truncated"),
+            ("update todoplan_entry set revision = 7 where revision = 2", "under 7"),
+            ("update todoplan_entry set version = 99", "newer"),
+        ],
+    )
+    def test_of_an_entry(self, store, sql, damage, words):
+        """Neither loaded nor read, and not written upon by who loads."""
+        write(store, DIG, LAY)
+        sql(damage)
+        for read in (store.load, store.entries):
+            with pytest.raises(CodecError, match=words):
+                read("a")
+
+    def test_of_a_snapshot(self, store, sql):
+        """Its checksum is its own."""
+        large = adding(Plan(), ("x" * 40_000,))
+        write(store, large)
+        sql("update todoplan_snapshot set document = replace(document, 'xxx', 'xyx')")
+        with pytest.raises(CodecError, match="snapshot"):
+            store.load("a")
+
+    def test_of_a_gap(self, store, sql):
+        """An entry that is gone, in the middle or at the end, is missed."""
+        write(store, DIG, LAY)
+        for revision in (2, 1):
+            sql("delete from todoplan_entry where revision = %s", revision)
+            assert problem_of(lambda: store.load("a"))[0] == "gap"
+
+
+class TestFork:
+    """A child has connections of its own, and leaves its parent's alone."""
+
+    def test_a_child_and_its_parent_both_go_on(self, address):
+        """Each ends its own sessions only."""
+        store = PostgresStore(address)
+        write(store, DIG)
+        child = os.fork()
+        if child == 0:
+            fine = False
+            try:
+                write(store, LAY)
+                fine = store.load("a") == LAY.plan
+                store.close()
+            finally:
+                os._exit(0 if fine else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert store.load("a") == LAY.plan
+        store.close()
+
+    def test_what_a_child_begins_with(self, address):
+        """No connections, no lock that somebody holds, nobody who listens; nothing is closed."""
+        with PostgresStore(address) as store:
+            write(store, DIG)
+            ((_, parents),) = store._connections._kept
+            with store._listener.waking("a", lambda: None), store._listener._lock:
+                forks._forked()
+                assert (store._listener._thread, store._connections._kept) == (None, [])
+            write(store, LAY)
+            assert not parents.closed
+            parents.close()
+
+    def test_a_system_without_forks_needs_nothing(self, monkeypatch):
+        """Such as Windows."""
+        monkeypatch.delattr(os, "register_at_fork")
+        assert runpy.run_path(forks.__file__)["_of_parents"] == []
+
+    def test_a_held_plan_stays_with_the_parent(self, address):
+        """The child is told; to leave the `with`, or to say something there, harms nobody."""
+        with PostgresStore(address) as store:
+            child = None
+            with suppress(StoreError), store.hold("a") as held:
+                held.append(0, DIG.entries, DIG.plan)
+                child = os.fork()
+                if child == 0:
+                    held.receipt(Key("x"))
+            if child == 0:
+                os._exit(0)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            assert store.load("a") == DIG.plan
+
+    def test_the_end_of_a_parents_with_is_nothing_in_its_child(self, opened, address, monkeypatch):
+        """Its transaction is neither committed nor rolled back there, its connection not closed."""
+        store = opened(address)
+        write(store, DIG)
+        here = os.getpid()
+
+        def hold():
+            with store.hold("a") as held:
+                held.append(LAY.expected, LAY.entries, LAY.plan)
+                monkeypatch.setattr(os, "getpid", lambda: here + 1)
+
+        problem, _ = problem_of(hold)
+        monkeypatch.undo()
+        assert problem == "not_held"
+        parents = forks._of_parents.pop()
+        assert parents.info.transaction_status is TransactionStatus.INTRANS
+        parents.pgconn.finish()
+        write(store, LAY)
+
+
+def test_without_psycopg_it_says_what_to_install(monkeypatch):
+    """The extra is asked for when a store is, not before."""
+    for name in [name for name in sys.modules if name.startswith("todoplan.stores.postgres")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'todoplan\[postgres\]'"):
+        importlib.import_module("todoplan.stores.postgres")

@@ -1,0 +1,155 @@
+"""Failing before and after the n-th statement, for every n: nothing is half done, nothing stays."""
+
+import sqlite3
+from itertools import count
+
+import pytest
+
+from todoplan.core.commands import CreateTask
+from todoplan.errors import TodoplanError
+from todoplan.planner import Planner
+from todoplan.stores import rows
+from todoplan.stores.hold import Key
+from todoplan.stores.sqlite import SqliteStore, opening
+from todoplan.testing.stores.appends import adding
+
+
+class Failing(sqlite3.Connection):
+    """
+    Raises before or after the n-th statement from now on.
+    """
+
+    left = None
+    after = False
+    raised = None
+
+    def execute(self, *given):
+        return self.counted(super().execute, given)
+
+    def executemany(self, *given):
+        return self.counted(super().executemany, given)
+
+    def counted(self, method, given):
+        cls = type(self)
+        if cls.left is None:
+            return method(*given)
+        cls.left -= 1
+        if cls.left == 0 and not cls.after:
+            raise cls.raised
+        done = method(*given)
+        if cls.left == 0:
+            del done  # or the traceback would hold the cursor, and that its lock
+            raise cls.raised
+        return done
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    monkeypatch.setattr(opening, "Connection", Failing)
+    monkeypatch.setattr(rows, "_SNAPSHOT_FROM", 0)
+    yield Failing
+    Failing.left = None
+
+
+def appended(store):
+    """Append two entries with a key, as a planner does."""
+    made = adding(store.load("a"), ("Lay",), ("Fill",))
+    with store.hold("a") as held:
+        held.append(made.expected, made.entries, made.plan, key=Key("k"), answer="done")
+
+
+def compacted(store):
+    store.compact("a", keep=1)
+
+
+DISK = sqlite3.OperationalError("disk I/O error")
+DISK.sqlite_errorcode = sqlite3.SQLITE_IOERR
+
+
+@pytest.mark.parametrize("raised", [DISK, KeyboardInterrupt()], ids=["disk", "interrupt"])
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("act", [appended, compacted])
+def test_every_statement_may_fail(tmp_path, failing, act, after, raised):
+    """What was there is there, or all of it is done (COMMIT itself); the next one is served."""
+    for number in count(1):
+        store = SqliteStore(tmp_path / f"{number}.db", patience=0.05)
+        planner = Planner(store, "a")
+        for subject in ("Dig", "Water"):
+            planner.apply(CreateTask(subject))
+        before = store.load("a"), store.entries("a")
+        failing.left, failing.after, failing.raised = number, after, raised
+        try:
+            act(store)
+        except (TodoplanError, KeyboardInterrupt):
+            pass
+        else:
+            assert failing.left > 0
+            break
+        finally:
+            failing.left = None
+        other = SqliteStore(store.path, patience=0.05)
+        found = other.load("a"), other.entries("a")
+        done = _done(before, act)
+        assert tuple(found[0]) in (tuple(before[0]), done[0])
+        assert len(found[1]) in (len(before[1]), done[1])
+        # Nothing is left open or locked: by this handle, nor by any other.
+        for handle in (store, other):
+            Planner(handle, "b").apply(CreateTask("Cook"))
+        act(store)
+        assert tuple(store.load("a")) == done[0]
+        assert len(store.entries("a")) == done[1]
+    assert number > 4
+
+
+def _done(before, act):
+    plan, journal = before
+    if act is compacted:
+        return tuple(plan), 2
+    made = adding(plan, ("Lay",), ("Fill",))
+    return tuple(made.plan), len(journal) + 2
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_every_statement_of_the_first_opening_may_fail(tmp_path, failing, after):
+    """A database is set up as a whole or not at all; who comes next sets it up."""
+    for number in count(1):
+        store = SqliteStore(tmp_path / f"{number}.db", patience=0.05)
+        failing.left, failing.after, failing.raised = number, after, KeyboardInterrupt()
+        try:
+            Planner(store, "a").apply(CreateTask("Dig"))
+        except KeyboardInterrupt:
+            pass
+        else:
+            assert failing.left > 0
+            break
+        finally:
+            failing.left = None
+        left = SqliteStore(store.path, patience=0.05)
+        assert len(left.load("a")) in (0, 1)
+        assert len(left.entries("a")) == len(left.load("a"))
+        for handle in (store, left):
+            Planner(handle, "b").apply(CreateTask("Cook"))
+        assert len(left.load("b")) == 2
+    assert number > 10
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_every_statement_of_a_look_may_fail(tmp_path, failing, after):
+    """It is told, and writers are not kept waiting."""
+    writer = SqliteStore(tmp_path / "plans.db", patience=0.05)
+    planner = Planner(writer, "a")
+    for number in count(1):
+        planner.apply(CreateTask("Dig"))
+        store = SqliteStore(writer.path)
+        failing.left, failing.after, failing.raised = number, after, DISK
+        try:
+            store.load("a")
+            store.entries_since("a", 0)
+        except TodoplanError:
+            pass
+        else:
+            break
+        finally:
+            failing.left = None
+        assert store.load("a") == planner.plan
+    assert number > 4

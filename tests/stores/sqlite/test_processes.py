@@ -1,0 +1,209 @@
+"""Processes that are forked or stopped, and threads: nothing is lost, nobody waits for ever."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import todoplan
+from todoplan.core.commands import CreateTask
+from todoplan.errors import StoreError
+from todoplan.planner import Planner
+from todoplan.stores.sqlite import SqliteStore, connections
+from todoplan.testing.stores.appends import adding
+
+PATIENCE = 60
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "plans.db"
+
+
+def start(script, *given):
+    environment = {**os.environ, "PYTHONPATH": str(Path(todoplan.__file__).parents[1])}
+    line = [sys.executable, "-c", script, *map(str, given)]
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+STOPS = """
+import os, signal, sys
+from todoplan.stores import SqliteStore
+with SqliteStore(sys.argv[1]).hold("a") as held:
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+def test_a_stopped_process_holds_up_nobody_for_ever(path):
+    """Others are told that it is busy, and read; when it goes on, so do they."""
+    Planner(SqliteStore(path), "a").apply(CreateTask("Dig"))
+    with start(STOPS, path) as stopped:
+        os.waitpid(stopped.pid, os.WUNTRACED)
+        store = SqliteStore(path, patience=0.05)
+        with pytest.raises(StoreError, match="is busy"):
+            Planner(store, "a").apply(CreateTask("Lay"))
+        assert len(store.load("a")) == 1
+        stopped.send_signal(signal.SIGCONT)
+        assert stopped.wait(PATIENCE) == 0
+    Planner(store, "a").apply(CreateTask("Lay"))
+    assert len(store.load("a")) == 2
+
+
+def in_child(job):
+    """Run a job in a forked child, and return whether it ended well."""
+    with warnings.catch_warnings():
+        # From 3.12 on Python warns of a fork beside threads; here they only wait.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            job()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def test_a_handle_may_be_used_after_a_fork(path):
+    """The child has connections of its own; the parent's go on, and nothing is lost."""
+    store = SqliteStore(path)
+    planner = Planner(store, "a")
+    planner.apply(CreateTask("Dig"))
+
+    def act():
+        for subject in ("Lay", "Fill"):
+            planner.apply(CreateTask(subject))
+        store.close()
+
+    assert in_child(act)
+    assert in_child(lambda: planner.apply(CreateTask("Plant")))
+    planner.apply(CreateTask("Water"))
+    assert [task.id for task in planner.plan] == ["1", "2", "3", "4", "5"]
+
+
+FORKS = """
+import os, sys
+from todoplan import Plan
+from todoplan.stores import SqliteStore
+from todoplan.testing.stores.appends import adding
+store = SqliteStore(sys.argv[1])
+made = adding(Plan(), *[("Dig" * 100,)] * 300)
+store.append("b", 0, made.entries, made.plan)
+with store.hold("a") as held:
+    held.append(0, made.entries, made.plan)
+    child = os.fork()
+    if not child:
+        sys.exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+
+
+def test_a_child_that_ends_takes_nothing_back(path):
+    """Python closes all connections at its end, and a child's are its parent's: these it leaves."""
+    with start(FORKS, path) as process:
+        assert process.wait(PATIENCE) == 0
+    store = SqliteStore(path)
+    assert len(store.load("a")) == len(store.load("b")) == 300
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    db.close()
+
+
+def test_a_plan_that_is_held_stays_the_parents(path):
+    """A child that was forked meanwhile can neither commit nor let go: it is told so."""
+    store = SqliteStore(path, patience=0.05)
+    planner = Planner(store, "a")
+    planner.apply(CreateTask("Dig"))
+    told = []
+
+    def leave():
+        with pytest.raises(StoreError, match="was forked while a plan was held") as caught:
+            holding.__exit__(None, None, None)
+        assert caught.value.data["problem"] == "forked"
+
+    holding = store.hold("a")
+    with holding:
+        assert in_child(leave)
+        # Still ours: another process, and another handle, wait for us.
+        assert not in_child(lambda: planner.apply(CreateTask("Lay")))
+        with pytest.raises(StoreError, match="is busy"):
+            Planner(SqliteStore(path, patience=0.05), "a").apply(CreateTask("Lay"))
+        told.append(True)
+    planner.apply(CreateTask("Fill"))
+    assert (len(planner.plan), told) == (2, [True])
+
+
+def test_what_a_child_does_with_its_parents_connections_is_to_leave_them(path, monkeypatch):
+    """It closes none, commits none and lets go of no lock: seen here by another process id."""
+    store, other = SqliteStore(path), SqliteStore(path, patience=0.05)
+    Planner(store, "a").apply(CreateTask("Dig"))
+    idle = [*store._connections._idle]
+    mine = os.getpid()
+    with pytest.raises(StoreError, match="was forked"), store.hold("a"):
+        monkeypatch.setattr(os, "getpid", lambda: mine + 1)
+    assert connections._left_open[-1:] == idle
+    assert idle[0].in_transaction
+    monkeypatch.undo()
+    with pytest.raises(StoreError, match="for too long"), other.hold("a"):
+        """Nor does the transaction end."""
+    idle[0].execute("ROLLBACK")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: mine + 1)
+        assert len(store.load("a")) == 1
+        assert store._connections._process == mine + 1
+    assert len(store.load("a")) == 1
+
+
+def test_a_set_up_that_somebody_else_was_faster_with_is_left_as_it_is(path, monkeypatch):
+    """Where files cannot be locked, the second one finds the tables and makes none."""
+    create, looked = SqliteStore(path), []
+    Planner(create, "a").apply(CreateTask("Dig"))
+    real = connections.is_ours
+
+    def once_empty(connection, path):
+        looked.append(path)
+        return len(looked) > 1 and real(connection, path)
+
+    monkeypatch.setattr(connections, "is_ours", once_empty)
+    late = SqliteStore(path)
+    made = adding(todoplan.Plan(), ("Cook",))
+    assert late.append("b", 0, made.entries, made.plan)
+    assert late.plan_ids() == ("a", "b")
+
+
+def test_threads_of_one_handle_lose_nothing(path):
+    """They wait for each other, read meanwhile, and each id is given once."""
+    store = SqliteStore(path)
+
+    def work(number):
+        planner = Planner(store, "a")
+        for _ in range(10):
+            planner.apply(CreateTask(f"{number}"))
+            assert len(store.load("a")) > 0
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    assert [task.id for task in store.load("a")] == [str(n) for n in range(1, 61)]
+
+
+def test_a_handle_that_is_dropped_gives_its_connections_back(path, monkeypatch):
+    """Under the lock, since the last one copies the log into the file; else they are left open."""
+    monkeypatch.setattr(connections, "_AT_THE_END", 0.01)
+    store = SqliteStore(path)
+    Planner(store, "a").apply(CreateTask("Dig"))
+    assert path.with_name("plans.db-wal").exists()
+    del store
+    assert not path.with_name("plans.db-wal").exists()
+    store, other = SqliteStore(path), SqliteStore(path)
+    Planner(store, "a").apply(CreateTask("Lay"))
+    with other.hold("a"):
+        store.close()
+    assert path.with_name("plans.db-wal").exists()
+    assert len(store.load("a")) == 2

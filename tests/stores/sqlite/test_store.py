@@ -1,0 +1,371 @@
+"""Plans in a SQLite database: what is kept, how it is loaded, how a journal is cut."""
+
+import sqlite3
+import stat
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import attrs
+import pytest
+
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide.decide import Rejected
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import CodecError, PlanError, StoreError
+from todoplan.planner import Planner
+from todoplan.stores import rows
+from todoplan.stores.file import FileStore
+from todoplan.stores.hold import Key
+from todoplan.stores.journals import beginning, cut_at, follow
+from todoplan.stores.sqlite import SqliteStore
+from todoplan.testing.stores.appends import adding
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "plans.db"
+
+
+def create(store, *subjects, plan_id="a"):
+    planner = Planner(store, plan_id)
+    for subject in subjects:
+        planner.apply(CreateTask(subject))
+    return planner
+
+
+def change(path, statement, *values):
+    """Change a database behind the store's back."""
+    with closing(sqlite3.connect(path)) as db, db:
+        return db.execute(statement, values).fetchall()
+
+
+def test_a_plan_survives_its_handle(path):
+    """Another handle, later, finds the plan and its journal."""
+    with SqliteStore(path) as store:
+        planner = create(store, "Dig", "Lay")
+        plan, history = planner.plan, planner.history()
+    later = SqliteStore(str(path))
+    assert (later.load("a"), later.entries("a")) == (plan, history)
+    assert later.plan_ids() == ("a",)
+    create(store, "Fill")
+    assert len(later.load("a")) == 3
+
+
+def test_a_look_makes_no_file(path):
+    """Who misspells a name, and reads, leaves nothing behind."""
+    store = SqliteStore(path)
+    assert (store.load("a"), store.entries("a"), store.plan_ids()) == (Plan(), (), ())
+    assert store.entries_since("a", 0) == ()
+    store.close()
+    assert [*path.parent.iterdir()] == []
+    path.touch()
+    assert store.load("a") == Plan()
+    assert path.stat().st_size == 0
+    assert len(create(store, "Dig").plan) == 1
+
+
+def test_the_file_is_its_owners_alone(path):
+    """What stands in a plan is nobody else's business; an existing file is left as it is."""
+    create(SqliteStore(path), "Dig")
+    assert {stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()} == {0o600}
+
+
+def test_a_path_and_a_link_to_it_are_one_store(path):
+    """Both wait for the same lock, also after the process has changed its folder."""
+    create(SqliteStore(path), "Dig")
+    link = path.with_name("link.db")
+    link.symlink_to(path.name)
+    assert SqliteStore(link).path == path
+    assert len(SqliteStore(link).load("a")) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", ["a\0b", 7, None, "", ":memory:", "sqlite:///plans.db", b"plans.db"]
+)
+def test_what_is_no_path_is_refused(wrong):
+    """At once, and with what was meant: a URL, a plan in memory."""
+    with pytest.raises(StoreError, match="is no path; give the name of a file"):
+        SqliteStore(wrong)
+
+
+def test_any_id_and_any_key_is_kept():
+    """NUL and half characters too, which no database holds as they are."""
+    names = ("a", "a\0b", "\ud800", "a\\u0000b", '"', "\u2028", "\ufdd0", "")
+    stored = [rows.stored_name(name) for name in names]
+    assert len(set(stored)) == len(names)
+    assert [rows.text_of_name(each) for each in stored] == [*names]
+    assert stored[0] == "a"
+    assert not any("\0" in each or "\ud800" in each for each in stored)
+
+
+def test_ids_with_half_characters_are_plans_of_their_own(path):
+    """They are written, listed and read again."""
+    store = SqliteStore(path)
+    for plan_id in ("\ud800", "a\0b"):
+        create(store, f"for {plan_id!a}", plan_id=plan_id)
+    assert SqliteStore(path).plan_ids() == ("\ud800", "a\0b")
+    assert [task.subject for task in store.load("a\0b")] == ["for 'a\\x00b'"]
+
+
+def test_a_load_reads_the_plan_and_what_came_since(path, monkeypatch):
+    """Snapshots bound it: the first entries are not read, however many there are."""
+    monkeypatch.setattr(rows, "_SNAPSHOT_FROM", 200)
+    store = SqliteStore(path)
+    planner = create(store, *"abcdefghijkl")
+    plan = planner.plan
+    ((first,),) = change(path, "SELECT revision FROM snapshot")
+    assert first > 1
+    change(path, "DELETE FROM entry WHERE revision <= ?", first)
+    assert SqliteStore(path).load("a") == plan
+
+
+def test_snapshots_come_in_step_with_the_size_of_the_plan():
+    """Of a large plan they are rare, so that writing them costs no more than its entries do."""
+    assert not rows.is_snapshot_due(32 * 1024, 0)
+    assert rows.is_snapshot_due(32 * 1024 + 1, 0)
+    assert not rows.is_snapshot_due(100_000, 100_000)
+    assert rows.is_snapshot_due(100_001, 100_000)
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("UPDATE entry SET line = replace(line, 'Lay', 'Lie')", "entry of revision 2"),
+        ("UPDATE entry SET line = substr(line, 1, 20)", "truncated"),
+        ("UPDATE entry SET revision = 7 WHERE revision = 2", "stands under 7"),
+        ("DELETE FROM entry WHERE revision = 2", "the events up to it lead to 2"),
+        ("DELETE FROM entry WHERE revision = 1", "the events up to it lead to 1"),
+        ("UPDATE entry SET version = 999", "written by a newer todoplan"),
+    ],
+)
+def test_damage_is_an_error(path, statement, told):
+    """Never another plan, nor an empty one: a changed letter, a missing entry, a newer form."""
+    create(SqliteStore(path), "Dig", "Lay", "Fill")
+    change(path, statement)
+    store = SqliteStore(path)
+    for read in (store.load, store.entries):
+        with pytest.raises(CodecError, match=told):
+            read("a")
+
+
+def test_a_damaged_snapshot_is_an_error(path, monkeypatch):
+    """It carries a checksum as entries do; the journal is still there."""
+    monkeypatch.setattr(rows, "_SNAPSHOT_FROM", 0)
+    create(SqliteStore(path), "Dig")
+    change(path, "UPDATE snapshot SET document = replace(document, 'Dig', 'Dug')")
+    with pytest.raises(CodecError, match="the plan 'a', its snapshot"):
+        SqliteStore(path).load("a")
+    assert len(SqliteStore(path).entries("a")) == 1
+
+
+def test_one_newer_plan_does_not_stop_the_others(path):
+    """An older todoplan beside a newer one refuses the rows that it cannot read, and no others."""
+    store = SqliteStore(path)
+    planner = create(store, "Dig")
+    create(store, "Cook", plan_id="b")
+    change(path, "UPDATE entry SET version = 999 WHERE plan_id = 'a'")
+    change(path, "UPDATE plan SET revision = 2 WHERE id = 'a'")
+    change(path, "UPDATE entry SET revision = 2 WHERE plan_id = 'a'")
+    for use in (lambda: planner.plan, lambda: planner.apply(CreateTask("Lay"))):
+        with pytest.raises(CodecError, match="newer todoplan"):
+            use()
+    assert len(create(store, "Eat", plan_id="b").plan) == 2
+
+
+def test_an_entry_that_could_not_be_read_again_is_not_taken(path, monkeypatch):
+    """It is refused with words, and nothing of its append is kept."""
+    store = SqliteStore(path)
+    create(store, "Dig")
+    monkeypatch.setattr(rows, "LIMIT", 400)
+    with pytest.raises(StoreError, match="would have more than 400 bytes") as caught:
+        create(store, "\xe9" * 100)
+    assert caught.value.data["problem"] == "too_large"
+    assert len(store.load("a")) == 1
+
+
+def test_a_tail_is_what_came_behind_a_revision(path):
+    """Of a revision that the plan never had, an older copy was put back: an error."""
+    store = SqliteStore(path)
+    history = create(store, "Dig", "Lay", "Fill").history()
+    assert store.entries_since("a", 1) == history[1:]
+    assert store.entries_since("a", -1) == history
+    with store.hold("a") as held:
+        assert held.entries_since(1) == history[1:]
+        with pytest.raises(StoreError, match="was put back while in use"):
+            held.entries_since(4)
+    with pytest.raises(StoreError, match="was put back while in use") as caught:
+        store.entries_since("a", 4)
+    assert caught.value.data["problem"] == "rolled_back"
+
+
+def test_an_append_to_another_revision_of_a_held_plan_is_an_error(path):
+    """Who holds it knows where it is."""
+    store = SqliteStore(path)
+    create(store, "Dig")
+    late = adding(Plan(), ("Late",))
+    with (
+        store.hold("a") as held,
+        pytest.raises(StoreError, match="is at revision 1, and") as caught,
+    ):
+        held.append(0, late.entries, late.plan)
+    assert (caught.value.data["problem"], caught.value.data["revision"]) == ("overtaken", 1)
+    assert len(store.entries("a")) == 1
+
+
+def test_what_is_raised_within_a_hold_takes_all_of_it_back(path):
+    """Whatever it is, and however much was appended."""
+    store, made = SqliteStore(path), adding(Plan(), ("Dig",))
+    for raised in (ValueError, KeyboardInterrupt, GeneratorExit):
+        with pytest.raises(raised), store.hold("a") as held:
+            raise (held.append(0, made.entries, made.plan, key=Key("k")) and raised)
+    assert store.load("a") == Plan()
+    with store.hold("a") as held:
+        assert held.receipt(Key("k")) is None
+        held.append(0, made.entries, made.plan, key=Key("k"), answer="done")
+    with store.hold("a") as held:
+        assert held.append(0, made.entries, made.plan, key=Key("k")) == made.entries
+        assert attrs.astuple(held.receipt(Key("k")), recurse=False) == (made.entries, "done")
+    assert store.entries("a") == made.entries
+
+
+def test_a_plan_that_was_let_go_of_takes_nothing(path):
+    """Nor gives anything: somebody else may be writing it."""
+    store, made = SqliteStore(path), adding(Plan(), ("Dig",))
+    with store.hold("a") as held:
+        pass
+    for use in (
+        lambda: held.entries_since(0),
+        lambda: held.receipt(Key("k")),
+        lambda: held.append(0, made.entries, made.plan),
+    ):
+        with pytest.raises(StoreError, match="'a' is not held any more") as caught:
+            use()
+        assert caught.value.data["problem"] == "not_held"
+
+
+def test_who_holds_a_plan_does_not_wait_for_himself(path):
+    """A second hold in the same thread is refused at once; reading is free."""
+    store = SqliteStore(path)
+    create(store, "Dig")
+    with store.hold("a"):
+        assert len(store.load("a")) == 1
+        with pytest.raises(StoreError, match="this thread holds a plan of it already") as caught:
+            create(store, "Lay", plan_id="b")
+        assert caught.value.data["problem"] == "nested"
+    create(store, "Lay", plan_id="b")
+
+
+@pytest.mark.parametrize("keep", [3, timedelta(days=2, hours=12)])
+def test_a_journal_is_cut_by_length_or_age(path, keep):
+    """In place of what was cut stands the plan as it was then; the plan stays, at its revision."""
+    store = SqliteStore(path)
+    begun = datetime.now(UTC) - timedelta(days=10)
+    for day in range(10):
+        at = begun + timedelta(days=day, hours=18)
+        Planner(store, "a", clock=lambda at=at: at).apply(CreateTask(f"{day}"))
+    plan, history = store.load("a"), store.entries("a")
+    assert store.compact("a", keep=keep) == 7
+    first, *rest = store.entries("a")
+    assert (first.cause, first.revision, first.undoes, tuple(rest)) == (
+        "compact",
+        7,
+        0,
+        history[7:],
+    )
+    assert SqliteStore(path).load("a") == follow(Plan(), store.entries("a")) == plan
+    assert store.entries_since("a", 2) == store.entries("a")
+    assert store.entries_since("a", 8) == history[8:]
+    assert store.compact("a", keep=keep) == 0
+    assert store.compact("a", keep=2) == 1
+    assert store.compact("a", keep=0) == 2
+    assert [entry.revision for entry in store.entries("a")] == [10]
+    assert SqliteStore(path).load("a") == plan
+
+
+def test_undo_says_that_the_journal_was_cut(path):
+    """What stands is taken back; what was cut is not, and the answer says why."""
+    store = SqliteStore(path)
+    planner = create(store, "Dig", "Lay", "Fill")
+    store.compact("a", keep=1)
+    assert [task.subject for task in planner.undo().unwrap()] == ["Dig", "Lay"]
+    refused = planner.undo()
+    assert isinstance(refused, Rejected)
+    assert [(each.code, each.seen) for each in refused.problems] == [("journal_cut", "2")]
+    assert len(create(store, "Plant").plan) == 3
+
+
+def test_a_planner_that_was_away_during_a_cut_goes_on(path):
+    """It is told from the cut on, and ids go on as if nothing had been cut."""
+    store = SqliteStore(path)
+    planner = create(store, "Dig")
+    create(store, "Lay", "Fill")
+    store.compact("a", keep=1)
+    planner.apply(CreateTask("Plant"))
+    assert [task.id for task in planner.plan] == ["1", "2", "3", "4"]
+    assert planner.plan == SqliteStore(path).load("a")
+
+
+def test_a_key_is_forgotten_with_its_entry(path):
+    """So long is a call that is made again known, and no longer: the cut is its end."""
+    store = SqliteStore(path)
+    planner = Planner(store, "a")
+    for name in "kl":
+        planner.apply(CreateTask("Dig"), key=name)
+    store.compact("a", keep=1)
+    planner.apply(CreateTask("Dig"), key="l")
+    assert len(planner.plan) == 2
+    planner.apply(CreateTask("Dig"), key="k")
+    assert len(planner.plan) == 3
+
+
+@pytest.mark.parametrize("keep", [-1, True, "all", timedelta(-1)])
+def test_what_cannot_be_kept_is_refused(path, keep):
+    """And nothing is cut."""
+    store = SqliteStore(path)
+    create(store, "Dig")
+    with pytest.raises(PlanError, match="give a number of entries"):
+        store.compact("a", keep=keep)
+    assert len(store.entries("a")) == 1
+
+
+def test_entries_without_a_time_are_cut_by_age():
+    """They are as old as any."""
+    now = datetime(2026, 1, 31, tzinfo=UTC)
+    journal = [Entry(1, ()), Entry(2, (), now), Entry(3, ())]
+    assert cut_at(journal, timedelta(1), now) == 1
+    assert cut_at(journal[:1], timedelta(1), now) == 1
+
+
+def test_a_cut_journal_is_kept_by_a_file_as_well(path, tmp_path):
+    """A plan that was cut can be moved to any store."""
+    store, file = SqliteStore(path), FileStore(tmp_path / "plans.json")
+    plan = create(store, "Dig", "Lay", "Fill").plan
+    store.compact("a", keep=1)
+    file.append("a", 0, store.entries("a"), plan)
+    again = FileStore(file.path)
+    assert (again.load("a"), again.entries("a")) == (plan, store.entries("a"))
+
+
+def test_a_beginning_without_a_plan_is_damage():
+    """There is nothing to go on from."""
+    broken = attrs.evolve(beginning(Plan(), "compact"), events=())
+    with pytest.raises(CodecError, match="begins with one that has no plan"):
+        follow(Plan(), (broken,))
+
+
+def test_a_used_store_keeps_few_connections(path):
+    """However many threads have read at once; all are given back when it is closed."""
+    store = SqliteStore(path)
+    create(store, "Dig")
+    idle = store._connections._idle
+    taken = [store._connections._taken(1e18, create=False) for _ in range(12)]
+    idle.extend(taken)
+    for _ in range(6):
+        create(store, "Lay")
+    assert len(idle) <= 8 + 1
+    before = len([*Path("/dev/fd").iterdir()])
+    store.close()
+    assert len(idle) == 0
+    assert len([*Path("/dev/fd").iterdir()]) < before

@@ -1,0 +1,133 @@
+"""Waiting for a lock in the system's own queue, with a deadline."""
+
+import errno
+import fcntl
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from todoplan.errors import StoreError
+from todoplan.stores import lock_queue
+from todoplan.stores.lock_queue import LockQueue
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "plans.db"
+
+
+def waiting():
+    """Return the threads that wait for a lock."""
+    return [each for each in threading.enumerate() if each.name == "todoplan lock"]
+
+
+def descriptors():
+    """Return how many descriptors this process has open."""
+    return len([*Path("/dev/fd").iterdir()])
+
+
+def until(holds):
+    """Wait until something holds, or fail."""
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, "it never held"
+        time.sleep(0.001)
+
+
+def test_who_waits_comes_to_the_lock_when_it_is_let_go_of(path):
+    """One after the other; nothing is left open."""
+    before, order = descriptors(), []
+
+    def work(number):
+        with LockQueue(path).held(60):
+            order.append(number)
+            time.sleep(0.002)
+            order.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert order[::2] == order[1::2]
+    assert sorted(order) == sorted([*range(6)] * 2)
+    until(lambda: not waiting())
+    assert descriptors() == before
+
+
+def test_a_wait_has_an_end(path):
+    """Who was given up lets go at once when the lock comes; further tries need no thread."""
+    holder, late = LockQueue(path), LockQueue(path)
+    before = descriptors()
+    with holder.held(1):
+        for _ in range(3):
+            with pytest.raises(StoreError, match="is busy") as caught, late.held(0.02):
+                """Never."""
+            assert caught.value.data["problem"] == "busy"
+        assert len(waiting()) == 1
+    until(lambda: not waiting())
+    with late.held(1), pytest.raises(StoreError, match="is busy"), holder.held(0):
+        """Never."""
+    until(lambda: not waiting())
+    assert descriptors() == before
+
+
+def test_an_interrupt_leaves_nothing_locked(path, monkeypatch):
+    """Whether it comes before the lock does, or just behind it."""
+    holder, late = LockQueue(path), LockQueue(path)
+
+    class Interrupted(threading.Event):
+        def wait(self, timeout=None):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(lock_queue, "Event", Interrupted)
+    with holder.held(1), pytest.raises(KeyboardInterrupt), late.held(60):
+        """Never."""
+    until(lambda: not waiting())
+    with holder.held(0):
+        """It is free."""
+
+
+def test_a_lock_file_that_was_deleted_is_made_anew(path, monkeypatch):
+    """What was locked then locks nobody out: the new one is taken."""
+    looked, real = [], lock_queue.is_at
+
+    def once_another(where, descriptor):
+        looked.append(where.name)
+        if len(looked) == 1:
+            where.unlink()
+        return real(where, descriptor)
+
+    monkeypatch.setattr(lock_queue, "is_at", once_another)
+    with LockQueue(path).held(1):
+        assert looked == ["plans.db.lock"] * 2
+        with pytest.raises(StoreError, match="is busy"), LockQueue(path).held(0):
+            """Never."""
+
+
+def test_a_file_system_that_runs_out_of_locks_is_busy(path, monkeypatch):
+    """The thread that waits ends, and who waits is told after the time that was given."""
+    real = fcntl.flock
+
+    def out_of_locks(descriptor, what):
+        if not what & fcntl.LOCK_NB and what & fcntl.LOCK_EX:
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+        real(descriptor, what)
+
+    monkeypatch.setattr(fcntl, "flock", out_of_locks)
+    holder, late = LockQueue(path), LockQueue(path)
+    with holder.held(1), pytest.raises(StoreError, match="is busy"), late.held(0.01):
+        """Never."""
+    until(lambda: not waiting())
+
+
+def test_a_system_without_locks_is_told(path, monkeypatch):
+    """Whether that matters is for the caller to say."""
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with pytest.raises(StoreError, match="cannot be locked") as caught, LockQueue(path).held(1):
+        """Never."""
+    assert caught.value.data["problem"] == "no_locks"

@@ -1,0 +1,68 @@
+"""Stores by their address."""
+
+import sys
+from types import ModuleType
+
+import pytest
+
+from todoplan.errors import StoreError
+from todoplan.stores import FileStore, MemoryStore, SqliteStore, open_store
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "name"),
+    [
+        ("sqlite:///plans.db", SqliteStore, "plans.db"),
+        ("sqlite:///sub/my%20plans.db", SqliteStore, "sub/my plans.db"),
+        ("sqlite:plans.db", None, ""),
+        ("file:///plans.json", FileStore, "plans.json"),
+        ("plans.json", FileStore, "plans.json"),
+        ("sub/plans.DB", SqliteStore, "sub/plans.DB"),
+        ("plans.sqlite3", SqliteStore, "plans.sqlite3"),
+    ],
+)
+def test_a_file_is_named_from_the_current_folder(tmp_path, monkeypatch, url, kind, name):
+    """By the third slash, as SQLAlchemy has it; a bare path goes by its ending."""
+    monkeypatch.chdir(tmp_path)
+    if kind is None:
+        with pytest.raises(StoreError):
+            open_store(url)
+    else:
+        store = open_store(url)
+        assert (type(store), store.path) == (kind, tmp_path / name)
+
+
+@pytest.mark.parametrize(("scheme", "kind"), [("sqlite", SqliteStore), ("file", FileStore)])
+def test_a_fourth_slash_is_the_root(tmp_path, scheme, kind):
+    """The path as it is."""
+    store = open_store(f"{scheme}:///{tmp_path}/plans")
+    assert (type(store), store.path) == (kind, tmp_path / "plans")
+
+
+@pytest.mark.parametrize("url", ["memory:", "memory://", "memory:///"])
+def test_memory_is_a_store_too(url):
+    """A new one each time."""
+    assert isinstance(open_store(url), MemoryStore)
+
+
+@pytest.mark.parametrize("url", ["postgresql://ada@db/plans", "postgres:///plans"])
+def test_a_server_is_asked_for_late(monkeypatch, url):
+    """Its module needs an extra, and is imported for such an address only."""
+    module = ModuleType("todoplan.stores.postgres")
+    module.PostgresStore = lambda address: ["store", address]
+    monkeypatch.setitem(sys.modules, "todoplan.stores.postgres", module)
+    assert open_store(url) == ["store", url]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "plans", "plans.txt", "mysql://db/plans", "sqlite://plans.db", "file://host/a.json"),
+        *("sqlite:///", "file:///", "memory:plans", "http://[", 7, None),
+    ],
+)
+def test_what_is_no_address_is_told_with_examples(url):
+    """A typing error does not make a file of that name."""
+    with pytest.raises(StoreError, match="is no address of a store; write sqlite:///") as caught:
+        open_store(url)
+    assert caught.value.data == {"seen": url, "problem": "unknown_store"}

@@ -1,0 +1,159 @@
+"""
+Writers that are killed, and what must hold of what they leave behind.
+
+`python -m support.postgres_writers ADDRESS NAME` is a writer. It appends two entries at a time,
+under a key, and says so when that was acknowledged. Where the store was away it makes the same
+append again under the same key, as a client would.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+from todoplan.core.events.apply import replay
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import TaskCreated
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import StoreError
+from todoplan.stores.hold import Key
+from todoplan.stores.journals import follow
+from todoplan.stores.postgres import PostgresStore
+
+TESTS = Path(__file__).parents[1]
+PASSING = {"busy", "lost", "unreachable", "unknown"}
+BATCH = 2
+
+
+def batch(plan, key):
+    """
+    Return entries that add a task each, named after a key, and the plan after them.
+    """
+    entries = []
+    for number in range(BATCH):
+        task = Task(str(plan.next_id), f"{key} {number}")
+        events = (TaskCreated(task),)
+        plan = replay(plan, events)
+        entries.append(Entry(plan.revision, events, actor="writer", cause=key))
+    return tuple(entries), plan
+
+
+def commit(store, known, key):
+    """
+    Append a batch under a key to the newest plan, and return what is known of the plan then.
+    """
+    with store.hold("a") as held:
+        plan = follow(known, held.entries_since(known.revision))
+        entries, after = batch(plan, key)
+        added = held.append(plan.revision, entries, after, key=Key(key))
+        return after if added == entries else plan
+
+
+def write(address, name, most=sys.maxsize):
+    """
+    Append until somebody ends this process, and say each time what was acknowledged.
+    """
+    store, plan = PostgresStore(address), Plan()
+    for number in range(most):
+        while True:
+            try:
+                plan = commit(store, plan, f"{name}-{number}")
+                break
+            except StoreError as error:
+                if error.data["problem"] not in PASSING:
+                    raise
+        sys.stdout.write(f"{name}-{number}\n")
+        sys.stdout.flush()
+
+
+class Writers:
+    """
+    Writers in processes of their own, each under a new name, and what they have said.
+    """
+
+    def __init__(self, address):
+        self.address = address
+        self.acknowledged = []
+        self.running = []
+        self._readers = []
+        self._count = 0
+
+    def start(self):
+        """
+        Start one more.
+        """
+        self._count += 1
+        paths = os.pathsep.join([str(TESTS.parent), str(TESTS)])
+        process = subprocess.Popen(
+            [sys.executable, "-m", "support.postgres_writers", self.address, f"w{self._count}"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+        reader = Thread(target=self._read, args=(process,))
+        reader.start()
+        self.running.append(process)
+        self._readers.append(reader)
+
+    def kill(self, place):
+        """
+        Kill one by SIGKILL, and start another.
+        """
+        process = self.running.pop(place)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.start()
+
+    def end(self):
+        """
+        Kill all, and wait until all that they said was read.
+        """
+        for process in self.running:
+            process.kill()
+        for reader in self._readers:
+            reader.join()
+
+    def _read(self, process):
+        with process:
+            for line in process.stdout:
+                self.acknowledged.append(line.strip())
+
+
+@contextmanager
+def writers(address, count):
+    """
+    Yield so many writers at work.
+    """
+    made = Writers(address)
+    for _ in range(count):
+        made.start()
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+def faults_of(entries, acknowledged):
+    """
+    Yield what is wrong with a journal that writers have left behind.
+    """
+    for place, entry in enumerate(entries, 1):
+        if entry.revision != place:
+            yield f"a gap: the entry {place} is of revision {entry.revision}"
+            return
+    batches = [entries[first : first + BATCH] for first in range(0, len(entries), BATCH)]
+    for each in batches:
+        if len(each) < BATCH or len({entry.cause for entry in each}) > 1:
+            yield f"a torn batch at revision {each[0].revision}"
+    counted = Counter(each[0].cause for each in batches)
+    yield from (f"{key} happened {times} times" for key, times in counted.items() if times > 1)
+    yield from (f"{key} was acknowledged and lost" for key in acknowledged if key not in counted)
+
+
+if __name__ == "__main__":
+    write(*sys.argv[1:])

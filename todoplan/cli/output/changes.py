@@ -1,0 +1,86 @@
+"""What changed in a plan, for people: entries of its journal, and two of its versions compared."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from todoplan.cli.output.rows import event_phrases
+from todoplan.cli.output.text import cut, hanging, room
+from todoplan.core.events.apply import replay
+from todoplan.core.events.base import Difference
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.frozen import thaw
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.render.cleaning import clip, one_line
+
+__all__ = ["difference_lines", "log_lines"]
+
+_NAME = 24
+_VALUE = 60
+
+
+def log_lines(journal: Sequence[Entry], last: int, console: Console) -> Iterator[Text]:
+    """
+    Give the last entries of a whole journal: revision, time, who, by which command, what it did.
+    """
+    earlier = len(journal) - last
+    plan = replay(Plan(), (event for entry in journal[:earlier] for event in entry.events))
+    heads, phrases = [], []
+    for entry in journal[earlier:]:
+        plan = replay(plan, entry.events)
+        at = f"{entry.at:%Y-%m-%d %H:%M:%S}" if entry.at else ""
+        names = (clip(one_line(text or ""), _NAME) for text in (entry.actor, entry.cause))
+        heads.append((str(entry.revision), at, *names))
+        undone = (f"took back {entry.undoes}",) if entry.undoes else ()
+        phrases.append((*undone, *event_phrases(entry.events, plan)))
+    widths = [max(map(cell_len, column)) for column in zip(*heads, strict=True)]
+    for cells, told in zip(heads, phrases, strict=True):
+        sized = zip(cells, widths, strict=True)
+        padded = (f"  {cell}{' ' * (width - cell_len(cell))}" for cell, width in sized if width)
+        head = Text("".join(padded) + "  ", "dim")
+        left = room(head.cell_len, console)
+        yield from hanging(head, (cut(phrase, left) for phrase in told))
+
+
+def difference_lines(found: Iterable[Difference]) -> Iterator[Text]:
+    """
+    Give a line for each task that is new, gone or changed, with the fields that differ.
+    """
+    empty = True
+    for each in found:
+        empty = False
+        sign = "+" if each.was is None else "-" if each.now is None else "~"
+        notes = _fields(each.was, each.now) if each.was and each.now else ()
+        told = f": {'; '.join(notes)}" if notes else ""
+        subject = clip(one_line(each.task.subject), _VALUE)
+        yield Text(f"  {sign} #{each.task.id} {subject}{told}", _COLOURS[sign])
+    if empty:
+        yield Text("  no difference")
+
+
+_COLOURS = {"+": "green", "-": "red", "~": "yellow"}
+
+
+def _fields(was: Task, now: Task) -> tuple[str, ...]:
+    """
+    Return what differs, each as "status pending -> completed"; times follow from the rest.
+    """
+    return tuple(
+        f"{name.replace('_', ' ')} {_shown(old)} -> {_shown(new)}"
+        for name, field in TASK_FIELDS.items()
+        if field.kind is not FieldKind.TIME
+        and (old := getattr(was, name)) != (new := getattr(now, name))
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        value = ", ".join(f"#{each}" for each in value)
+    elif isinstance(value, Mapping):
+        value = json.dumps(thaw(value), ensure_ascii=False)
+    return clip(one_line("" if value is None else str(value)), _VALUE) or "nothing"

@@ -1,0 +1,271 @@
+"""The options of the commands on a plan: which plan, who changes it, under which rules."""
+
+from contextlib import suppress
+from getpass import getuser
+from typing import Annotated, Any
+
+import attrs
+import typer
+
+from todoplan.cli.options import one_of
+from todoplan.cli.policies import policy_of
+from todoplan.cli.stored_plans import PlanStore, chosen_plan, open_store
+from todoplan.core.plan.model import Priority, Status
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import PRESETS
+from todoplan.errors import ReadError, TodoplanError
+from todoplan.render.cleaning import clip, one_line
+
+__all__ = [
+    "ActiveForm",
+    "After",
+    "AsData",
+    "Description",
+    "Estimate",
+    "Judge",
+    "Last",
+    "MaybeTaskIds",
+    "NewText",
+    "Owner",
+    "Place",
+    "PriorityName",
+    "Ready",
+    "Remove",
+    "Since",
+    "StatusName",
+    "Subject",
+    "TaskId",
+    "TaskIds",
+    "Until",
+    "Writer",
+]
+
+_HINT = 60
+
+
+def _known_tasks(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """
+    Return the ids that complete a word, each with its subject; none if no plan can be read.
+    """
+    place = Place(context.params.get("store"), context.params.get("plan_id"))
+    with suppress(TodoplanError):
+        store, plan_id = place.opened()
+        return [
+            (task.id, clip(one_line(task.subject), _HINT))
+            for task in store.load(plan_id)
+            if task.id.startswith(incomplete.removeprefix("#"))
+        ]
+    return []
+
+
+def _known_plans(context: typer.Context, incomplete: str) -> list[str]:
+    with suppress(TodoplanError):
+        ids = Place(context.params.get("store")).store_itself().plan_ids()
+        return [plan_id for plan_id in ids if plan_id.startswith(incomplete)]
+    return []
+
+
+def _policies(incomplete: str) -> list[str]:
+    return [name for name in PRESETS if name.startswith(incomplete)]
+
+
+StoreAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="FILE",
+        help="Where the plan is kept.",
+        envvar="TODOPLAN_STORE",
+        show_default=False,
+    ),
+]
+StoredPlan = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="ID",
+        help="Which plan, if the store keeps several.",
+        show_default=False,
+        autocompletion=_known_plans,
+    ),
+]
+Actor = Annotated[
+    str | None,
+    typer.Option(
+        "--actor",
+        metavar="NAME",
+        help="Who makes the change, for the plan's history; else your login name.",
+        envvar="TODOPLAN_ACTOR",
+        show_default=False,
+    ),
+]
+PolicyName = Annotated[
+    str,
+    typer.Option(
+        "--policy",
+        metavar="PRESET|FILE",
+        help=f"The rules: {', '.join(PRESETS)}, or a TOML file.",
+        autocompletion=_policies,
+    ),
+]
+RuleSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule",
+        metavar="RULE=HOW",
+        help="A single rule: off, warn, error, or the number it counts by; repeatable.",
+        show_default=False,
+    ),
+]
+AsData = Annotated[bool, typer.Option("--json", help="Answer with one JSON document.")]
+
+
+@attrs.frozen
+class Place:
+    """
+    Where the plan is.
+    """
+
+    store: StoreAddress = None
+    plan_id: StoredPlan = None
+
+    def store_itself(self) -> PlanStore:
+        """
+        Return the store.
+
+        Raises:
+            TodoplanError: none was named, or it is none.
+        """
+        if not self.store:
+            msg = "say where the plan is: --store plans.json, or the variable TODOPLAN_STORE"
+            raise ReadError(msg)
+        return open_store(self.store)
+
+    def opened(self) -> tuple[PlanStore, str]:
+        """
+        Return the store, and the id of the plan that is meant.
+
+        Raises:
+            TodoplanError: the store cannot be read, or keeps no such plan.
+        """
+        store = self.store_itself()
+        return store, chosen_plan(store, self.plan_id, self.store)
+
+
+@attrs.frozen
+class Judge:
+    """
+    The rules that hold.
+    """
+
+    policy: PolicyName = "default"
+    rules: RuleSettings = None
+
+    def rules_that_hold(self) -> Policy:
+        """
+        Return the policy.
+
+        Raises:
+            TodoplanError: there is no such preset, file or rule.
+        """
+        return policy_of(self.policy, self.rules or ())
+
+
+@attrs.frozen
+class Writer:
+    """
+    Who makes a change.
+    """
+
+    actor: Actor = None
+
+    @property
+    def name(self) -> str | None:
+        """
+        The name for the plan's history: if none was given, the one that the person logged in with.
+        """
+        if self.actor is not None:
+            return self.actor or None
+        # In a container nobody may have logged in, and the user's number have no name.
+        with suppress(OSError, KeyError, ImportError):
+            return getuser()
+        return None
+
+
+_ID = {"metavar": "ID", "autocompletion": _known_tasks}
+Subject = Annotated[str, typer.Argument(metavar="TEXT", help="What is to be done.")]
+TaskId = Annotated[str, typer.Argument(help="The task, by its id.", **_ID)]
+TaskIds = Annotated[list[str], typer.Argument(help="The tasks, by their ids.", **_ID)]
+MaybeTaskIds = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="The tasks, by their ids; without one, the next that is ready.",
+        show_default=False,
+        **_ID,
+    ),
+]
+After = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--after",
+        help="A task that has to be completed first; repeatable.",
+        show_default=False,
+        **_ID,
+    ),
+]
+
+
+def _text(option: str, words: str) -> Any:
+    return typer.Option(option, metavar="TEXT", help=words, show_default=False)
+
+
+NewText = Annotated[str | None, _text("--subject", "What is to be done.")]
+Description = Annotated[str | None, _text("--description", "More about it.")]
+ActiveForm = Annotated[
+    str | None, _text("--active-form", 'What is shown while it is worked on: "Sowing beans".')
+]
+Owner = Annotated[str | None, _text("--owner", 'Who should do it; "" for nobody.')]
+PriorityName = Annotated[
+    str | None,
+    typer.Option(
+        "--priority",
+        metavar="PRIORITY",
+        help=f"{', '.join(Priority)}.",
+        show_default=False,
+        **one_of(Priority),
+    ),
+]
+StatusName = Annotated[
+    str | None,
+    typer.Option(
+        "--status",
+        metavar="STATUS",
+        help=f"{', '.join(Status)}.",
+        show_default=False,
+        **one_of(Status),
+    ),
+]
+Estimate = Annotated[
+    float | None,
+    typer.Option("--estimate", metavar="MINUTES", help="How long it takes.", show_default=False),
+]
+Remove = Annotated[bool, typer.Option("--remove", help="It need not wait for them any longer.")]
+Ready = Annotated[bool, typer.Option("--ready", help="Only what could be started now.")]
+Last = Annotated[
+    int, typer.Option("--last", metavar="N", min=0, help="So many of the last changes; 0 for all.")
+]
+Since = Annotated[
+    int | None,
+    typer.Argument(
+        metavar="SINCE",
+        min=0,
+        help="A revision, as `todoplan log` shows them; without one, the last change is shown.",
+        show_default=False,
+    ),
+]
+Until = Annotated[
+    int | None,
+    typer.Argument(
+        metavar="UNTIL", min=0, help="Another; without one, the plan as it is.", show_default=False
+    ),
+]

@@ -1,0 +1,175 @@
+"""
+Claims: who may work on a task now (law 19).
+
+Theory. A claim is a command that is decided like every other, and the store hands the decisions of
+a plan out one after the other: so there is at most one claim on a task, and no second notion of
+who is ready. What tells holders apart is the fence, a number that grows with every claim of the
+task: a holder that was stopped past the end of its lease and wakes up has an old one, whatever its
+name. Nothing watches over leases: a claim that has run out is taken over by the next one that asks,
+and the event names who lost it. Time is that of the command, which a store takes from its clock.
+
+What taught this: pgmq, Oban, River and Procrastinate let a late holder complete what another one
+works on by now; Beads took two processes of one name for one holder; in hermes-agent a task was
+claimed by more than 100 workers, one after the other, since nobody counted.
+"""
+
+from datetime import datetime, timedelta
+from itertools import islice
+
+from todoplan.core.decide.changes import edit, move
+from todoplan.core.decide.transaction import Transaction
+from todoplan.core.events.types import ClaimRenewed, TaskClaimed
+from todoplan.core.plan.draft import Draft
+from todoplan.core.plan.graph import ancestors
+from todoplan.core.plan.model import Claim, Status, Task
+from todoplan.core.problems import MOST_NAMED
+from todoplan.core.teamwork import ClaimTask, ReleaseClaim, RenewClaim
+
+__all__ = ["claim", "release", "renew", "restorable", "under"]
+
+
+def claim(transaction: Transaction, command: ClaimTask) -> None:
+    """
+    Give the task that is named, or the next one that can be had, to who asks; start it.
+    """
+    if command.task_id is None:
+        for task in _claimable(transaction, command):
+            if _take(transaction, task, command):
+                return
+        return
+    named = transaction.find(command.task_id, "task_id")
+    if named is not None and _can_be_had(transaction, named):
+        _take(transaction, named, command)
+
+
+def _claimable(transaction: Transaction, command: ClaimTask) -> list[Task]:
+    """
+    Return the tasks whose claims have run out, and then the first ready one, that fit.
+    """
+    draft, at = transaction.draft, transaction.at
+    lost = [task for task in draft.active() if task.claim and not task.claim.is_live(at)]
+    found = [task for task in lost if _fits(task, command) and not _is_held(draft, task.id)]
+    # A list of all ready tasks would cost as much as the plan is large.
+    for task in draft.ready():
+        if _fits(task, command):
+            found.append(task)
+            if command.attempts is None or task.claims < command.attempts:
+                break
+    return found
+
+
+def _is_held(draft: Draft, task_id: str) -> bool:
+    """
+    Say whether a task, or one that contains it, is blocked or waits.
+    """
+    above = filter(None, map(draft.get, (task_id, *ancestors(draft, task_id))))
+    return any(draft.waits_for(task.id) or task.waiting is not None for task in above)
+
+
+def _fits(task: Task, command: ClaimTask) -> bool:
+    if task.owner is not None and task.owner != command.owner:
+        return False  # an assignment never expires: Beads gave people's work away 36 times a day
+    if command.priority is not None and task.priority is not command.priority:
+        return False
+    tags = task.metadata.get("tags")
+    return command.tag is None or (isinstance(tags, tuple) and command.tag in tags)
+
+
+def _can_be_had(transaction: Transaction, task: Task) -> bool:
+    """
+    Say whether a task that was named can be claimed, or note why not.
+    """
+    if task.claim is not None:
+        return transaction.may_change(task, "task_id")
+    draft = transaction.draft
+    leaf = not draft.children(task.id)
+    if leaf and not task.status.closed and not _is_held(draft, task.id):
+        return True
+    # Closed, waiting, blocked, or containing others: the tasks that can be had are named.
+    ready = ", ".join(each.id for each in islice(draft.ready(), MOST_NAMED))
+    transaction.refuse("not_claimable", task.id, seen=task.id, legal=ready, path="task_id")
+    return False
+
+
+def _take(transaction: Transaction, task: Task, command: ClaimTask) -> bool:
+    if command.attempts is not None and task.claims >= command.attempts:
+        _give_up(transaction, task, command)
+        return False
+    if task.status is not Status.IN_PROGRESS:
+        move(transaction, task, Status.IN_PROGRESS)
+    lost_by = None if task.claim is None else task.claim.owner
+    taken = Claim(command.owner, task.claims + 1, _end(transaction.at, command.lease))
+    transaction.emit(TaskClaimed(task.id, taken, lost_by, transaction.at))
+    return True
+
+
+def _give_up(transaction: Transaction, task: Task, command: ClaimTask) -> None:
+    """
+    Close a task that was claimed too often as failed, or give it to somebody.
+    """
+    if command.give_to is None:
+        move(transaction, task, Status.FAILED)
+    else:
+        edit(transaction, task, {"owner": command.give_to})
+        move(transaction, task, Status.PENDING)
+
+
+def _end(at: datetime | None, lease: float) -> datetime | None:
+    # Without a time nobody can say when: such a claim ends when its holder gives it back.
+    return None if at is None else at + timedelta(seconds=lease)
+
+
+def renew(transaction: Transaction, command: RenewClaim) -> None:
+    """
+    Put off the end of a claim. It never comes nearer by that: of two renewals the later end stands.
+    """
+    task = transaction.find(command.task_id, "task_id")
+    if task is None or not under(transaction, task, command.fence) or task.claim is None:
+        return
+    until = _end(transaction.at, command.lease)
+    if until is not None and (task.claim.until is None or task.claim.until < until):
+        transaction.emit(ClaimRenewed(task.id, until, transaction.at))
+
+
+def release(transaction: Transaction, command: ReleaseClaim) -> None:
+    """
+    Take a claimed task back to pending; that ends the claim.
+    """
+    task = transaction.find(command.task_id, "task_id")
+    if task is not None and under(transaction, task, command.fence):
+        move(transaction, task, Status.PENDING)
+
+
+def under(transaction: Transaction, task: Task, fence: int) -> bool:
+    """
+    Say whether a fence is that of the task's claim, or note that it is not; if it is, the task may
+    be changed here.
+    """
+    if task.claim is None or task.claim.fence != fence:
+        held = "nobody" if task.claim is None else task.claim.owner
+        transaction.refuse("stale_fence", task.id, seen=str(fence), legal=held, path="fence")
+        return False
+    transaction.fences = {**transaction.fences, task.id: fence}
+    return True
+
+
+def restorable(transaction: Transaction, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+    """
+    Return earlier tasks such that no fence is given twice and no claim comes back that has ended.
+    """
+    if not any(map(_was_claimed, tasks)) and not any(map(_was_claimed, transaction.draft)):
+        return tasks
+    return tuple(_as_claimed(task, transaction.draft.get(task.id)) for task in tasks)
+
+
+def _was_claimed(task: Task) -> int:
+    return task.claims
+
+
+def _as_claimed(task: Task, now: Task | None) -> Task:
+    claims = max(task.claims, 0 if now is None else now.claims)
+    if task.claim is None:
+        return task.but(claims=claims)
+    if now is not None and now.claim is not None and now.claims == task.claims:
+        return task.but(claim=now.claim)
+    return task.but(status=Status.PENDING, claim=None, claims=claims)

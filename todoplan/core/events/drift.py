@@ -1,0 +1,162 @@
+"""
+Drift: how a plan differs from what a person agreed to.
+
+A person approves a plan as it stands at one revision. Afterwards the model goes on planning, and
+what is carried out in the end may be something else. The plan says which revision was approved; the
+journal says what the plan was then. Working a plan off is no drift: that tasks are started, wait,
+are verified or done is what they were approved for.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from todoplan.core.events.apply import replay
+from todoplan.core.events.base import Difference, differences
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.touched import ids_of
+from todoplan.core.events.types import Event, PlanApproved, PlanCleared, PlanRestored
+from todoplan.core.plan.model import TASK_FIELDS, Approval, FieldKind, Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import instance_of, tuple_of
+from todoplan.errors import PlanError
+from todoplan.lazy import listing
+
+__all__ = ["Drift", "drift"]
+__dir__ = listing(__all__)
+
+_PROGRESS = frozenset(
+    {
+        "status",  # but for cancelled: that is a task taken out of the plan
+        "active_form",
+        "owner",
+        "blocks",  # the other side of `blocked_by`
+        "metadata",
+        "waiting",
+        "answer",
+        "evidence",
+        "claim",
+        "claims",
+        *(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME),
+    }
+)
+"""The fields that change while a plan is worked off, and what programs keep of their own."""
+
+
+@attrs.frozen
+class Drift:
+    """
+    What became of an approved plan: the tasks that `came` and `went` since, and those that are
+    `changed` in what was agreed to, each with who did it, if that is known. False if nothing is.
+    """
+
+    approval: Approval
+    came: tuple[Difference, ...] = ()
+    went: tuple[Difference, ...] = ()
+    changed: tuple[Difference, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.came or self.went or self.changed)
+
+    @staticmethod
+    def fields(difference: Difference) -> tuple[str, ...]:
+        """
+        Return the names of the fields in which a task is not what was agreed to; () for one that
+        came or went.
+        """
+        was, now = difference.was, difference.now
+        if was is None or now is None:
+            return ()
+        dropped = now.status is Status.CANCELLED and was.status is not Status.CANCELLED
+        return tuple(
+            name
+            for name in TASK_FIELDS
+            if (dropped and name == "status")
+            or (name not in _PROGRESS and getattr(was, name) != getattr(now, name))
+        )
+
+
+def drift(plan: Plan, history: Iterable[Entry]) -> Drift:
+    """
+    Return how a plan differs from the revision that was approved last.
+
+    `history` are the entries of its journal, oldest first, from its beginning or from one that
+    restores or clears the plan, and on beyond the approval.
+
+    Raises:
+        PlanError: the plan was never approved, or the history does not tell what was approved.
+    """
+    approval = instance_of(plan, Plan, "a plan, such as planner.plan").approved
+    if approval is None:
+        msg = (
+            f"the plan, at revision {plan.revision}, was never approved: nobody has agreed to"
+            " anything yet. ApprovePlan(by) says that somebody does"
+        )
+        raise PlanError(msg, revision=plan.revision)
+    legal = "the entries of the plan's journal, oldest first, such as planner.history()"
+    was, actors = _approved(approval, tuple_of(history, Entry, legal))
+    found = differences(was, plan, actors)
+    return Drift(
+        approval,
+        came=tuple(each for each in found if each.was is None),
+        went=tuple(each for each in found if each.now is None),
+        changed=tuple(each for each in found if Drift.fields(each)),
+    )
+
+
+def _approved(approval: Approval, history: tuple[Entry, ...]) -> tuple[Plan, dict[str, str]]:
+    """
+    Return the plan as it was approved, and who has changed each task since.
+    """
+    start: Plan | None = None
+    events: list[Event] = []
+    actors: dict[str, str] = {}
+    for revision, event, actor in _events(approval, history):
+        if revision > approval.revision:
+            actors.update(dict.fromkeys(ids_of(event), actor) if actor is not None else {})
+            continue
+        # From here on all tasks are known, whatever was before.
+        if revision == 1 or isinstance(event, PlanRestored | PlanCleared):
+            start, events = Plan(revision=revision - 1), []
+        events.append(event)
+    if start is None or start.revision + len(events) != approval.revision:
+        held = f"revision {_first(history)} to {history[-1].revision}" if history else "nothing"
+        msg = (
+            f"the history does not reach the approved revision {approval.revision}: it holds"
+            f" {held}, and has to tell of the plan from its beginning, or from an entry that"
+            " restores it. A store keeps all entries; or approve the plan anew"
+        )
+        raise PlanError(msg, approved=approval.revision)
+    if events[-1] != PlanApproved(approval.by, approval.at):
+        # A plan that was brought here from elsewhere keeps its approval, and is numbered anew.
+        msg = (
+            f"revision {approval.revision} of the history is not the approval that the plan has:"
+            " it is the history of another plan, or the plan was approved before it was brought"
+            " here. Give the history that it was approved in, or approve it anew"
+        )
+        raise PlanError(msg, approved=approval.revision)
+    return replay(start, events), actors
+
+
+def _events(
+    approval: Approval, history: tuple[Entry, ...]
+) -> Iterator[tuple[int, Event, str | None]]:
+    """
+    Yield each event with the revision that it led to and who did it.
+    """
+    at = _first(history) - 1 if history else 0
+    for entry in history:
+        start = entry.revision - len(entry.events)
+        if start != at and at < approval.revision:
+            msg = (
+                f"the history is not whole: an entry leads from revision {start} to"
+                f" {entry.revision}, and the one before it to {at}. Give all entries, oldest first"
+            )
+            raise PlanError(msg, revision=entry.revision, expected=at)
+        for number, event in enumerate(entry.events, start + 1):
+            yield number, event, entry.actor
+        at = entry.revision
+
+
+def _first(history: tuple[Entry, ...]) -> int:
+    return history[0].revision - len(history[0].events) + 1

@@ -1,0 +1,201 @@
+"""
+Several workers who drain one plan: each claims a task, hands it to a function, and closes it.
+
+Workers may be in any number of processes and on any number of machines: all that they share is the
+plan. So a worker that finds nothing to claim does not stop while others are at work: what they
+complete may free a task, and what they lose is to be done again. It stops when nothing is open that
+could ever be had: what is left then waits, hangs behind a failed task, or is somebody's own.
+
+A function that raises gives its task back, and the task is tried again, `attempts` times in all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+import attrs
+
+from todoplan.core.commands import ClaimTask
+from todoplan.core.plan.model import Claim
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import StoreError
+from todoplan.planner.arguments import unfit
+from todoplan.planner.async_planner import AsyncPlanner
+from todoplan.planner.claiming.async_claims import AsyncClaimed
+from todoplan.planner.claiming.claims import Claimed
+from todoplan.planner.planner import Planner
+
+__all__ = ["WorkDone", "work", "work_async"]
+
+_PAUSE = 0.2  # seconds until a worker that found nothing looks again
+_logger = logging.getLogger("todoplan")
+
+
+@attrs.define
+class WorkDone:
+    """
+    How often the workers of one pool closed a task, gave one back, and lost a claim.
+    """
+
+    completed: int = 0
+    given_back: int = 0
+    lost: int = 0
+
+
+def _command(name: str, number: int, options: ClaimTask) -> ClaimTask:
+    return attrs.evolve(options, owner=f"{name}-{number}")
+
+
+def _checked(planner: object, kind: type, handler: object, workers: object) -> None:
+    if not isinstance(planner, kind):
+        raise unfit(planner, f"give {kind.__name__}(store, plan_id) first")
+    if not callable(handler):
+        raise unfit(handler, "give a function of a claimed task")
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise unfit(workers, "give a number of workers from 1 on")
+
+
+class _Idle:
+    """
+    Whether a worker who found nothing to claim may still get something: while others hold claims
+    and keep them alive, their tasks may free others, or be left to be done again.
+    """
+
+    def __init__(self, lease: float) -> None:
+        self._lease = lease
+        self._seen: frozenset[tuple[str, Claim]] = frozenset()
+        self._since = time.monotonic()
+
+    def is_over(self, plan: Plan) -> bool:
+        """
+        Say whether to wait no longer.
+        """
+        held = frozenset((task.id, task.claim) for task in plan.active() if task.claim is not None)
+        if held != self._seen:
+            self._seen, self._since = held, time.monotonic()
+        # Not by the clock alone, which may be an hour off: the store's is the one that counts.
+        now = datetime.now(UTC)
+        alive = any(claim.until is not None and claim.is_live(now) for _, claim in held)
+        return not held or (not alive and time.monotonic() - self._since > self._lease)
+
+
+def _note(done: WorkDone, task_id: str, error: BaseException | None) -> None:
+    if isinstance(error, StoreError) and error.data.get("problem") == "claim_lost":
+        done.lost += 1
+        _logger.warning("the claim on the task %s was lost: %s", task_id, error)
+    elif error is None:
+        done.completed += 1
+    else:
+        done.given_back += 1
+        _logger.warning("the task %s was given back: %r", task_id, error, exc_info=error)
+
+
+def work(  # noqa: PLR0913 - all are options, by name
+    planner: Planner,
+    handler: Callable[[Claimed], object],
+    *,
+    workers: int = 4,
+    name: str = "worker",
+    lease: float = 300.0,
+    attempts: int | None = 3,
+    give_to: str | None = None,
+    tag: str | None = None,
+    stop: threading.Event | None = None,
+) -> WorkDone:
+    """
+    Drain a plan with a pool of threads, and return what became of its tasks.
+
+    `handler` is called with each claimed task (`held.task`); when it returns, the task is
+    completed, when it raises, it is given back. It may close it by itself (`held.fail()`), and
+    should stop when `held.lost`. A task that was claimed `attempts` times is failed, or goes to
+    `give_to`. Once `stop` is set no further task is claimed; those at work are ended.
+
+    Raises:
+        TodoplanError: what is given does not fit, or the store fails. Other workers end their task.
+    """
+    _checked(planner, Planner, handler, workers)
+    options = ClaimTask(name, lease=lease, attempts=attempts, give_to=give_to, tag=tag)
+    halt = threading.Event() if stop is None else stop
+    failed = threading.Event()
+    done, lock, errors = WorkDone(), threading.Lock(), list[BaseException]()
+
+    def drain(number: int) -> None:
+        command, idle = _command(name, number, options), _Idle(lease)
+        try:
+            while not halt.is_set() and not failed.is_set():
+                held = planner.claim(command)
+                if held is None:
+                    if idle.is_over(planner.plan):
+                        return
+                    halt.wait(_PAUSE)
+                    continue
+                error: BaseException | None = None
+                try:
+                    with held:
+                        handler(held)
+                except Exception as raised:  # noqa: BLE001 - the handler's, or a lost claim
+                    error = raised
+                with lock:
+                    _note(done, held.task.id, error)
+        except BaseException as raised:  # noqa: BLE001 - raised where the pool was started
+            errors.append(raised)
+            failed.set()
+
+    threads = [threading.Thread(target=drain, args=(n + 1,), daemon=True) for n in range(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return done
+
+
+async def work_async(  # noqa: PLR0913 - all are options, by name
+    planner: AsyncPlanner,
+    handler: Callable[[AsyncClaimed], Awaitable[object]],
+    *,
+    workers: int = 4,
+    name: str = "worker",
+    lease: float = 300.0,
+    attempts: int | None = 3,
+    give_to: str | None = None,
+    tag: str | None = None,
+    stop: asyncio.Event | None = None,
+) -> WorkDone:
+    """
+    Drain a plan with a pool of tasks of asyncio. All is as of `work`.
+    """
+    _checked(planner, AsyncPlanner, handler, workers)
+    options = ClaimTask(name, lease=lease, attempts=attempts, give_to=give_to, tag=tag)
+    done = WorkDone()
+
+    async def drain(number: int) -> None:
+        command, idle = _command(name, number, options), _Idle(lease)
+        while stop is None or not stop.is_set():
+            held = await planner.claim(command)
+            if held is None:
+                if idle.is_over(await planner.plan()):
+                    return
+                await asyncio.sleep(_PAUSE)
+                continue
+            error: BaseException | None = None
+            try:
+                async with held:
+                    await handler(held)
+            except Exception as raised:  # noqa: BLE001 - the handler's, or a lost claim
+                error = raised
+            _note(done, held.task.id, error)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for number in range(workers):
+                group.create_task(drain(number + 1))
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return done

@@ -1,0 +1,167 @@
+"""
+The calls of one model turn, where a framework starts each by itself, all at once.
+
+Law 13: they are carried out in order as one, in one append. But what was not started has not
+happened: a person may refuse one of them at the last moment, so no call is carried out because
+another one has come. The first therefore waits for the rest. They come within a millisecond, unless
+somebody keeps one back; one that comes later is carried out when it comes.
+
+A framework that crashed repeats a step. A call that was answered is not carried out again then, but
+gets the same answer: as long as this process lives, and remembers.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from concurrent.futures import Future, wait
+from threading import Lock
+
+import attrs
+
+from todoplan.dialogue.toolbox import Call, Reply, Turn
+
+__all__ = ["CarryOut", "ParallelCalls"]
+
+# Only a call that is kept back makes anybody wait so long. With 0.1 seconds, threads of a machine
+# under load came too late.
+_PATIENCE_SECONDS = 1.0
+_MOST_TURNS = 256
+
+_Calls = tuple[Call, ...]
+CarryOut = Callable[[_Calls, Sequence[int]], Turn]
+"""Carries out calls as one turn, given the revisions of those of the turn before them."""
+
+
+def _settled_by_us() -> "Future[None]":
+    # A future that runs cannot be cancelled: who waits for it in a loop and is cancelled would
+    # cancel it for the others.
+    future: Future[None] = Future()
+    future.set_running_or_notify_cancel()
+    return future
+
+
+@attrs.define(eq=False)
+class _Group:
+    """
+    Calls that are carried out as one; `after` is the group of the same turn that came before.
+    """
+
+    after: "_Group | None" = None
+    is_open: bool = True
+    has_failed: bool = False
+    calls: dict[str, Call] = attrs.field(factory=dict)
+    complete: "Future[None]" = attrs.field(factory=_settled_by_us)
+    done: "Future[None]" = attrs.field(factory=_settled_by_us)
+    turn: Turn | None = None
+
+    def own(self) -> list[int]:
+        """
+        Return the revisions that the turn has made up to this group.
+        """
+        before = self.after.own() if self.after else []
+        replies = self.turn.replies if self.turn else ()
+        return [*before, *(reply.plan.revision for reply in replies if reply.events)]
+
+    def answer(self, call: Call) -> tuple[Reply, Turn]:
+        """
+        Return the reply to one of the calls, once they are carried out.
+
+        Raises:
+            Exception: what kept them from it.
+        """
+        self.done.result()
+        assert self.turn is not None  # noqa: S101 - done without a failure
+        found = next(each for each in self.turn.replies if each.call_id == call.call_id)
+        return found, self.turn
+
+
+class ParallelCalls:
+    """
+    The turns of which calls were started lately. Safe between threads, and between tasks.
+    """
+
+    def __init__(self) -> None:
+        self._turns: dict[Hashable, list[_Group]] = {}
+        self._lock = Lock()
+
+    def answer(
+        self, key: Hashable, ids: Sequence[str], call: Call, carry_out: CarryOut
+    ) -> tuple[Reply, Turn]:
+        """
+        Answer a call of the turn `key`, whose open calls have these `ids`, in order; return the
+        turn that it was carried out in as well.
+
+        Raises:
+            Exception: what `carry_out` raised; the call may be started again.
+        """
+        group, is_first = self._join(key, ids, call)
+        if is_first:
+            wait([group.complete], _PATIENCE_SECONDS)
+            calls = self._close(ids, group)
+            try:
+                if group.after:
+                    wait([group.after.done])
+                group.turn = carry_out(calls, group.own())
+            except BaseException as error:
+                self._failed(group, error)
+                raise
+            group.done.set_result(None)
+        return group.answer(call)
+
+    async def aanswer(
+        self,
+        key: Hashable,
+        ids: Sequence[str],
+        call: Call,
+        carry_out: Callable[[_Calls, Sequence[int]], Awaitable[Turn]],
+    ) -> tuple[Reply, Turn]:
+        """
+        As `answer`, awaited.
+        """
+        group, is_first = self._join(key, ids, call)
+        if is_first:
+            try:
+                await asyncio.wait([asyncio.wrap_future(group.complete)], timeout=_PATIENCE_SECONDS)
+                calls = self._close(ids, group)
+                if group.after:
+                    await asyncio.wait([asyncio.wrap_future(group.after.done)])
+                group.turn = await carry_out(calls, group.own())
+            except BaseException as error:
+                self._failed(group, error)
+                raise
+            group.done.set_result(None)
+        else:
+            await asyncio.wait([asyncio.wrap_future(group.done)])
+        return group.answer(call)
+
+    def _join(self, key: Hashable, ids: Sequence[str], call: Call) -> tuple[_Group, bool]:
+        """
+        Return the group of a call that is started, and whether it is the first of it.
+        """
+        with self._lock:
+            groups = self._turns.pop(key, None) or []
+            self._turns[key] = groups
+            if len(self._turns) > _MOST_TURNS:
+                del self._turns[next(iter(self._turns))]
+            begun = {one: its for its in groups if not its.has_failed for one in its.calls}
+            known = begun.get(call.call_id)
+            if known is not None and known.calls[call.call_id] == call:
+                return known, False
+            is_first = not groups or not groups[-1].is_open or known is not None
+            if is_first:
+                groups.append(_Group(groups[-1] if groups else None))
+            group = groups[-1]
+            group.calls[call.call_id] = call
+            if not set(ids) - {*begun, *group.calls} and not group.complete.done():
+                group.complete.set_result(None)
+            return group, is_first
+
+    def _close(self, ids: Sequence[str], group: _Group) -> _Calls:
+        with self._lock:
+            group.is_open = False
+            order = {call_id: place for place, call_id in enumerate(ids)}
+            return tuple(sorted(group.calls.values(), key=lambda one: order.get(one.call_id, 0)))
+
+    def _failed(self, group: _Group, error: BaseException) -> None:
+        with self._lock:
+            group.is_open, group.has_failed = False, True
+        group.done.set_exception(error)

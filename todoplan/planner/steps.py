@@ -1,0 +1,77 @@
+"""
+What transactions ask for: generators yield steps, and are sent what came of each.
+
+So they are written once, and `Planner` carries the steps out at once while `AsyncPlanner` awaits.
+"""
+
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, NamedTuple, TypeVar
+
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
+
+__all__ = ["Hold", "News", "Step", "Steps", "StoreCall", "done_at_once", "held_awaited"]
+
+T = TypeVar("T")
+
+
+class News(NamedTuple):
+    """
+    A hint that there is something to tell. Without `after` nobody knows what was kept.
+    """
+
+    before: Plan
+    entries: tuple[Entry, ...]
+    after: Plan | None
+
+
+StoreCall = tuple[str, tuple[Any, ...]]
+"""A method of the store and its arguments; a plain tuple, for every command makes two of them."""
+
+
+class Hold(NamedTuple):
+    """
+    Hold a plan, and meanwhile do what a function asks for of what is held: calls, one by one.
+    """
+
+    plan_id: str
+    decide: Callable[[Any], Generator[Any, Any, Any]]
+
+
+Step = StoreCall | News | Hold | Callable[[], object]
+Steps = Generator[Step, Any, T]
+"""What is to be done, step by step; the result of each is sent back, or what it raised thrown."""
+
+
+def done_at_once(calls: Generator[Callable[[], Any], Any, T]) -> T:
+    """
+    Make the calls that a generator asks for, one by one, and return what it came to.
+    """
+    value: Any = None
+    while True:
+        try:
+            call = calls.send(value)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]  # a generator's value is Any
+        value = call()
+
+
+async def _done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) -> T:
+    """
+    Do the same, awaiting what each of them returns.
+    """
+    value: Any = None
+    while True:
+        try:
+            call = calls.send(value)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]  # same
+        value = await call()
+
+
+async def held_awaited(holds: Any, step: Hold) -> Any:
+    """
+    Hold a plan, and await the calls that are asked for meanwhile.
+    """
+    async with holds as held:
+        return await _done_awaited(step.decide(held))

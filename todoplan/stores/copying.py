@@ -1,0 +1,36 @@
+"""Moving plans between stores, with their journals."""
+
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import StoreError
+from todoplan.stores.base import Store
+from todoplan.stores.journals import follow
+
+__all__ = ["copy_plan"]
+
+
+def copy_plan(source: Store, target: Store, plan_id: str) -> bool:
+    """
+    Copy a plan with its journal, all or nothing; return False if it is there already, as it is.
+
+    Keys of calls stay behind: a call that was made before is carried out when it is made again.
+
+    Raises:
+        StoreError: the target has another plan under this id ("taken"), or has not kept it.
+        CodecError: the journal is damaged, or what it holds cannot be kept there.
+    """
+    journal = source.entries(plan_id)
+    # Of the journal and not of `load`: somebody may write between two reads.
+    plan = follow(Plan(), journal)
+    there = target.entries(plan_id)
+    if there == journal:
+        return False
+    if there or not target.append(plan_id, 0, journal, plan):
+        msg = (
+            f"the plan {plan_id!r} is there already, and is another one: nothing was copied of it; "
+            "copy to an empty store, or leave this plan out"
+        )
+        raise StoreError(msg, plan_id=plan_id, problem="taken")
+    if target.load(plan_id) != plan or target.entries(plan_id) != journal:
+        msg = f"the plan {plan_id!r} was copied, and did not come back as it was; keep the source"
+        raise StoreError(msg, plan_id=plan_id, problem="not_kept")
+    return True

@@ -1,0 +1,97 @@
+"""
+The same connections, awaited: see `connections` for what holds of them.
+
+They belong to no event loop: a store may be used in one loop after the other, as each
+`asyncio.run` makes another.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from random import uniform
+from typing import TypeVar
+
+import psycopg
+
+from todoplan.stores.postgres.connections import PAUSE, Free
+from todoplan.stores.postgres.schema import Row, Steps, prepared
+
+__all__ = ["AsyncConnection", "AsyncConnections", "carry_out"]
+
+T = TypeVar("T")
+AsyncConnection = psycopg.AsyncConnection[Row]
+
+
+class AsyncConnections(Free[psycopg.AsyncConnection[Row]]):
+    """
+    At most so many connections at a time; whoever finds none free waits for `patience` seconds.
+    """
+
+    @asynccontextmanager
+    async def started(
+        self, first: Callable[[], Steps[T]], doing: str
+    ) -> AsyncIterator[tuple[AsyncConnection, T]]:
+        """
+        Lend a connection on which the first steps, which write nothing, have been carried out.
+
+        Raises:
+            StoreError: the database cannot be reached, or refuses.
+        """
+        end, process = time.monotonic() + self.patience, os.getpid()
+        places = self.places_in(asyncio.get_running_loop())
+        try:
+            async with asyncio.timeout(self.patience):
+                await places.acquire()
+        except TimeoutError:
+            raise self.all_taken() from None
+        try:
+            db, value = await self._start(first, end, doing)
+            try:
+                yield db, value
+            finally:
+                self.put(db, process)
+        finally:
+            places.release()
+
+    async def _start(
+        self, first: Callable[[], Steps[T]], end: float, doing: str
+    ) -> tuple[AsyncConnection, T]:
+        while True:
+            db = self.take()
+            is_new = db is None
+            try:
+                db = db or await self._connect()
+                if not self.is_prepared:
+                    await carry_out(db, prepared())
+                    self.is_prepared = True
+                return db, await carry_out(db, first())
+            except BaseException as error:
+                if db is not None:
+                    db.pgconn.finish()
+                if not isinstance(error, psycopg.Error):
+                    raise
+                self.check(error, end, doing)
+            if is_new:
+                await asyncio.sleep(uniform(0.5, 1.5) * PAUSE)  # noqa: S311 - no secret
+
+    async def _connect(self) -> AsyncConnection:
+        connect = psycopg.AsyncConnection.connect
+        return self.checked(await connect(self.address.conninfo, autocommit=True))
+
+
+async def carry_out(db: AsyncConnection, steps: Steps[T]) -> T:
+    """
+    Carry steps out upon a connection, and return what they come to.
+    """
+    rows: list[Row] | None = None
+    try:
+        while True:
+            query, values = steps.send(rows)
+            cursor = await db.execute(query, values)
+            rows = await cursor.fetchall() if cursor.description else []
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]  # a generator's value is Any
+    finally:
+        steps.close()

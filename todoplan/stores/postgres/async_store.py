@@ -1,0 +1,207 @@
+"""`AsyncPostgresStore`: the steps of `PostgresStore`, awaited."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from functools import partial
+from types import TracebackType
+from typing import Self, TypeVar
+
+import psycopg
+
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import StoreError
+from todoplan.stores.base import checked_id
+from todoplan.stores.hold import ALL
+from todoplan.stores.postgres import reading, writing
+from todoplan.stores.postgres.address import Address, checked_address
+from todoplan.stores.postgres.async_connections import AsyncConnections
+from todoplan.stores.postgres.held import AsyncPostgresHeld, ended_awaited
+from todoplan.stores.postgres.holding import Holding
+from todoplan.stores.postgres.listening import Listener
+from todoplan.stores.postgres.schema import Steps
+from todoplan.stores.postgres.turns import AsyncTurns
+
+__all__ = ["AsyncPostgresStore"]
+
+T = TypeVar("T")
+
+
+class AsyncPostgresStore:
+    """
+    A `PostgresStore` whose methods are awaited; use it in one event loop after the other, or in
+    many tasks of one. See there for what it is given, and what is promised.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        patience: float = 10.0,
+        most_connections: int = 4,
+        notify: bool = True,
+    ) -> None:
+        self.address: Address = checked_address(dsn)
+        self._connections = AsyncConnections(self.address, most_connections, patience)
+        self._begun = writing.begin(patience)
+        self._notify = notify
+        self._listener = Listener(self.address, is_told=notify)
+        self._turns = AsyncTurns(self.address, patience)
+
+    async def close(self) -> None:
+        """
+        Close the connections that are not in use; a later call opens them again.
+        """
+        await asyncio.to_thread(self._listener.close)
+        self._connections.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def load(self, plan_id: str) -> Plan:
+        """
+        Return the plan as of its last entry.
+
+        Raises:
+            TodoplanError: as of `PostgresStore.load`.
+        """
+        return await self._read(lambda: reading.loaded(plan_id), f"load the plan {plan_id!r}")
+
+    async def entries(self, plan_id: str) -> tuple[Entry, ...]:
+        """
+        Return the plan's journal, oldest first; one that was cut begins with the plan as it was.
+
+        Raises:
+            TodoplanError: as of `load`.
+        """
+        return await self.entries_since(plan_id, ALL)
+
+    async def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
+        """
+        Return the entries behind a revision, oldest first.
+
+        Raises:
+            TodoplanError: as of `load`; a StoreError if the plan is not that far ("rolled_back").
+        """
+        doing = f"read the journal of the plan {plan_id!r}"
+        tail = await self._read(lambda: reading.tail(plan_id, revision), doing)
+        return tail.entries
+
+    async def plan_ids(self) -> tuple[str, ...]:
+        """
+        Return the ids of the plans that were written, in the order of their bytes.
+
+        Raises:
+            StoreError: as of `load`.
+        """
+        return await self._read(reading.plan_ids, "list its plans")
+
+    async def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - as of `PostgresStore`
+        """
+        Wait until the plan is at another revision, no longer than so many seconds, and say whether
+        it is.
+
+        Raises:
+            StoreError: as of `load`.
+        """
+        end, changed = time.monotonic() + timeout, asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the loop has ended: nobody waits any more
+                loop.call_soon_threadsafe(changed.set)
+
+        with self._listener.waking(reading.name_in_row(plan_id), wake):
+            while True:
+                changed.clear()
+                doing = f"look for changes of the plan {plan_id!r}"
+                if await self._read(lambda: reading.revision_of(plan_id), doing) != revision:
+                    return True
+                left = end - time.monotonic()
+                if left <= 0:
+                    return False
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(min(left, self._listener.pause)):
+                        await changed.wait()
+
+    async def append(
+        self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan
+    ) -> bool:
+        """
+        Add entries if the plan is at revision `expected`, and say whether that was so.
+
+        Raises:
+            TodoplanError: as of `hold`.
+        """
+        async with self.hold(plan_id) as held:
+            is_there = held.revision == expected
+            if is_there:
+                await held.append(expected, entries, plan)
+        return is_there
+
+    async def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
+        """
+        Cut a plan's journal, as `PostgresStore.compact` does.
+
+        Raises:
+            TodoplanError: as there.
+        """
+        async with self.hold(plan_id) as held:
+            return await held.compact(keep)
+
+    @asynccontextmanager
+    async def hold(self, plan_id: str) -> AsyncIterator[AsyncPostgresHeld]:
+        """
+        Wait until nobody else holds the plan, and hold it for the length of an `async with`.
+
+        Raises:
+            StoreError: as of `PostgresStore.hold`.
+        """
+        async with self._turns.taken(checked_id(plan_id)):
+            error: psycopg.Error | None = None
+            doing = f"hold the plan {plan_id!r}"
+            steps = partial(writing.locked, plan_id, self._begun)
+            async with self._connections.started(steps, doing) as (db, at):
+                holding = Holding(self.address, at, announced=self._notify)
+                try:
+                    yield AsyncPostgresHeld(db, holding)
+                    holding.may_commit(db)
+                    error = await ended_awaited(db, holding)
+                # Others, such as a cancellation, leave the connection as it is: it is closed.
+                except Exception:
+                    if holding.is_here:
+                        with suppress(psycopg.Error):
+                            await db.execute("rollback")
+                    raise
+                finally:
+                    holding.end()
+            if error is not None:
+                await self._settle(holding, error)
+
+    async def _read(self, steps: Callable[[], Steps[T]], doing: str) -> T:
+        async with self._connections.started(steps, doing) as (_, value):
+            return value
+
+    async def _settle(self, holding: Holding, error: psycopg.Error) -> None:
+        """
+        Find out what became of a commit whose answer was lost.
+        """
+        steps = partial(holding.settling_steps, self._begun)
+        doing = f"look what became of an append to the plan {holding.plan_id!r}"
+        try:
+            async with self._connections.started(steps, doing) as (db, is_kept):
+                await db.execute("rollback")
+        except (StoreError, psycopg.Error):
+            raise holding.unknown() from error
+        holding.settle(error, is_kept=is_kept)

@@ -1,0 +1,234 @@
+"""
+Connections to one database, each lent to one user at a time: the last one used is lent first.
+
+`psycopg_pool` was tried and does three things otherwise. Why a connection cannot be made (a wrong
+password) it tells its log, and its caller only waits until time is up; it keeps threads, which a
+forked child has not; and a thread that is interrupted while it waits for a connection (Ctrl-C)
+leaves its place in the queue, and the connection that comes there is lost for good.
+
+- A connection whose use ended in the middle of something is closed, not lent again: the server
+  rolls back whatever was begun, wherever it was interrupted.
+- What is done first on a connection writes nothing. Where that finds that the server was away, as
+  after a restart, it is done again on a new connection, until `patience` is over.
+- A child that was forked begins anew, and leaves its parent's connections alone (`forks`).
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from random import uniform
+from threading import BoundedSemaphore
+from typing import Any, Generic, TypeVar
+from weakref import finalize
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from todoplan.errors import StoreError
+from todoplan.stores.postgres.address import Address
+from todoplan.stores.postgres.failures import failure, is_passing
+from todoplan.stores.postgres.forks import begins_anew, left_alone
+from todoplan.stores.postgres.schema import Row, Steps, prepared
+
+__all__ = ["PAUSE", "Connection", "Connections", "Free", "carry_out"]
+
+T = TypeVar("T")
+C = TypeVar("C", psycopg.Connection[Row], psycopg.AsyncConnection[Row])
+Connection = psycopg.Connection[Row]
+
+PAUSE = 0.1
+"""Seconds, about, between two attempts to reach a server that is away."""
+
+_TRUSTED = 300.0  # seconds: firewalls forget connections over which nothing was said for long
+
+
+class Free(Generic[C]):
+    """
+    What both kinds of connections have in common: those that nobody uses, and who may have one.
+    """
+
+    def __init__(self, address: Address, most: int, patience: float) -> None:
+        _check(most, patience)
+        self.address = address
+        self.patience = patience
+        self._most = most
+        self._begin()
+        begins_anew(self)
+
+    def _begin(self) -> None:
+        self._kept: list[tuple[float, C]] = []
+        self.places = BoundedSemaphore(self._most)
+        self._lane: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self.is_prepared = self._was_there = False
+        # Also at the end of the program: Python would warn of each that is still open.
+        self._finalizer: finalize[..., Any] = finalize(self, _close, self._kept)
+
+    def forked(self) -> object:
+        """
+        Begin anew in a child process, and return the parent's connections.
+        """
+        self._finalizer.detach()
+        of_parent = self._kept
+        self._begin()
+        return of_parent
+
+    def close(self) -> None:
+        """
+        Close the connections that nobody uses.
+        """
+        _close(self._kept)
+
+    def take(self) -> C | None:
+        """
+        Return a connection that was used before, `None` if there is none.
+        """
+        # Not looked at first: between a look and `pop`, another thread may take the last one.
+        with suppress(IndexError):
+            while True:
+                used, db = self._kept.pop()
+                if time.monotonic() - used < _TRUSTED:
+                    return db
+                db.pgconn.finish()
+        return None
+
+    def put(self, db: C, process: int) -> None:
+        """
+        Keep a connection that a process was lent, if nothing is going on upon it.
+        """
+        if process != os.getpid():
+            left_alone(db)  # a `with` of the parent's ends in its child
+        elif db.info.transaction_status is TransactionStatus.IDLE:
+            self._kept.append((time.monotonic(), db))
+        else:
+            db.pgconn.finish()
+
+    def places_in(self, loop: asyncio.AbstractEventLoop) -> asyncio.Semaphore:
+        """
+        Return the semaphore of an event loop: one belongs to a single loop.
+        """
+        if self._lane is None or self._lane[0] is not loop:
+            self._lane = loop, asyncio.Semaphore(self._most)
+        return self._lane[1]
+
+    def check(self, error: psycopg.Error, end: float, doing: str) -> None:
+        """
+        Return if what met this error may be tried again before `end`.
+
+        Raises:
+            StoreError: it may not.
+        """
+        # Only where the server has been there before: an address with a typing error is told at
+        # once, and a server that is restarted is waited for.
+        if self._was_there and is_passing(error) and time.monotonic() < end:
+            return
+        raise failure(error, self.address, doing) from error
+
+    def checked(self, db: C) -> C:
+        """
+        Return a new connection, if its database can hold any text.
+
+        Raises:
+            StoreError: it cannot.
+        """
+        if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
+            db.pgconn.finish()
+            msg = (
+                f"{self.address} keeps texts as {encoding}, which cannot hold all of them; make "
+                "a database for todoplan: createdb --encoding=UTF8 --template=template0 NAME"
+            )
+            raise StoreError(msg, store=str(self.address), problem="encoding")
+        self._was_there = True
+        return db
+
+    def all_taken(self) -> StoreError:
+        """
+        Return what to raise where no connection became free.
+        """
+        msg = (
+            f"{self.address} was not asked: all {self._most} connections of this store were in use "
+            f"for {self.patience:g} seconds; try again, or let it have more: most_connections="
+        )
+        return StoreError(msg, store=str(self.address), problem="busy")
+
+
+class Connections(Free[psycopg.Connection[Row]]):
+    """
+    At most so many connections at a time; whoever finds none free waits for `patience` seconds.
+    """
+
+    @contextmanager
+    def started(self, first: Callable[[], Steps[T]], doing: str) -> Iterator[tuple[Connection, T]]:
+        """
+        Lend a connection on which the first steps, which write nothing, have been carried out.
+
+        Raises:
+            StoreError: the database cannot be reached, or refuses.
+        """
+        places, end, process = self.places, time.monotonic() + self.patience, os.getpid()
+        if not places.acquire(timeout=self.patience):
+            raise self.all_taken()
+        try:
+            db, value = self._start(first, end, doing)
+            try:
+                yield db, value
+            finally:
+                self.put(db, process)
+        finally:
+            places.release()
+
+    def _start(self, first: Callable[[], Steps[T]], end: float, doing: str) -> tuple[Connection, T]:
+        while True:
+            db = self.take()
+            is_new = db is None
+            try:
+                db = db or self._connect()
+                if not self.is_prepared:
+                    carry_out(db, prepared())
+                    self.is_prepared = True
+                return db, carry_out(db, first())
+            except BaseException as error:
+                # Whatever came, an interrupt too: as if this process had died.
+                if db is not None:
+                    db.pgconn.finish()
+                if not isinstance(error, psycopg.Error):
+                    raise
+                self.check(error, end, doing)
+            if is_new:
+                time.sleep(uniform(0.5, 1.5) * PAUSE)  # noqa: S311 - no secret
+
+    def _connect(self) -> Connection:
+        return self.checked(psycopg.connect(self.address.conninfo, autocommit=True))
+
+
+def carry_out(db: Connection, steps: Steps[T]) -> T:
+    """
+    Carry steps out upon a connection, and return what they come to.
+    """
+    rows: list[Row] | None = None
+    try:
+        while True:
+            query, values = steps.send(rows)
+            cursor = db.execute(query, values)
+            rows = cursor.fetchall() if cursor.description else []
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]  # a generator's value is Any
+    finally:
+        steps.close()
+
+
+def _check(most: object, patience: object) -> None:
+    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+        msg = f"most_connections={most!r}: give a number of connections from 1 on, such as 4"
+        raise StoreError(msg, problem="argument", seen=most)
+    if not isinstance(patience, int | float) or isinstance(patience, bool) or patience < 0:
+        msg = f"patience={patience!r}: give a number of seconds, such as 10"
+        raise StoreError(msg, problem="argument", seen=patience)
+
+
+def _close(kept: list[tuple[float, Any]]) -> None:
+    with suppress(IndexError):  # as above
+        while True:
+            _, db = kept.pop()
+            db.pgconn.finish()

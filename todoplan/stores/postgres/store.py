@@ -1,0 +1,208 @@
+"""`PostgresStore`: the steps carried out at once, in the thread that asks for them."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import partial
+from threading import Event
+from types import TracebackType
+from typing import Self, TypeVar
+
+import psycopg
+
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import StoreError
+from todoplan.stores.base import checked_id
+from todoplan.stores.hold import ALL
+from todoplan.stores.postgres import reading, writing
+from todoplan.stores.postgres.address import Address, checked_address
+from todoplan.stores.postgres.connections import Connections
+from todoplan.stores.postgres.held import PostgresHeld, ended
+from todoplan.stores.postgres.holding import Holding
+from todoplan.stores.postgres.listening import Listener
+from todoplan.stores.postgres.schema import Steps
+from todoplan.stores.postgres.turns import Turns
+
+__all__ = ["PostgresStore"]
+
+T = TypeVar("T")
+
+
+class PostgresStore:
+    """
+    A `HoldingStore` in a PostgreSQL database, for any number of machines.
+
+    `PostgresStore("postgresql://planner@db.example/plans")`. Whoever waits, for a plan, for a
+    connection or for a server that is restarted, waits no longer than `patience` seconds. A store
+    has at most `most_connections` at a time. With `notify=False` commits are not announced, which
+    costs a server with many writers dearly, and watchers ask in turns.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        patience: float = 10.0,
+        most_connections: int = 4,
+        notify: bool = True,
+    ) -> None:
+        self.address: Address = checked_address(dsn)
+        self._connections = Connections(self.address, most_connections, patience)
+        self._begun = writing.begin(patience)
+        self._notify = notify
+        self._listener = Listener(self.address, is_told=notify)
+        self._turns = Turns(self.address, patience)
+
+    def close(self) -> None:
+        """
+        Close the connections that are not in use; a later call opens them again.
+        """
+        self._listener.close()
+        self._connections.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def load(self, plan_id: str) -> Plan:
+        """
+        Return the plan as of its last entry.
+
+        Raises:
+            StoreError: the database cannot be reached, or refuses; `data["problem"]` says what.
+            CodecError: a row is damaged, or of a newer version.
+        """
+        return self._read(lambda: reading.loaded(plan_id), f"load the plan {plan_id!r}")
+
+    def entries(self, plan_id: str) -> tuple[Entry, ...]:
+        """
+        Return the plan's journal, oldest first; one that was cut begins with the plan as it was.
+
+        Raises:
+            TodoplanError: as of `load`.
+        """
+        return self.entries_since(plan_id, ALL)
+
+    def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
+        """
+        Return the entries behind a revision, oldest first.
+
+        Raises:
+            TodoplanError: as of `load`; a StoreError if the plan is not that far ("rolled_back").
+        """
+        doing = f"read the journal of the plan {plan_id!r}"
+        return self._read(lambda: reading.tail(plan_id, revision), doing).entries
+
+    def plan_ids(self) -> tuple[str, ...]:
+        """
+        Return the ids of the plans that were written, in the order of their bytes.
+
+        Raises:
+            StoreError: as of `load`.
+        """
+        return self._read(reading.plan_ids, "list its plans")
+
+    def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:
+        """
+        Wait until the plan is at another revision, no longer than so many seconds, and say whether
+        it is.
+
+        Raises:
+            StoreError: as of `load`.
+        """
+        end, changed = time.monotonic() + timeout, Event()
+        with self._listener.waking(reading.name_in_row(plan_id), changed.set):
+            while True:
+                changed.clear()  # before the look: what comes after it is seen by the next one
+                doing = f"look for changes of the plan {plan_id!r}"
+                if self._read(lambda: reading.revision_of(plan_id), doing) != revision:
+                    return True
+                left = end - time.monotonic()
+                if left <= 0:
+                    return False
+                changed.wait(min(left, self._listener.pause))
+
+    def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
+        """
+        Add entries if the plan is at revision `expected`, and say whether that was so.
+
+        Raises:
+            TodoplanError: as of `hold`.
+        """
+        with self.hold(plan_id) as held:
+            is_there = held.revision == expected
+            if is_there:
+                held.append(expected, entries, plan)
+        return is_there
+
+    def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
+        """
+        Cut a plan's journal: keep so many entries, or those that are no older; return how many
+        were cut.
+
+        In their place one entry gives the plan as it was then, at revision and time: undo does not
+        go behind it, and a key that came with a cut entry is forgotten with it.
+
+        Raises:
+            PlanError: `keep` is neither a number of entries nor an age.
+            TodoplanError: as of `hold`.
+        """
+        with self.hold(plan_id) as held:
+            return held.compact(keep)
+
+    @contextmanager
+    def hold(self, plan_id: str) -> Iterator[PostgresHeld]:
+        """
+        Wait until nobody else holds the plan, and hold it for the length of a `with`.
+
+        Raises:
+            StoreError: as of `load`; somebody else holds it for too long ("busy"), or this thread
+                does ("nested"); the connection was lost, and nothing was appended ("lost"), or
+                nobody knows whether something was ("unknown").
+        """
+        with self._turns.taken(checked_id(plan_id)):
+            error: psycopg.Error | None = None
+            doing = f"hold the plan {plan_id!r}"
+            steps = partial(writing.locked, plan_id, self._begun)
+            with self._connections.started(steps, doing) as (db, at):
+                holding = Holding(self.address, at, announced=self._notify)
+                try:
+                    yield PostgresHeld(db, holding)
+                    holding.may_commit(db)
+                    error = ended(db, holding)
+                # Others, such as an interrupt, leave the connection as it is, and it is closed.
+                except Exception:
+                    if holding.is_here:
+                        with suppress(psycopg.Error):
+                            db.execute("rollback")
+                    raise
+                finally:
+                    holding.end()
+            if error is not None:
+                self._settle(holding, error)
+
+    def _read(self, steps: Callable[[], Steps[T]], doing: str) -> T:
+        with self._connections.started(steps, doing) as (_, value):
+            return value
+
+    def _settle(self, holding: Holding, error: psycopg.Error) -> None:
+        """
+        Find out what became of a commit whose answer was lost.
+        """
+        steps = partial(holding.settling_steps, self._begun)
+        doing = f"look what became of an append to the plan {holding.plan_id!r}"
+        try:
+            with self._connections.started(steps, doing) as (db, is_kept):
+                db.execute("rollback")
+        except (StoreError, psycopg.Error):
+            raise holding.unknown() from error
+        holding.settle(error, is_kept=is_kept)

@@ -1,0 +1,197 @@
+"""
+What is written, once for both stores, while the plan is held. No statement decides anything.
+
+Holding locks the plan's row, in a statement of its own under READ COMMITTED: a statement sees the
+data as they were when it began, which was before it waited. Whatever reads comes behind it.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import LiteralString
+
+import attrs
+
+from todoplan.codec.text import LIMIT
+from todoplan.core.events.journal import Entry
+from todoplan.core.plan.plan import Plan
+from todoplan.stores.hold import ALL, Key
+from todoplan.stores.journals import beginning, cut_at, follow, is_beginning
+from todoplan.stores.postgres.reading import checked_format, name_in_row, tail
+from todoplan.stores.postgres.schema import CHANNEL, FORMAT, Steps
+from todoplan.stores.rows import (
+    VERSION,
+    is_snapshot_due,
+    line_of_entry,
+    snapshot_of_plan,
+    stored_name,
+)
+
+__all__ = ["ADD", "LOCK", "Locked", "added", "begin", "cut", "locked"]
+
+_LONGEST_HOLD = "60s"
+"""
+A holder that says nothing for so long, stopped or cut off from the network, is rolled back, and
+others go on. Deciding takes milliseconds.
+"""
+
+LOCK: LiteralString = """
+select revision, format, since, size from todoplan_plan where id = %s for update
+"""
+_NEW: LiteralString = """
+insert into todoplan_plan (id, revision, format) values (%s, 0, %s) on conflict do nothing
+"""
+ADD: LiteralString = """
+with entry as (
+    insert into todoplan_entry (plan_id, revision, version, line)
+    select %(plan)s, new.revision, %(version)s, new.line
+    from unnest(%(revisions)s::bigint[], %(lines)s::text[]) as new (revision, line)
+), receipt as (
+    insert into todoplan_receipt (plan_id, key, payload, before, after, answer)
+    select %(plan)s, new.key, %(payload)s, %(before)s, %(after)s, %(answer)s
+    from unnest(%(keys)s::text[]) as new (key)
+)
+update todoplan_plan set revision = %(after)s, since = %(since)s where id = %(plan)s
+returning case when %(announced)s then pg_notify(%(channel)s, %(news)s) end
+"""
+_SNAPSHOT: LiteralString = """
+with snapshot as (
+    insert into todoplan_snapshot (plan_id, revision, version, document)
+    values (%(plan)s, %(revision)s, %(version)s, %(document)s)
+    on conflict (plan_id) do update set
+    revision = excluded.revision, version = excluded.version, document = excluded.document
+)
+update todoplan_plan set since = 0, size = %(size)s where id = %(plan)s
+"""
+_CUT: LiteralString = """
+with entry as (
+    delete from todoplan_entry where plan_id = %(plan)s and revision < %(revision)s
+), receipt as (
+    delete from todoplan_receipt where plan_id = %(plan)s and before < %(revision)s
+)
+update todoplan_entry set version = %(version)s, line = %(line)s
+where plan_id = %(plan)s and revision = %(revision)s
+"""
+
+
+@attrs.frozen
+class Locked:
+    """
+    The row of a plan that nobody else can change now.
+    """
+
+    plan_id: str
+    revision: int
+    since: int
+    size: int
+
+
+def begin(patience: float) -> bytes:
+    """
+    Return the statements that begin a transaction which waits no longer than that for a lock.
+    """
+    # In one go with `begin`, and for this transaction alone: settings of the session would need a
+    # round trip, and behind a connection pooler they would go to somebody else.
+    return (
+        "begin isolation level read committed;"
+        f"set local lock_timeout = '{max(1, round(patience * 1000))}ms';"
+        f"set local idle_in_transaction_session_timeout = '{_LONGEST_HOLD}'"
+    ).encode()
+
+
+def locked(plan_id: str, begun: bytes) -> Steps[Locked]:
+    """
+    Begin a transaction, and lock the plan's row in it; one that was never written gets a row, which
+    goes with the transaction if nothing is appended.
+    """
+    stored = name_in_row(plan_id)
+    yield begun, None
+    rows = yield LOCK, (stored,)
+    if not rows:
+        yield _NEW, (stored, FORMAT)
+        rows = yield LOCK, (stored,)
+    revision, version, since, size = rows[0]
+    checked_format(plan_id, version)
+    return Locked(plan_id, revision, since, size)
+
+
+def added(
+    at: Locked,
+    entries: Sequence[Entry],
+    plan: Plan,
+    *,
+    key: tuple[Key, str] | None = None,
+    announced: bool = True,
+) -> Steps[Locked]:
+    """
+    Add entries to the held plan, with a key and the answer that is kept beside it, if given, and
+    return the row as it is then.
+
+    Raises:
+        StoreError: an entry is larger than what can be read again.
+        CodecError: one holds what JSON cannot.
+    """
+    lines = [line_of_entry(at.plan_id, entry) for entry in entries]
+    since = at.since + sum(len(line.encode()) for line in lines)
+    named, answer = key or (Key(""), "")
+    values = {
+        "plan": name_in_row(at.plan_id),
+        "version": VERSION,
+        "revisions": [entry.revision for entry in entries],
+        "lines": lines,
+        "keys": [name_in_row(named.name)] if key else [],
+        # A payload, or an answer, may hold any text, and PostgreSQL's hold no NUL.
+        "payload": stored_name(named.payload),
+        "answer": stored_name(answer),
+        "before": at.revision,
+        "after": plan.revision,
+        "since": since,
+        "announced": announced,
+        "channel": CHANNEL,
+        "news": f"{name_in_row(at.plan_id)}:{plan.revision}",
+    }
+    yield ADD, values
+    if not is_snapshot_due(since, at.size):
+        return Locked(at.plan_id, plan.revision, since, at.size)
+    return (yield from _snapshot(at.plan_id, plan))
+
+
+def cut(plan_id: str, keep: int | timedelta) -> Steps[int]:
+    """
+    Put the held plan as it then was in the place of its oldest entries; return how many were lost.
+
+    Raises:
+        PlanError: what is to be kept is neither a number of entries nor an age.
+    """
+    found = yield from tail(plan_id, ALL)
+    now = found.clock or datetime.now(UTC)
+    going = found.entries[: cut_at(found.entries, keep, now)]
+    # A beginning is no entry of its own, and to cut it alone would leave the same.
+    lost = [entry for entry in going if not is_beginning(entry)]
+    if not lost:
+        return 0
+    then = follow(Plan(), going)
+    values = {
+        "plan": name_in_row(plan_id),
+        "revision": then.revision,
+        "version": VERSION,
+        "line": line_of_entry(plan_id, beginning(then, "compact", now)),
+    }
+    yield _CUT, values
+    yield from _snapshot(plan_id, follow(then, found.entries[len(going) :]))
+    return len(lost)
+
+
+def _snapshot(plan_id: str, plan: Plan) -> Steps[Locked]:
+    document = snapshot_of_plan(plan)
+    size = len(document.encode())
+    # One that is larger could not be read again; without it the journal gives the plan.
+    if size <= LIMIT:
+        values = {
+            "plan": name_in_row(plan_id),
+            "revision": plan.revision,
+            "version": VERSION,
+            "document": document,
+            "size": size,
+        }
+        yield _SNAPSHOT, values
+    return Locked(plan_id, plan.revision, 0, size)

@@ -1,0 +1,55 @@
+"""
+The tables. Every key begins with the plan's id, and no statement asks across plans: so a plan can
+be moved to another file with all that belongs to it.
+"""
+
+__all__ = ["APPLICATION", "FORMAT", "TABLES"]
+
+APPLICATION = 0x746F646F
+"""SQLite's application id of our files: "todo". `file` and others tell databases apart by it."""
+
+FORMAT = 1
+"""The form of the tables, in SQLite's `user_version`; rows name the version of their own."""
+
+# `plan` has a row id, by which plans are listed in the order in which they came; the others are
+# stored in the order of their keys, so that the tail of a journal is one piece of the file.
+TABLES = (
+    """
+    CREATE TABLE plan (
+        id TEXT PRIMARY KEY,
+        revision INTEGER NOT NULL,
+        since INTEGER NOT NULL,  -- bytes of entries since the last snapshot
+        size INTEGER NOT NULL    -- bytes of the last snapshot
+    )
+    """,
+    """
+    CREATE TABLE entry (
+        plan_id TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        line TEXT NOT NULL,
+        PRIMARY KEY (plan_id, revision)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE snapshot (
+        plan_id TEXT PRIMARY KEY,
+        revision INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        document TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE receipt (
+        plan_id TEXT NOT NULL,
+        key TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        before INTEGER NOT NULL,    -- the revision before its entries, and after them
+        after INTEGER NOT NULL,
+        answer TEXT NOT NULL,
+        PRIMARY KEY (plan_id, key)
+    ) WITHOUT ROWID
+    """,
+    f"PRAGMA application_id = {APPLICATION}",
+    f"PRAGMA user_version = {FORMAT}",
+)

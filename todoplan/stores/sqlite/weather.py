@@ -1,0 +1,176 @@
+"""
+Bad weather in words: what SQLite or the system refused, and what to do about it.
+
+Whatever is raised here, nothing of the append is kept: a transaction is there as a whole or not at
+all, and what could not be committed is rolled back before anybody hears of it.
+"""
+
+import sqlite3
+import warnings
+from pathlib import Path
+
+from todoplan.errors import StoreError
+
+__all__ = [
+    "WAL_RESET_BUG",
+    "check_place",
+    "in_words",
+    "is_busy",
+    "refusal",
+    "warn_of_missing_locks",
+]
+
+_WORDS = {
+    sqlite3.SQLITE_FULL: (
+        "disk_full",
+        "the disk, or a quota of it, is full",
+        "make room and try again",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "read_only",
+        "it can be read, but not written",
+        "see whether this user may write the file and its folder, where SQLite keeps its log",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "cannot_open",
+        "it cannot be opened",
+        "see whether the folder is there, and whether this user may write in it",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        "no_database",
+        "it is no SQLite database",
+        "name another file; a JSON file of plans is for FileStore",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "corrupt",
+        "the database is damaged",
+        "bring back a copy from before, or save what can be read with sqlite3's .recover",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "io_error",
+        "the disk failed",
+        "look into the system's log; a copy of the file on another disk may still be good",
+    ),
+    sqlite3.SQLITE_BUSY: (
+        "busy",
+        "somebody else has held it for too long",
+        "try again, end the process that holds it, or give the store more patience=",
+    ),
+}
+_AGAIN = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+# Where two machines do not see each other's locks and shared memory, WAL corrupts within a minute.
+_NETWORK = {"afs", "beegfs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "smb3", "smbfs"}
+# Shared with a host or a service: safe or not, nobody can tell from here.
+_SHARED = {"9p", "fuse.sshfs", "fuse.glusterfs", "vboxsf", "virtiofs", "vmhgfs"}
+
+WAL_RESET_BUG = not (
+    sqlite3.sqlite_version_info >= (3, 51, 3) or (3, 50, 7) <= sqlite3.sqlite_version_info < (3, 51)
+)
+"""
+Whether this SQLite may damage a database where one connection writes while another copies the log
+back into the file (3.7.0 to 3.51.2). We hold a lock of our own around either.
+"""
+
+_warned: set[str] = set()
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """
+    Say whether trying again may help.
+    """
+    return _code(error) in _AGAIN
+
+
+class in_words:  # noqa: N801 - it is used as a function is: `with in_words(path):`
+    """
+    Turns what SQLite and the system raise in a `with` into a StoreError that says what to do.
+
+    Raises:
+        StoreError: what was seen, by `data["problem"]`.
+    """
+
+    # By hand: every append passes through five, and a generator takes as long as a statement.
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            code = sqlite3.SQLITE_BUSY if is_busy(error) else _code(error)
+            problem, seen, remedy = _WORDS.get(code, ("refused", "SQLite refuses", "see why"))
+            raise refusal(self._path, problem, f"{seen} ({error})", remedy) from error
+        if isinstance(error, OSError):
+            reason, remedy = str(error.strerror), "see whether it is there"
+            raise refusal(self._path, "cannot_open", reason, remedy) from error
+
+
+def refusal(path: Path, problem: str, seen: str, remedy: str) -> StoreError:
+    """
+    Return the error for what was seen of a database.
+    """
+    msg = f"{path}: {seen}. Nothing was written; {remedy}"
+    return StoreError(msg, file=str(path), problem=problem)
+
+
+def check_place(path: Path) -> None:
+    """
+    Refuse a network's file system, and warn once of one that is shared in other ways.
+
+    Raises:
+        StoreError: other machines would write the file without seeing our locks.
+    """
+    kind = _file_system(path)
+    if kind in _NETWORK:
+        raise refusal(
+            path,
+            "network",
+            f"it is on a network's file system ({kind}), where SQLite loses plans",
+            "put it on a disk of this machine; for many machines take a PostgresStore",
+        )
+    if kind in _SHARED:
+        _warn_once(
+            f"{path} is on a file system that is shared with others ({kind}): a database is safe "
+            "there only while one machine uses it; put it on a disk of this machine if you can"
+        )
+
+
+def warn_of_missing_locks(path: Path) -> None:
+    """
+    Warn, once, where a lock cannot be held and this SQLite is one that needs it.
+    """
+    if WAL_RESET_BUG:
+        _warn_once(
+            f"{path}: SQLite {sqlite3.sqlite_version} can damage a database that two processes "
+            "write, and files cannot be locked here, by which that is avoided elsewhere; take "
+            "SQLite 3.51.3 or later, or write from one process alone"
+        )
+
+
+def _warn_once(msg: str) -> None:
+    if msg not in _warned:
+        _warned.add(msg)
+        warnings.warn(msg, stacklevel=2)
+
+
+def _file_system(path: Path) -> str:
+    """
+    Return the kind of the file system that a path is on, "" where that cannot be told.
+    """
+    try:
+        lines = Path("/proc/self/mounts").read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return ""  # not Linux
+    mounts = [line.split(" ")[1:3] for line in lines]
+    # A space in a mount point is written as \040.
+    above = [(at.replace("\\040", " "), kind) for at, kind in mounts]
+    found = sorted((len(at), kind) for at, kind in above if path.is_relative_to(at))
+    return found[-1][1] if found else ""
+
+
+def _code(error: sqlite3.Error) -> int:
+    # Python's own complaints have none; the higher bits say more than anybody needs.
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -1,0 +1,188 @@
+"""
+The single steps that a command takes the naive model through, each noted for the rules.
+
+A fault does not stop the rest: all faults of a command are named at once, as `decide` names them.
+What an edge or a parent must not be is carried out all the same, for what comes after it is judged
+by the plan that was meant.
+"""
+
+import copy
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from todoplan.core.plan.model import Waiting
+from todoplan.testing.machine.model import CLOSED, Model
+
+__all__ = ["Steps"]
+
+
+class Steps:
+    """
+    The model `before`, the model `after`, and what happened in between.
+
+    `arrived` has each status that a task came to, also by its creation; `placed` the tasks that
+    went below another one; `repeats` says whether something was found again that was known.
+    """
+
+    def __init__(self, before: Model, at: datetime | None, actor: str | None) -> None:
+        self.before, self.at, self.actor = before, at, actor
+        # A copy of all: a rejection changes nothing (law 3), and rules ask for both sides.
+        self.after = copy.deepcopy(before)
+        self.faults: Counter[str] = Counter()
+        self.moves: list[tuple[str, str, str]] = []
+        self.arrived: list[tuple[str, str]] = []
+        self.written: list[str] = []
+        self.linked: list[str] = []
+        self.placed: list[str] = []
+        self.removed: list[str] = []
+        self.changed = self.repeats = False
+
+    def demand(self, task_id: str) -> bool:
+        """
+        Say whether there is such a task; if not, that is a fault.
+        """
+        known = task_id in self.after.ids()
+        self.faults["unknown_task"] += not known
+        return known
+
+    def touch(self, *task_ids: str) -> None:
+        """
+        Note that tasks changed now.
+        """
+        self.changed = True
+        for task_id in task_ids:
+            task = self.after[task_id]
+            task["updated_at"] = self.at or task["updated_at"]
+
+    def new(self, status: str, **fields: Any) -> str:
+        """
+        Add a task, and return its id.
+        """
+        if fields.get("waiting") is not None and status != "pending":
+            self.faults["cannot_wait"] += 1
+            fields["waiting"] = None
+        started = self.at if status == "in_progress" else None
+        completed = self.at if status == "completed" else None
+        times = {"started_at": started, "completed_at": completed}
+        task_id = self.after.add(
+            status=str(status), created_at=self.at, updated_at=self.at, **times, **fields
+        )
+        self.written.append(task_id)
+        self.placed.append(task_id)
+        self.arrived.append((task_id, str(status)))
+        self.changed = True
+        return task_id
+
+    def edit(self, task_id: str, **changes: Any) -> None:
+        """
+        Set fields of a task.
+        """
+        task = self.after[task_id]
+        if any(task[name] != value for name, value in changes.items()):
+            task.update(changes)
+            self.written.append(task_id)
+            self.touch(task_id)
+
+    def move(self, task_id: str, status: str) -> None:
+        """
+        Take a task to a status.
+        """
+        task, new = self.after[task_id], str(status)
+        # No event for no change: the same list twice gives none (law 8).
+        if (old := task["status"]) == new:
+            return
+        self.moves.append((task_id, old, new))
+        self.arrived.append((task_id, new))
+        task["status"] = new
+        if new != "pending":
+            task["waiting"] = None
+        # Law 20: what was found of an earlier try says nothing of this one.
+        if new == "in_progress" or old in CLOSED:
+            task["evidence"] = None
+        if new == "in_progress":
+            task["started_at"] = task["started_at"] or self.at
+        task["completed_at"] = self.at if new == "completed" else None
+        self.touch(task_id)
+
+    def wait(self, task_id: str, waiting: Waiting | None) -> None:
+        """
+        Let a task wait for something outside the plan, or no more.
+        """
+        task = self.after[task_id]
+        if task["waiting"] == waiting:
+            return
+        if task["status"] in CLOSED:
+            self.faults["cannot_wait"] += 1
+            return
+        self.move(task_id, "pending")
+        self.edit(task_id, waiting=waiting)
+
+    def link(self, blocker: str, blocked: str) -> None:
+        """
+        Let one task block another.
+        """
+        edge = (blocker, blocked)
+        # Below `&`, not `and`: both ends are asked for, so that all faults are named at once.
+        if blocker == blocked:
+            self.faults["self_edge"] += 1
+        elif self.demand(blocker) & self.demand(blocked) and edge not in self.after.edges:
+            if self.after.reaches(blocked, blocker):
+                self.faults["cycle"] += 1
+            elif blocker in self.after.ancestors(blocked):
+                self.faults["edge_within"] += 1
+            self.after.edges.append(edge)
+            self.linked.append(blocked)
+            self.touch(*edge)
+
+    def unlink(self, blocker: str, blocked: str) -> None:
+        """
+        Let one task block another no more.
+        """
+        edge = (blocker, blocked)
+        if self.demand(blocker) & self.demand(blocked) and edge in self.after.edges:
+            self.after.edges.remove(edge)
+            self.touch(*edge)
+
+    def nest(self, task_id: str, parent: str | None) -> None:
+        """
+        Let a task, with all that it contains, go behind the other children of a parent.
+        """
+        if parent == task_id:
+            self.faults["self_edge"] += 1
+            return
+        if parent is not None and not self.demand(parent):
+            return
+        if self.after[task_id]["parent"] == parent:
+            return
+        inner = self.after.subtree(task_id)
+        if parent in inner:  # not carried out: a circle of parents would hang on nothing
+            self.faults["cycle"] += 1
+            return
+        if parent is not None:
+            above = (parent, *self.after.ancestors(parent))
+            if self.after.reaches(task_id, parent):
+                self.faults["cycle"] += 1
+            elif any(a in above and b in inner for a, b in self.after.edges):
+                self.faults["edge_within"] += 1
+        self.after[task_id]["parent"] = parent
+        order = [each for each in self.after.ids() if each != task_id]
+        self.after.arrange([*order, task_id])
+        self.placed.append(task_id)
+        self.touch(task_id)
+
+    def delete(self, task_id: str) -> None:
+        """
+        Remove a task; what it contains goes up, and stands where it stood.
+        """
+        # A deleted task blocks nobody: in langchain-agentkit its dependents wait ever after.
+        for blocker, blocked in list(self.after.edges):
+            if task_id in (blocker, blocked):
+                self.after.edges.remove((blocker, blocked))
+                self.touch(blocked if blocker == task_id else blocker)
+        for child in self.after.children(task_id):
+            self.after[child]["parent"] = self.after[task_id]["parent"]
+            self.touch(child)
+        self.after.tasks.remove(self.after[task_id])
+        self.removed.append(task_id)
+        self.changed = True

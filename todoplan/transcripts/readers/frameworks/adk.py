@@ -1,0 +1,104 @@
+"""
+Google ADK: the events of a session, a line or a list, in the spelling of JSON or of Python.
+
+An event has parts as Gemini's API does, and says which agent it is by; all agents of a session
+share its state, and so the plan.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from todoplan.transcripts.calls import (
+    MAIN_LANE,
+    CallResult,
+    Compaction,
+    PersonSpoke,
+    PlanningCall,
+)
+from todoplan.transcripts.files.lines import Record
+from todoplan.transcripts.files.probe import Probe
+from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.readers.shared.base import DialectReader, each, records
+from todoplan.transcripts.readers.shared.join import Answered, Joiner, Seen, Signal
+from todoplan.transcripts.readers.shared.values import (
+    arguments_of,
+    content_text,
+    data_of,
+    id_of,
+    mapping,
+    mappings,
+    parse_time,
+    string,
+    tells_error,
+    turn_of,
+)
+
+__all__ = ["READER"]
+
+
+def _either(fields: Mapping[str, Any], snake: str, camel: str) -> Any:
+    return fields[snake] if snake in fields else fields.get(camel)
+
+
+def _recognises(probe: Probe) -> bool:
+    return any(
+        "author" in record and ("invocationId" in record or "invocation_id" in record)
+        for record in probe.records
+    )
+
+
+@attrs.define
+class _Session:
+    """
+    The agent that called first is the main one; others are named.
+    """
+
+    main: str = ""
+
+    def of_event(self, record: Record) -> Iterator[Signal]:
+        event = record.value
+        # Streamed, an event comes in pieces first, and whole in the end.
+        if event.get("partial") is True:
+            return
+        at = parse_time(event.get("timestamp"))
+        if mapping(mapping(event.get("actions")).get("compaction")):
+            yield Compaction(record.line, at=at)
+        if event.get("author") == "user":
+            yield PersonSpoke(record.line, at=at)
+        for part in mappings(mapping(event.get("content")).get("parts")):
+            if call := mapping(_either(part, "function_call", "functionCall")):
+                yield self._sent(record, call, at)
+            if response := mapping(_either(part, "function_response", "functionResponse")):
+                yield Answered(id_of(response.get("id")), _result(response.get("response")))
+
+    def _sent(self, record: Record, call: Mapping[str, Any], at: Any) -> Signal:
+        author, call_id = string(record.value.get("author")), id_of(call.get("id"))
+        self.main = self.main or author
+        planning = PlanningCall(
+            tool=string(call.get("name")),
+            arguments=arguments_of(call.get("args")),
+            line=record.line,
+            actor=MAIN_LANE if author == self.main else author,
+            turn=turn_of(record.line, record.value.get("id")),
+            call_id=call_id,
+            at=at,
+        )
+        return Seen(planning, call_id, call_id)
+
+
+def _result(response: Any) -> CallResult:
+    fields = mapping(response)
+    error = fields.get("error")
+    # A function that returns no object is answered for as `{"result": ...}`.
+    told = fields.get("result", response) if error is None else error
+    text = content_text(told)
+    return CallResult(text, error is not None or tells_error(text), data_of(told))
+
+
+def _signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    return each(records(source), _Session().of_event)
+
+
+READER = DialectReader("adk", _recognises, _signals)

@@ -1,0 +1,67 @@
+"""
+OpenAI Agents SDK: the traces that its processors export, a span a line, or a batch of them.
+
+Its sessions are lists of API items, which the reader of Codex knows.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from todoplan.transcripts.calls import CallResult, PlanningCall
+from todoplan.transcripts.files.lines import Record
+from todoplan.transcripts.files.probe import Probe
+from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.readers.shared.base import DialectReader, each, records
+from todoplan.transcripts.readers.shared.join import Joiner, Seen, Signal
+from todoplan.transcripts.readers.shared.values import (
+    arguments_of,
+    content_text,
+    id_of,
+    mapping,
+    parse_time,
+    string,
+    tells_error,
+    turn_of,
+)
+
+__all__ = ["READER"]
+
+
+def _recognises(probe: Probe) -> bool:
+    return any(
+        record.get("object") in ("trace", "trace.span") and "id" in record
+        for record in probe.records
+    )
+
+
+def _signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    return each(records(source), _of_span)
+
+
+def _of_span(record: Record) -> Iterator[Signal]:
+    span = record.value
+    data = mapping(span.get("span_data"))
+    if data.get("type") != "function":
+        return
+    span_id = id_of(span.get("id"))
+    call = PlanningCall(
+        tool=string(data.get("name")),
+        arguments=arguments_of(data.get("input")),
+        line=record.line,
+        # A trace does not say which calls one message of the model sent.
+        turn=turn_of(record.line, span_id),
+        call_id=span_id,
+        at=parse_time(span.get("started_at")),
+        result=_result(data.get("output"), mapping(span.get("error")).get("message")),
+    )
+    yield Seen(call, once=span_id)
+
+
+def _result(output: Any, error: Any) -> CallResult | None:
+    if output is None and error is None:
+        return None
+    text = content_text(output) or string(error)
+    return CallResult(text, error is not None or tells_error(text))
+
+
+READER = DialectReader("openai-agents", _recognises, _signals)

@@ -1,0 +1,118 @@
+"""
+Copilot in VS Code, as "Export Chat" writes it: a list of requests, each with all that answered it.
+
+A request holds its calls twice. `toolCallRounds` has them as the model sent them, with results
+beside; the parts of the response have them as the window shows them, some of them only there.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from todoplan.transcripts.calls import CallResult, PersonSpoke, PlanningCall
+from todoplan.transcripts.files.lines import Record
+from todoplan.transcripts.files.probe import Probe
+from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.readers.shared.base import DialectReader, each, records
+from todoplan.transcripts.readers.shared.join import Joiner, Seen, Signal
+from todoplan.transcripts.readers.shared.values import (
+    arguments_of,
+    content_text,
+    id_of,
+    mapping,
+    mappings,
+    parse_time,
+    string,
+    tells_error,
+    turn_of,
+)
+from todoplan.transcripts.tools import is_planning_tool
+
+__all__ = ["READER"]
+
+_DENIED = 0
+_COMMON = "todos"
+_MOST_PARTS = 20
+_INVOKED = {"toolInvocation", "toolInvocationSerialized"}
+
+
+def _recognises(probe: Probe) -> bool:
+    return any(
+        "requestId" in record and isinstance(record.get("response"), list)
+        for record in probe.records
+    )
+
+
+def _signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    return each(records(source), _of_request)
+
+
+def _of_request(record: Record) -> Iterator[Signal]:
+    if "message" in record.value:
+        yield PersonSpoke(record.line, at=parse_time(record.value.get("timestamp")))
+    metadata = mapping(mapping(record.value.get("result")).get("metadata"))
+    sent = list(_sent(record, metadata))
+    # Older exports have no rounds, and some calls stand in no round.
+    if not any(is_planning_tool(one.tool) for one in sent):
+        shown = list(_shown(record))
+        sent = shown if not sent or any(is_planning_tool(one.tool) for one in shown) else sent
+    for call in sent:
+        yield Seen(call, once=call.call_id)
+
+
+def _sent(record: Record, metadata: Mapping[str, Any]) -> Iterator[PlanningCall]:
+    results = mapping(metadata.get("toolCallResults"))
+    for number, one in enumerate(mappings(metadata.get("toolCallRounds"))):
+        for call in mappings(one.get("toolCalls")):
+            call_id = id_of(call.get("id"))
+            yield PlanningCall(
+                tool=_named(string(call.get("name"))),
+                arguments=arguments_of(call.get("arguments")),
+                line=record.line,
+                turn=turn_of(record.line, one.get("id"), f"#{record.line}.{number}"),
+                call_id=call_id,
+                at=parse_time(one.get("timestamp")) or parse_time(record.value.get("timestamp")),
+                result=_result(results.get(call_id)),
+            )
+
+
+def _result(value: Any) -> CallResult | None:
+    if value is None:
+        return None
+    text = content_text(mapping(value).get("content"))
+    return CallResult(text, tells_error(text))
+
+
+def _shown(record: Record) -> Iterator[PlanningCall]:
+    for number, part in enumerate(mappings(record.value.get("response"))):
+        if part.get("kind") in _INVOKED:
+            shown = mapping(part.get("toolSpecificData"))
+            listed = {"todoList": shown.get("todoList")} if "todoList" in shown else {}
+            # Somebody said no to the call: it was not carried out.
+            answer = part.get("isConfirmed")
+            refused = answer is False or mapping(answer).get("type") == _DENIED
+            yield PlanningCall(
+                tool=_named(string(part.get("toolId"))),
+                arguments=arguments_of(listed or shown.get("rawInput")),
+                line=record.line,
+                turn=f"#{record.line}.{number}",
+                call_id=id_of(part.get("toolCallId")),
+                at=parse_time(record.value.get("timestamp")),
+                result=CallResult("", refused),
+            )
+
+
+def _named(tool: str) -> str:
+    """
+    Return a tool's own name if it is a planning tool of an MCP server: `mcp_<server>_<tool>`.
+    """
+    if not tool.startswith("mcp_"):
+        return tool
+    # Where the server's name ends nothing tells, and another server may have a tool `list_todos`.
+    # A `plan` is told by its arguments later, wherever it comes from.
+    parts = tool.split("_")[2 : 2 + _MOST_PARTS]
+    names = ("_".join(parts[place:]) for place in range(len(parts)))
+    own = (name for name in names if name != _COMMON and is_planning_tool(name))
+    return next(own, tool)
+
+
+READER = DialectReader("vscode", _recognises, _signals)
