@@ -8,7 +8,9 @@ counts come first: one token less than at the end, on every step of a plan.
 
 from collections.abc import Collection, Iterable, Iterator
 
+from todoplan.core.commands import Batch, ClaimTask, Command
 from todoplan.core.events.types import (
+    ClaimRenewed,
     EdgeAdded,
     EdgeRemoved,
     Event,
@@ -17,6 +19,7 @@ from todoplan.core.events.types import (
     PlanCleared,
     PlanRestored,
     StatusChanged,
+    TaskClaimed,
     TaskCreated,
     TaskDeleted,
     TaskEdited,
@@ -30,12 +33,21 @@ from todoplan.core.rules.change import Change
 from todoplan.dialogue.replies.views import ids_text, one_line
 from todoplan.texts.wording import say
 
-__all__ = ["all_done_text", "change_text", "counts_text", "not_in_reply", "whole_list_text"]
+__all__ = [
+    "all_done_text",
+    "change_text",
+    "claims_in_vain",
+    "counts_text",
+    "not_in_reply",
+    "whole_list_text",
+]
 
 # Warnings of rules that the answer to a list has words for: "removed while open", "no change".
 _SAID_BY_WHOLE_LIST_TEXT = frozenset({"dropped_open_items", "no_op_write"})
 _MOST_TITLES = 3
 _LONGEST_TITLE = 60  # enough to know the task again
+_LONGEST_CLAIMED = 500
+_SAID_WITH_MORE = (TaskEdited, TaskClaimed)
 
 
 def counts_text(plan: Plan) -> str:
@@ -120,13 +132,13 @@ def change_text(change: Change) -> str:
     events = change.events
     if not events:
         return say("replies", "unchanged", counts=counts_text(change.after))
-    if len(events) == 1 and type(events[0]) is not TaskEdited:
+    if len(events) == 1 and type(events[0]) not in _SAID_WITH_MORE:
         # By far the most: one task changed its status.
         name, task_id = _words_for(events[0])
         text = say("replies", name, ids=f"#{task_id}")
     else:
         groups = _by_words(change)
-        text = "; ".join([say("replies", name, ids=_ids(ids)) for name, ids in groups.items()])
+        text = "; ".join([*_group_texts(groups, change)])
     # Named, so that nobody lists for it: with AgentScope's "Call TaskList now" a plan of 20 tasks
     # has 749,000 tokens re-read, without it 319,000.
     if freed := _freed(change):
@@ -151,7 +163,34 @@ def _by_words(change: Change) -> dict[str, dict[str, None]]:
     # What waits is pending: that it has become so needs no word.
     for task_id in groups.get("waiting", ()):
         groups.get("pending", {}).pop(task_id, None)
+    # What is claimed has started.
+    for task_id in groups.get("claimed", ()):
+        groups.get("in_progress", {}).pop(task_id, None)
     return {name: ids for name, ids in groups.items() if ids}
+
+
+def _group_texts(groups: dict[str, dict[str, None]], change: Change) -> Iterator[str]:
+    for name, ids in groups.items():
+        if name != "claimed":
+            yield say("replies", name, ids=_ids(ids))
+            continue
+        # Who gets a task may never have seen the plan: its text comes with the claim.
+        for task in filter(None, map(change.after.get, ids)):
+            fence, subject = task.claims, one_line(task.subject, _LONGEST_CLAIMED)
+            yield say("replies", "claim", ids=f"#{task.id}", fence=fence, subject=subject)
+
+
+def claims_in_vain(change: Change) -> str:
+    """
+    Return what to say where the next task was to be claimed and there was none; "" otherwise.
+    """
+    asked = any(type(part) is ClaimTask for part in _parts(change.command))
+    got = any(type(event) is TaskClaimed for event in change.events)
+    return say("replies", "nothing_to_claim") if asked and not got else ""
+
+
+def _parts(command: Command | None) -> Iterable[Command | None]:
+    return command.commands if type(command) is Batch else (command,)
 
 
 def _ids(task_ids: Collection[str]) -> str:
@@ -165,6 +204,8 @@ _WORDS: dict[type, str] = {
     EdgeAdded: "updated",
     EdgeRemoved: "updated",
     ParentChanged: "moved",
+    TaskClaimed: "claimed",
+    ClaimRenewed: "extended",
     TaskDeleted: "deleted",
     TasksReordered: "reordered",
     PlanCleared: "cleared",
