@@ -129,8 +129,7 @@ class AsyncPlanner(Transactions):
 
     async def base_of(self, actor: str | None = None) -> Base | None:
         """
-        Return the plan as a hand last saw it, and who has changed it since; `None` if it has seen
-        all. See `Planner.base_of`.
+        Return the plan as a hand last saw it, and who has changed it. See `Planner.base_of`.
         """
         return await self._await(self._base_of(actor))
 
