@@ -119,7 +119,7 @@ class AsyncPlanner(Transactions):
         *,
         actor: str | None = None,
         base: Base | None = None,
-        key: str | None = None,
+        key: str | Sequence[str] | None = None,
         fences: Fences | None = None,
     ) -> Turn:
         """

@@ -94,14 +94,14 @@ class Planner(Transactions):
         *,
         actor: str | None = None,
         base: Base | None = None,
-        key: str | None = None,
+        key: str | Sequence[str] | None = None,
         fences: Fences | None = None,
     ) -> Turn:
         """
         Answer all planning calls of one model turn, in order as one. `base` is the plan as their
-        writer last saw it, where the caller knows that (law 15). `key` is as of `apply`. `fences`
-        are those of the writer's claims, where the caller keeps them (`fences_after`); otherwise
-        the planner does.
+        writer last saw it, where the caller knows that (law 15). `key` is as of `apply`, or one for
+        each call (`keys_of`): what was carried out is given again beside what was not. `fences` are
+        those of the writer's claims, where the caller keeps them (`fences_after`).
         """
         return self._run(self._turn(calls, actor, base, key, fences))
 
