@@ -100,8 +100,9 @@ class Planner(Transactions):
         """
         Answer all planning calls of one model turn, in order as one. `base` is the plan as their
         writer last saw it, where the caller knows that (law 15). `key` is as of `apply`, or one for
-        each call (`keys_of`): what was carried out is given again beside what was not. `fences` are
-        those of the writer's claims, where the caller keeps them (`fences_after`).
+        each call (`keys_of`): what was carried out is given again beside what was not. `fences`
+        are those of the writer's claims, where the caller keeps them (`fences_after`); otherwise
+        the planner does.
         """
         return self._run(self._turn(calls, actor, base, key, fences))
 
