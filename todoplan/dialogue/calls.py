@@ -29,7 +29,8 @@ class Call:
 @attrs.frozen(weakref_slot=False)
 class Reply:
     """
-    What a call answers. On an error `plan` is the one given and `events` is empty.
+    What a call answers. On an error `plan` is the one given and `events` is empty, but for evidence
+    that a verifier has found: that is recorded also where the call is refused.
     """
 
     plan: Plan

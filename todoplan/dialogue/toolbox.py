@@ -234,9 +234,9 @@ class Toolbox:
                 reply = _refusal(plan, call.name, (problem,))
             else:
                 reply = self._answer(plan, call.name, call.arguments, at, seen, actor)
-                if seen is not None and not reply.is_error:
+                if seen is not None:
                     seen = replay(seen, reply.events)  # its own work is no news to a hand
-                    if base is not None:
+                    if base is not None and not reply.is_error:
                         # Told once a turn, by the first answer that is no error.
                         reply, base = _with_unseen(reply, plan, base), None
             plan = reply.plan

@@ -47,6 +47,7 @@ from todoplan.planner.steps import (
 )
 from todoplan.planner.threads import Background, Lane, aside, result_of, running_loop, threaded
 from todoplan.planner.transactions import Transactions
+from todoplan.planner.verifying.verifier import Verify
 from todoplan.planner.watching import Wait, watched_awaited, watching
 from todoplan.stores.base import AnyStore
 from todoplan.stores.journals import follow
@@ -60,10 +61,12 @@ _AT_ONCE = 4  # reads pass by an append that takes long, and a stuck store holds
 
 class AsyncPlanner(Transactions):
     """
-    One plan, as a `Planner` has it, awaited. A subscriber may be a coroutine function.
+    One plan, as a `Planner` has it, awaited. A subscriber and `verify` may be coroutine functions.
 
     A call that is cancelled may have been carried out; if so, subscribers are told of it.
     """
+
+    _awaits = True
 
     def __init__(
         self,
@@ -72,8 +75,9 @@ class AsyncPlanner(Transactions):
         *,
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
     ) -> None:
-        super().__init__(store, plan_id, toolbox=toolbox, clock=clock)
+        super().__init__(store, plan_id, toolbox=toolbox, clock=clock, verify=verify)
         never_waits = type(self._store) is MemoryStore  # a subclass may do anything
         self._in_thread = not never_waits and not iscoroutinefunction(self._store.load)
         self._lane = Lane(_AT_ONCE)

@@ -39,6 +39,8 @@ from todoplan.planner.hands import Hands
 from todoplan.planner.receipts import request_of_command, request_of_turn
 from todoplan.planner.steps import Steps
 from todoplan.planner.telling import Subscriber
+from todoplan.planner.verifying.looking import Verifying
+from todoplan.planner.verifying.verifier import Verify
 from todoplan.stores.base import AnyStore, checked_id
 from todoplan.stores.hold import ALL
 from todoplan.stores.journals import CUT, is_beginning
@@ -55,6 +57,8 @@ class Transactions:
     What both planners do, and what they share.
     """
 
+    _awaits = False
+
     def __init__(
         self,
         store: AnyStore | None = None,
@@ -62,6 +66,7 @@ class Transactions:
         *,
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
     ) -> None:
         # Compared with None: a store may have a length, and an empty one would be false.
         self._store = MemoryStore() if store is None else checked_store(store)
@@ -78,6 +83,7 @@ class Transactions:
         self._commits = Commits(self._store, self._plan_id, clock)
         self._feed = self._commits.feed
         self._hands = Hands(self.toolbox.toolset)
+        self._verifying = Verifying.of(self.toolbox, verify)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -133,15 +139,20 @@ class Transactions:
         base: Base | None = None,
         key: str | None = None,
     ) -> Steps[Turn]:
-        decided = False
+        decided = was_behind = False
+        looks = None if self._verifying is None else self._verifying.looks()
+        box = self.toolbox if looks is None else looks.toolbox
 
         def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
-            nonlocal decided
+            nonlocal decided, was_behind
             decided = True
             seen = self._hands.base(actor, journal) if base is None else base
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = self.toolbox.turn(plan, calls, at=at, base=seen, actor=actor)
+            was_behind = seen is not None
+            turn = box.turn(plan, calls, at=at, base=seen, actor=actor)
+            if looks is not None and looks.are_missing:
+                return Outcome(turn, plan)
             named = [(reply.name, reply.events) for reply in turn.replies]
             return Outcome(turn, turn.plan, _entries(plan, named, at, actor))
 
@@ -153,9 +164,15 @@ class Transactions:
         else:
             request = None if key is None else request_of_turn(key, calls, actor)
             turn = yield from self._commits.commit(attempt, since, request)
+            while looks is not None and looks.are_missing:
+                # A look may take minutes: it holds neither the plan nor a lock of the store's.
+                yield looks.alook if self._awaits else looks.look
+                turn = yield from self._commits.commit(attempt, since, request)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
-        if decided and not all(reply.is_error for reply in turn.replies):
+        is_look = not all(reply.is_error for reply in turn.replies)
+        # A refusal that records what a verifier has found is no news to the hand that it answers.
+        if decided and (is_look or (turn.events and not was_behind)):
             self._hands.saw(actor, turn.plan)
         return turn
 
