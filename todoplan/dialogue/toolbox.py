@@ -239,6 +239,7 @@ class Toolbox:
                     if base is not None and not reply.is_error:
                         # Told once a turn, by the first answer that is no error.
                         reply, base = _with_unseen(reply, plan, base), None
+                    base = base and attrs.evolve(base, plan=seen)
             plan = reply.plan
             replies.append(attrs.evolve(reply, call_id=call.call_id))
         return Turn(plan, tuple(replies))

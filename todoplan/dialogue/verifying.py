@@ -175,12 +175,12 @@ class CheckedToolbox(Toolbox):
         found = {task.id: self.findings.of(task.id) for task in claimed}
         before, events = _recorded(plan, found, self.findings.by, at)
         if unable := _unable(claimed, found):
-            text = error_text(unable)
-            reply = attrs.evolve(trial, plan=before, text=text, is_error=True, problems=unable)
-            reply = attrs.evolve(reply, events=(), warnings=())
+            reply = _refused(trial, before, unable)
         else:
             strict = self.strict._answer  # noqa: SLF001 - of its own kind
             reply = strict(before, name, arguments, at, base, actor)
+            if reply.is_error and events:
+                reply = _refused(reply, before, _explained(reply.problems, found))
         if not claimed:
             return reply
         text = "\n".join((reply.text, *_seen(found, refused=reply.is_error)))
@@ -222,6 +222,30 @@ def _recorded(
     return plan, events
 
 
+def _refused(reply: Reply, plan: Plan, problems: tuple[Problem, ...]) -> Reply:
+    said = {"text": error_text(problems), "is_error": True, "problems": problems}
+    return attrs.evolve(reply, plan=plan, events=(), warnings=(), **said)
+
+
+def _explained(problems: tuple[Problem, ...], found: dict[str, Found]) -> tuple[Problem, ...]:
+    """
+    Return the problems with what was seen, where it is not that nobody has looked.
+    """
+    return tuple(
+        attrs.evolve(
+            each, code="check_failed", legal=each.seen, seen=_summary(found[each.task_ids[0]])
+        )
+        if each.code == "evidence_required" and isinstance(found.get(each.task_ids[0]), Finding)
+        else each
+        for each in problems
+    )
+
+
+def _summary(found: Found) -> str:
+    seen = clipped(one_line(found.summary)) if isinstance(found, Finding) else ""
+    return seen or say("replies", "check_nothing_seen")
+
+
 def _unable(claimed: list[Task], found: dict[str, Found]) -> tuple[Problem, ...]:
     return tuple(
         Problem("check_not_made", (task.id,), seen=why, legal=task.check or "")
@@ -232,13 +256,11 @@ def _unable(claimed: list[Task], found: dict[str, Found]) -> tuple[Problem, ...]
 
 def _seen(found: dict[str, Found], *, refused: bool) -> Iterator[str]:
     """
-    Yield what the program has seen, a line for each task; of those that passed one for all.
+    Yield what the program has seen beside the answer: a refusal says itself what did not pass.
     """
     passed = [each for each, one in found.items() if isinstance(one, Finding) and one.passed]
     if passed:
         yield say("replies", "check_passed", ids=ids_text(passed))
     for task_id, one in found.items():
-        if isinstance(one, Finding) and not one.passed:
-            kind = "check_failed" if refused else "check_failed_claimed"
-            summary = clipped(one_line(one.summary)) or say("replies", "check_nothing_seen")
-            yield say("replies", kind, id=task_id, summary=summary)
+        if isinstance(one, Finding) and not one.passed and not refused:
+            yield say("replies", "check_failed", id=task_id, summary=_summary(one))

@@ -98,8 +98,7 @@ class AsyncPlanner(Transactions):
         key: str | None = None,
     ) -> Decision:
         """
-        Carry a command out, or say why not; under the toolbox's policy unless another is given.
-        Made again with the same `key`, it changes nothing: see `Planner.apply`.
+        Carry a command out, or say why not. See `Planner.apply`.
         """
         return await self._await(self._apply(command, actor, policy, key))
 
@@ -125,22 +124,19 @@ class AsyncPlanner(Transactions):
         key: str | None = None,
     ) -> Turn:
         """
-        Answer all planning calls of one model turn, in order as one. `base` is the plan as their
-        writer last saw it, where the caller knows that (law 15).
+        Answer all planning calls of one model turn, in order as one. See `Planner.turn`.
         """
         return await self._await(self._turn(calls, actor, base, key))
 
     async def base_of(self, actor: str | None = None) -> Base | None:
         """
-        Return the plan as a hand last saw it, and who has changed it since; `None` if it has seen
-        all. See `Planner.base_of`.
+        Return the plan as a hand last saw it; `None` if it has seen all. See `Planner.base_of`.
         """
         return await self._await(self._base_of(actor))
 
     async def claim(self, owner: str | ClaimTask) -> AsyncClaimed | None:
         """
-        Get a task that nobody else may work on for now. See `Planner.claim`; use it in an
-        `async with`, in a loop of asyncio.
+        Get a task to work on, for an `async with` in a loop of asyncio. See `Planner.claim`.
         """
         command = ClaimTask(owner) if isinstance(owner, str) else owner
         found = claimed_by(await self.apply(command, actor=command.owner))
@@ -183,9 +179,8 @@ class AsyncPlanner(Transactions):
         timeout: float | None = None,  # noqa: ASYNC109 - it is no limit: every entry begins it anew
     ) -> AsyncGenerator[Entry, None]:
         """
-        Yield every entry behind a revision, once and in order, by whichever process it came, and
-        wait for the next. See `Planner.watch`; without `since` from the first one that is asked
-        for. Use it in a loop of asyncio.
+        Yield every entry behind a revision, and wait for the next, in a loop of asyncio. See
+        `Planner.watch`; without `since` from the first one that is asked for.
         """
         known = (await self.plan()).revision if since is None else since
         steps = watching(self._store, self._plan_id, known, timeout)
