@@ -223,8 +223,8 @@ def _recorded(
 
 
 def _refused(reply: Reply, plan: Plan, problems: tuple[Problem, ...]) -> Reply:
-    said = {"text": error_text(problems), "is_error": True, "problems": problems}
-    return attrs.evolve(reply, plan=plan, events=(), warnings=(), **said)
+    kept = attrs.evolve(reply, plan=plan, text=error_text(problems), problems=problems)
+    return attrs.evolve(kept, is_error=True, events=(), warnings=())
 
 
 def _explained(problems: tuple[Problem, ...], found: dict[str, Found]) -> tuple[Problem, ...]:
