@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from todoplan.cli.commands.check import check
 from todoplan.cli.commands.views import show_differences, show_log, show_plan
+from todoplan.cli.commands.watch import watch
 from todoplan.cli.exit_codes import exit_with
 from todoplan.cli.option_groups import with_groups
 from todoplan.cli.output.screen import Screen
@@ -20,7 +21,7 @@ from todoplan.cli.plan_edits import (
     wait,
 )
 from todoplan.cli.plan_options import AsData, Judge, Place
-from todoplan.cli.task_options import Last, Ready, Since, Until
+from todoplan.cli.task_options import Last, Ready, Since, Timeout, Until
 
 __all__ = ["PLAN_COMMANDS"]
 
@@ -55,6 +56,13 @@ def _check(*, place: Place, judge: Judge, as_json: AsData = False) -> None:
     exit_with(lambda: check(place, judge, Screen(), as_json=as_json))
 
 
+def _watch(*, timeout: Timeout = None, place: Place, as_json: AsData = False) -> None:
+    """
+    Show the plan and how it changes, by whomever, until ctrl-c.
+    """
+    exit_with(lambda: watch(place, Screen(), timeout=timeout, as_json=as_json))
+
+
 _COMMANDS: dict[str, Callable[..., None]] = {
     "list": _list,
     "add": add,
@@ -69,6 +77,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "undo": undo,
     "log": _log,
     "diff": _diff,
+    "watch": _watch,
     "check": _check,
 }
 

@@ -31,6 +31,7 @@ __all__ = [
     "Subject",
     "TaskId",
     "TaskIds",
+    "Timeout",
     "Until",
     "UntilTime",
 ]
@@ -149,5 +150,15 @@ Until = Annotated[
     int | None,
     typer.Argument(
         metavar="UNTIL", min=0, help="Another; without one, the plan as it is.", show_default=False
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        min=0,
+        help="End when nothing has come for so long.",
+        show_default=False,
     ),
 ]

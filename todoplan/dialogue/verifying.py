@@ -27,6 +27,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem, ids_text
 from todoplan.core.rules.policy import Policy, Severity
 from todoplan.dialogue.calls import Call, Reply, Turn
+from todoplan.dialogue.held_claims import NO_FENCES, Fences
 from todoplan.dialogue.replies.error_texts import error_text
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.texts.cleaning import clipped, one_line
@@ -133,14 +134,15 @@ class CheckedToolbox(Toolbox):
         at: datetime | None = None,
         base: Base | None = None,
         actor: str | None = None,
+        fences: Fences = NO_FENCES,
     ) -> Reply:
         """
         Answer one call. The answer counts if then no finding is `missing`.
         """
         self.findings.begin(plan)
-        return super().call(plan, name, arguments, at=at, base=base, actor=actor)
+        return super().call(plan, name, arguments, at=at, base=base, actor=actor, fences=fences)
 
-    def turn(
+    def turn(  # noqa: PLR0913 - as `Toolbox.turn`
         self,
         plan: Plan,
         calls: Sequence[Call],
@@ -148,13 +150,14 @@ class CheckedToolbox(Toolbox):
         at: datetime | None = None,
         base: Base | None = None,
         actor: str | None = None,
+        fences: Fences = NO_FENCES,
     ) -> Turn:
         """
         Answer all planning calls of one model turn. The answers count if then no finding is
         `missing`.
         """
         self.findings.begin(plan)
-        return super().turn(plan, calls, at=at, base=base, actor=actor)
+        return super().turn(plan, calls, at=at, base=base, actor=actor, fences=fences)
 
     def _answer(  # noqa: PLR0913, PLR0917 - as `Toolbox._answer`
         self,
@@ -164,8 +167,9 @@ class CheckedToolbox(Toolbox):
         at: datetime | None,
         base: Plan | None,
         actor: str | None,
+        fences: Fences,
     ) -> Reply:
-        trial = super()._answer(plan, name, arguments, at, base, actor)
+        trial = super()._answer(plan, name, arguments, at, base, actor, fences)
         claimed = [] if trial.is_error else [*_claimed(plan, trial)]
         unknown = [(task, plan) for task in claimed if not self.findings.knows(task.id)]
         if unknown:
@@ -178,7 +182,7 @@ class CheckedToolbox(Toolbox):
             reply = _refused(trial, before, unable)
         else:
             strict = self.strict._answer  # noqa: SLF001 - of its own kind
-            reply = strict(before, name, arguments, at, base, actor)
+            reply = strict(before, name, arguments, at, base, actor, fences)
             if reply.is_error and events:
                 reply = _refused(reply, before, _explained(reply.problems, found))
         if not claimed:

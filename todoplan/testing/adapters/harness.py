@@ -1,5 +1,7 @@
 """A host under examination, run beside the function-calling adapter; and what every check needs."""
 
+from __future__ import annotations  # help() shows short names, not the path before each
+
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -104,7 +106,7 @@ class Checks:
         *,
         policy: Policy = DEFAULT,
         verify: Verifier | None = None,
-    ) -> "Harness":
+    ) -> Harness:
         """
         Return a new host under examination.
         """
