@@ -36,7 +36,7 @@ PUBLIC = {
         "ToolResult ToolSet Toolbox Turn WRITE_TODOS answered_after answered_beside fences_after "
         "lean tasks text_of unfinished_error utc_now"
     ),
-    "todoplan.planner": "AnyStore AsyncPlanner Planner Subscriber",
+    "todoplan.planner": "AnyStore AsyncPlanner Planner Subscriber Verifier",
     "todoplan.planner.claiming": "AsyncClaimed Claimed WorkDone work work_async",
     "todoplan.stores": (
         "AnyStore AsyncPostgresStore AsyncStore Entry FileStore MemoryStore PostgresStore "
