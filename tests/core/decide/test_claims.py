@@ -214,6 +214,34 @@ def test_what_ran_out_and_is_held_up_is_not_taken_over():
     """Its blocker was reopened meanwhile."""
     plan = done(CLAIMED, UpdateTask("1", add_blocked_by=("3",)))
     assert done(plan, ClaimTask("ann"), LATER)["2"].claim.owner == "ann"
+    named = ClaimTask("ann", task_id="1")
+    assert refused(plan, named, LATER) == [("not_claimable", ("1",))]
+
+
+def test_what_ran_out_and_got_subtasks_is_not_taken_over():
+    """A task with children is never claimed (law 18), nor once more by who has it."""
+    plan = done(CLAIMED, CreateTask("d", parent="1"))
+    assert done(plan, ClaimTask("ann"), LATER)["4"].claim.owner == "ann"
+    named = ClaimTask("ann", task_id="1")
+    assert refused(plan, named, LATER) == [("not_claimable", ("1",))]
+    assert refused(plan, named, fences={"1": 1}) == [("not_claimable", ("1",))]
+
+
+def test_what_was_given_to_somebody_is_not_given_again():
+    """Who asks again and again for a task that was claimed too often makes no history."""
+    plan = done(CLAIMED, ReleaseClaim("1", 1))
+    often = ClaimTask("ann", task_id="1", attempts=1, give_to="ann")
+    given = done(plan, often)
+    assert given["1"].owner == "ann"
+    assert decide(given, often, at=NOON).events == ()
+
+
+def test_a_lease_past_the_end_of_time_has_no_end():
+    """The last year is 9999: what would run out later does not."""
+    last = datetime.max.replace(tzinfo=UTC)
+    plan = done(THREE, ClaimTask("bot", lease=1), last)
+    assert plan["1"].claim == Claim("bot", 1, None)
+    assert decide(plan, RenewClaim("1", 1), at=last).events == ()
 
 
 def test_a_restored_plan_gives_no_fence_twice():

@@ -7,19 +7,22 @@ from todoplan.core.commands import (
     AnswerTask,
     ApprovePlan,
     Batch,
+    ClaimTask,
     ClearPlan,
     CreateTask,
     CreateTasks,
     DeleteTask,
     MoveTask,
     RecordEvidence,
+    ReleaseClaim,
+    RenewClaim,
     RestorePlan,
     StartNext,
     UpdateTask,
     WriteTodos,
 )
 from todoplan.core.decide.decide import Accepted, decide
-from todoplan.core.plan.model import Approval, Task, Todo, Waiting
+from todoplan.core.plan.model import Approval, Claim, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.builtin import RULES, Rule
 from todoplan.core.rules.limits import Limits
@@ -41,6 +44,7 @@ DONE = CreateTask("a", status="completed")
 DOING = CreateTask("a", status="in_progress")
 NESTED = CreateTasks((ONE, CreateTask("b", parent="#0")))
 CHECKED = CreateTask("a", check="it runs")
+CLAIMED = (ONE, ClaimTask("w1"))
 ASKED = CreateTask("a", waiting=Waiting("ann", question="which?"))
 
 
@@ -195,6 +199,37 @@ FAULTS["cycle"] += [
     # Which of several is named, and as what, is left open.
     (TWO, UpdateTask("1", parent="2", add_blocks=("2",), add_blocked_by=("2",))),
 ]
+FAULTS |= {
+    "claimed": [
+        (*CLAIMED, ClaimTask("w2", task_id="1")),
+        (*CLAIMED, UpdateTask("1", status="completed")),
+        (*CLAIMED, UpdateTask("1", waiting=Waiting("ann"))),
+        (*CLAIMED, DeleteTask("1")),
+        (*CLAIMED, ClearPlan()),
+        (*CLAIMED, ONE, WriteTodos(())),
+        (*CLAIMED, ONE, WriteTodos((Todo("a", id="2"), Todo("b")))),
+        (*CLAIMED, WriteTodos((Todo("a", "completed"),))),
+    ],
+    "stale_fence": [
+        (ONE, UpdateTask("1", subject="b", fence=1)),
+        (*CLAIMED, UpdateTask("1", status="completed", fence=2)),
+        (*CLAIMED, RenewClaim("1", 2)),
+        (ONE, ReleaseClaim("1", 1)),
+        (*CLAIMED, Batch((UpdateTask("1", status="pending", fence=1), ReleaseClaim("1", 1)))),
+    ],
+    "not_claimable": [
+        (DONE, ClaimTask("w1", task_id="1")),
+        (ASKED, ClaimTask("w1", task_id="1")),
+        (LINKED, ClaimTask("w1", task_id="2")),
+        (NESTED, ClaimTask("w1", task_id="1")),
+        (ASKED, CreateTask("b", parent="1"), ClaimTask("w1", task_id="2")),
+    ],
+}
+FAULTS["unknown_task"] += [
+    (ClaimTask("w1", task_id="1"),),
+    (RenewClaim("1", 1),),
+    (ReleaseClaim("1", 1),),
+]
 SPOILT = [(name, script) for name, scripts in FAULTS.items() for script in scripts]
 
 
@@ -227,6 +262,10 @@ NO_PLANS = {
     "an edge within": (
         Task("1", "a", blocks=("2",)),
         Task("2", "b", parent="1", blocked_by=("1",)),
+    ),
+    "claimed though nobody has begun": (Task("1", "a", claim=Claim("w1", 1), claims=1),),
+    "a fence over the count": (
+        Task("1", "a", status="in_progress", claim=Claim("w1", 2), claims=1),
     ),
     "waiting though it is done": (Task("1", "a", status="completed", waiting=Waiting("ann")),),
 }
@@ -333,6 +372,48 @@ LEGAL = {
         RestorePlan((), approved=Approval(3, "bob")),
         RestorePlan(()),
     ),
+    "tasks are claimed and given back": (
+        TWO,
+        ClaimTask("w1"),
+        ClaimTask("w2", lease=9.0),
+        ClaimTask("w3"),
+        RenewClaim("1", 1),
+        UpdateTask("1", subject="c"),
+        UpdateTask("1", status="completed", fence=1),
+        ReleaseClaim("2", 1),
+        ClaimTask("w1", task_id="2"),
+        Batch((UpdateTask("2", owner="w2", fence=2), UpdateTask("2", status="failed"))),
+    ),
+    "what is claimed is what was wanted": (
+        CreateTask("a", owner="ann"),
+        CreateTask("b", priority="low"),
+        CreateTask("c", priority="high", metadata={"tags": ["slow"]}),
+        CreateTask("d", priority="high", metadata={"tags": "fast"}),
+        CreateTask("e", priority="high", metadata={"tags": ["fast"]}),
+        ClaimTask("w1", priority="high", tag="fast"),
+        ClaimTask("w1", tag="fast"),
+        ClaimTask("w1"),
+        ClaimTask("ann"),
+        ClaimTask("w1", task_id="3"),
+    ),
+    "what was claimed too often is given up": (
+        TWO,
+        ClaimTask("w1", task_id="1", attempts=1),
+        ReleaseClaim("1", 1),
+        ClaimTask("w1", attempts=1),
+        ReleaseClaim("2", 1),
+        ClaimTask("w1", attempts=1, give_to="ann"),
+        ClaimTask("ann", attempts=1, give_to="ann"),
+        ClaimTask("ann"),
+    ),
+    "no claim comes back that has ended": (
+        *CLAIMED,
+        RestorePlan((Task("1", "b", status="in_progress", claim=Claim("w1", 1), claims=1),)),
+        ReleaseClaim("1", 1),
+        RestorePlan((Task("1", "b", status="in_progress", claim=Claim("w1", 1), claims=1),)),
+        RestorePlan((Task("1", "b"),)),
+        ClaimTask("w1"),
+    ),
     "the highest id is brought back, and counted on from": (
         RestorePlan((Task(str(10**15), "a"),), 10**15),
         ONE,
@@ -377,7 +458,8 @@ def test_a_command_that_the_model_does_not_know_is_an_error():
 
 
 MODEL = tuple(
-    f"testing.machine.{name}" for name in ("model", "steps", "whole_list", "decision", "rules")
+    f"testing.machine.{name}"
+    for name in ("model", "steps", "claims", "whole_list", "decision", "rules")
 )
 SHARED = {
     "core.commands",

@@ -1,6 +1,6 @@
 """
-`todoplan add`, `start`, `done`, `edit`, `link`, `remove` and `undo`: one command on a plan, carried
-out as a program's `Planner` does it, with the actor's name in the history.
+`todoplan add`, `start`, `done`, `fail`, `wait`, `answer`, `edit`, `link`, `remove`, `undo`: one
+command on a plan, carried out as by a program's `Planner`, with the actor's name in the history.
 
     {"format": "todoplan/edit", "version": 1, "plan": "garden", "accepted": true, "revision": 7,
      "events": [...], "counts": {...}, "ready": ["3"],

@@ -48,7 +48,7 @@ def _claimable(transaction: Transaction, command: ClaimTask) -> list[Task]:
     """
     draft, at = transaction.draft, transaction.at
     lost = [task for task in draft.active() if task.claim and not task.claim.is_live(at)]
-    found = [task for task in lost if _fits(task, command) and not _is_held(draft, task.id)]
+    found = [task for task in lost if _fits(task, command) and _is_free(draft, task)]
     # A list of all ready tasks would cost as much as the plan is large.
     for task in draft.ready():
         if _fits(task, command):
@@ -58,12 +58,15 @@ def _claimable(transaction: Transaction, command: ClaimTask) -> list[Task]:
     return found
 
 
-def _is_held(draft: Draft, task_id: str) -> bool:
+def _is_free(draft: Draft, task: Task) -> bool:
     """
-    Say whether a task, or one that contains it, is blocked or waits.
+    Say whether a task could be worked on: it is open and contains nothing (law 18), and neither it
+    nor what contains it is blocked or waits. A task that was claimed may have got subtasks since.
     """
-    above = filter(None, map(draft.get, (task_id, *ancestors(draft, task_id))))
-    return any(draft.waits_for(task.id) or task.waiting is not None for task in above)
+    if task.status.closed or draft.children(task.id):
+        return False
+    above = filter(None, map(draft.get, (task.id, *ancestors(draft, task.id))))
+    return not any(draft.waits_for(each.id) or each.waiting is not None for each in above)
 
 
 def _fits(task: Task, command: ClaimTask) -> bool:
@@ -79,11 +82,10 @@ def _can_be_had(transaction: Transaction, task: Task) -> bool:
     """
     Say whether a task that was named can be claimed, or note why not.
     """
-    if task.claim is not None:
-        return transaction.may_change(task, "task_id")
+    if task.claim is not None and not transaction.may_change(task, "task_id"):
+        return False
     draft = transaction.draft
-    leaf = not draft.children(task.id)
-    if leaf and not task.status.closed and not _is_held(draft, task.id):
+    if _is_free(draft, task):
         return True
     # Closed, waiting, blocked, or containing others: the tasks that can be had are named.
     ready = ", ".join(each.id for each in islice(draft.ready(), MOST_NAMED))
@@ -110,13 +112,19 @@ def _give_up(transaction: Transaction, task: Task, command: ClaimTask) -> None:
     if command.give_to is None:
         move(transaction, task, Status.FAILED)
     else:
-        edit(transaction, task, {"owner": command.give_to})
+        owner = {"owner": command.give_to}
+        edit(transaction, task, owner if task.owner != command.give_to else {})
         move(transaction, task, Status.PENDING)
 
 
 def _end(at: datetime | None, lease: float) -> datetime | None:
     # Without a time nobody can say when: such a claim ends when its holder gives it back.
-    return None if at is None else at + timedelta(seconds=lease)
+    if at is None:
+        return None
+    try:
+        return at + timedelta(seconds=lease)
+    except OverflowError:  # past the last year that there is: it does not run out
+        return None
 
 
 def renew(transaction: Transaction, command: RenewClaim) -> None:

@@ -7,6 +7,7 @@ Whatever happens on the way is noted (moves, edits, removals), because rules ask
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import assert_never
 
 import attrs
@@ -16,6 +17,7 @@ from todoplan.core.commands import (
     AnswerTask,
     ApprovePlan,
     Batch,
+    ClaimTask,
     ClearPlan,
     Command,
     CreateTask,
@@ -23,6 +25,8 @@ from todoplan.core.commands import (
     DeleteTask,
     MoveTask,
     RecordEvidence,
+    ReleaseClaim,
+    RenewClaim,
     RestorePlan,
     StartNext,
     UpdateTask,
@@ -30,12 +34,14 @@ from todoplan.core.commands import (
 )
 from todoplan.core.plan.frozen import thaw
 from todoplan.core.plan.model import Evidence, Task
+from todoplan.testing.machine.claims import claim, keep_fences, release, renew, under
 from todoplan.testing.machine.model import SETTABLE, Model, as_dict
 from todoplan.testing.machine.steps import Steps
 from todoplan.testing.machine.whole_list import write
 
 __all__ = ["NaiveDecision"]
 
+_NO_FENCES: Mapping[str, int] = MappingProxyType({})
 _LARGEST = 10**15  # the highest id or next id that may come from outside
 
 
@@ -43,7 +49,8 @@ class NaiveDecision(Steps):
     """
     One command, carried out on a copy: the model `before`, the model `after`, and what happened.
 
-    `at` is when it is given, and `actor` whose it is; `None`: not known.
+    `at` is when it is given, and `actor` whose it is; `None`: not known. `fences` are those of the
+    claims that are held by whose it is, by task id.
     """
 
     def __init__(
@@ -52,14 +59,14 @@ class NaiveDecision(Steps):
         command: Command,
         at: datetime | None = None,
         actor: str | None = None,
+        fences: Mapping[str, int] = _NO_FENCES,
     ) -> None:
-        super().__init__(before, at, actor)
+        super().__init__(before, at, actor, fences)
         self.command = command
         self.commands: list[Command] = []
         # Time comes with a command, whatever it is for.
         for task_id in self.after.waiting():
-            until = self.after[task_id]["waiting"].until
-            if at is not None and until is not None and until <= at:
+            if self.to_come(self.after[task_id]["waiting"]) is None:
                 self.edit(task_id, waiting=None)
         self._do(command)
 
@@ -88,6 +95,12 @@ class NaiveDecision(Steps):
                 self._remove(command)
             case WriteTodos(todos):
                 write(self, todos)
+            case ClaimTask():
+                claim(self, command)
+            case RenewClaim():
+                renew(self, command)
+            case ReleaseClaim():
+                release(self, command)
             case AnswerTask():
                 self._answer(command)
             case RecordEvidence():
@@ -102,8 +115,7 @@ class NaiveDecision(Steps):
             case RestorePlan():
                 self._restore(command)
             case ClearPlan():
-                for task_id in self.after.ids():
-                    self.delete(task_id)
+                self.clear()
             case _:  # a command that this model does not know must not pass for one that it does
                 assert_never(command)
 
@@ -134,6 +146,8 @@ class NaiveDecision(Steps):
 
     def _update(self, part: UpdateTask) -> None:
         if not self.demand(part.task_id):
+            return
+        if part.fence is not None and not under(self, part.task_id, part.fence):
             return
         # Law 7 and the order of effects: fields, then place and edges, then status, so that a task
         # can be unblocked and started in one call.
@@ -208,6 +222,7 @@ class NaiveDecision(Steps):
             self.faults["no_plan"] += 1
             return
         restored.arrange()
+        keep_fences(self.after, restored)
         # Ids that were given since then stay used (law 6).
         numbers = [int(task_id) + 1 for task_id in restored.ids()]
         restored.next_id = max([self.after.next_id, part.next_id, *numbers])
@@ -231,6 +246,12 @@ def _no_plan(tasks: tuple[Task, ...], restored: Model) -> bool:
         or not all(re.fullmatch("[1-9][0-9]{0,15}", i) and int(i) <= _LARGEST for i in ids)
         or not all(task.subject.strip() for task in tasks)
         or any(task.waiting and task.status != "pending" for task in tasks)
+        or any(_is_no_claim(task) for task in tasks)
         or any(restored.reaches(b, a) for a, b in [*edges, *parents])
         or any(a in restored.ancestors(b) for a, b in edges)
     )
+
+
+def _is_no_claim(task: Task) -> bool:
+    held = task.claim
+    return held is not None and (task.status != "in_progress" or held.fence > task.claims)

@@ -8,6 +8,7 @@ by the plan that was meant.
 
 import copy
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -22,11 +23,15 @@ class Steps:
     The model `before`, the model `after`, and what happened in between.
 
     `arrived` has each status that a task came to, also by its creation; `placed` the tasks that
-    went below another one; `repeats` says whether something was found again that was known.
+    went below another one; `repeats` says whether something was found again that was known, or
+    put off; `fences` are those of the claims that who gives the command holds.
     """
 
-    def __init__(self, before: Model, at: datetime | None, actor: str | None) -> None:
+    def __init__(
+        self, before: Model, at: datetime | None, actor: str | None, fences: Mapping[str, int]
+    ) -> None:
         self.before, self.at, self.actor = before, at, actor
+        self.fences = dict(fences)
         # A copy of all: a rejection changes nothing (law 3), and rules ask for both sides.
         self.after = copy.deepcopy(before)
         self.faults: Counter[str] = Counter()
@@ -46,6 +51,20 @@ class Steps:
         self.faults["unknown_task"] += not known
         return known
 
+    def is_live(self, task_id: str) -> bool:
+        """
+        Say whether a task has a claim that has not run out; where no time is known none has.
+        """
+        claim = self.after[task_id]["claim"]
+        return claim is not None and (None in {claim.until, self.at} or self.at < claim.until)
+
+    def may_change(self, task_id: str) -> bool:
+        """
+        Say whether the status of a task may be changed: nobody else has a live claim on it.
+        """
+        claim = self.after[task_id]["claim"]
+        return not self.is_live(task_id) or self.fences.get(task_id) == claim.fence
+
     def touch(self, *task_ids: str) -> None:
         """
         Note that tasks changed now.
@@ -62,6 +81,7 @@ class Steps:
         if fields.get("waiting") is not None and status != "pending":
             self.faults["cannot_wait"] += 1
             fields["waiting"] = None
+        fields["waiting"] = self.to_come(fields.get("waiting"))
         started = self.at if status == "in_progress" else None
         completed = self.at if status == "completed" else None
         times = {"started_at": started, "completed_at": completed}
@@ -79,6 +99,9 @@ class Steps:
         Set fields of a task.
         """
         task = self.after[task_id]
+        # Law 20: what was found was found by the check as it was.
+        if "evidence" not in changes and changes.get("check", task["check"]) != task["check"]:
+            changes["evidence"] = None
         if any(task[name] != value for name, value in changes.items()):
             task.update(changes)
             self.written.append(task_id)
@@ -92,11 +115,16 @@ class Steps:
         # No event for no change: the same list twice gives none (law 8).
         if (old := task["status"]) == new:
             return
+        if not self.may_change(task_id):
+            self.faults["claimed"] += 1
+            return
         self.moves.append((task_id, old, new))
         self.arrived.append((task_id, new))
         task["status"] = new
         if new != "pending":
             task["waiting"] = None
+        if new != "in_progress":
+            task["claim"] = None
         # Law 20: what was found of an earlier try says nothing of this one.
         if new == "in_progress" or old in CLOSED:
             task["evidence"] = None
@@ -109,14 +137,22 @@ class Steps:
         """
         Let a task wait for something outside the plan, or no more.
         """
-        task = self.after[task_id]
+        task, waiting = self.after[task_id], self.to_come(waiting)
         if task["waiting"] == waiting:
             return
         if task["status"] in CLOSED:
             self.faults["cannot_wait"] += 1
             return
         self.move(task_id, "pending")
-        self.edit(task_id, waiting=waiting)
+        if task["status"] == "pending":
+            self.edit(task_id, waiting=waiting)
+
+    def to_come(self, waiting: Waiting | None) -> Waiting | None:
+        """
+        Return what is waited for, if it has not come already by the time of the command.
+        """
+        end = None if waiting is None else waiting.until
+        return None if end is not None and self.at is not None and end <= self.at else waiting
 
     def link(self, blocker: str, blocked: str) -> None:
         """
@@ -175,6 +211,9 @@ class Steps:
         """
         Remove a task; what it contains goes up, and stands where it stood.
         """
+        if not self.may_change(task_id):
+            self.faults["claimed"] += 1
+            return
         # A deleted task blocks nobody: in langchain-agentkit its dependents wait ever after.
         for blocker, blocked in list(self.after.edges):
             if task_id in (blocker, blocked):
@@ -186,3 +225,14 @@ class Steps:
         self.after.tasks.remove(self.after[task_id])
         self.removed.append(task_id)
         self.changed = True
+
+    def clear(self) -> None:
+        """
+        Remove every task, or none if somebody else has claimed one.
+        """
+        claimed = [i for i in self.after.ids() if not self.may_change(i)]
+        self.faults["claimed"] += len(claimed)
+        if not claimed:
+            self.changed |= bool(self.after.tasks)
+            self.removed += self.after.ids()
+            self.after.tasks, self.after.edges = [], []

@@ -33,12 +33,11 @@ def write(steps: Steps, todos: tuple[Todo, ...]) -> None:
     )
     model = steps.after
     meant = _meant(model, todos)
-    if not any(meant):  # all at once: nobody is left whose edges could be touched
-        steps.changed |= bool(model.tasks)
-        steps.removed += model.ids()
-        model.tasks, model.edges = [], []
-    for task_id in [each for each in model.ids() if each not in meant]:
-        steps.delete(task_id)
+    if not any(meant):
+        steps.clear()
+    else:
+        for task_id in [each for each in model.ids() if each not in meant]:
+            steps.delete(task_id)
     for todo, old in zip(todos, meant, strict=True):
         if old is not None:
             _change(steps, todo, old)
@@ -51,7 +50,8 @@ def write(steps: Steps, todos: tuple[Todo, ...]) -> None:
     ids = [task_id for task_id in order if task_id is not None]
     _nest(steps, todos, ids)
     stood = model.ids()
-    model.arrange(ids)
+    # What could not be removed stands behind; such a list is refused, but judged to its end.
+    model.arrange([*ids, *(task_id for task_id in stood if task_id not in ids)])
     steps.changed |= stood != model.ids()
 
 
@@ -103,9 +103,9 @@ def _nest(steps: Steps, todos: tuple[Todo, ...], ids: list[str]) -> None:
     """
     Put each indented line below the nearest line above it that is indented less.
     """
-    # Lines that do not say how deep they are stay where they are, and nothing goes below them.
-    said = [(todo.level, task_id) for todo, task_id in zip(todos, ids, strict=True)]
+    if all(todo.level is None for todo in todos):  # then all stay where they are
+        return
+    said = [(todo.level or 0, task_id) for todo, task_id in zip(todos, ids, strict=True)]
     for place, (level, task_id) in enumerate(said):
-        if level is not None:
-            above = [other for deep, other in said[:place] if deep is not None and deep < level]
-            steps.nest(task_id, above[-1] if above else None)
+        above = [other for deep, other in said[:place] if deep < level]
+        steps.nest(task_id, above[-1] if above else None)

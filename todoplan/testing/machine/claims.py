@@ -1,0 +1,132 @@
+"""
+Claims, as the naive model has them: who may work on a task now, and until when.
+
+Law 19: at most one live claim on a task, numbered by a fence that only grows; whether it has run
+out is judged by the time that comes with the command.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from todoplan.core.commands import ClaimTask, ReleaseClaim, RenewClaim
+from todoplan.core.plan.model import Claim
+from todoplan.testing.machine.model import CLOSED, Model
+from todoplan.testing.machine.steps import Steps
+
+__all__ = ["claim", "keep_fences", "release", "renew", "under"]
+
+
+def claim(steps: Steps, part: ClaimTask) -> None:
+    """
+    Claim the task that is named, or the first of those that can be had.
+    """
+    if part.task_id is None:
+        for task_id in _offered(steps, part):
+            if _take(steps, task_id, part):
+                return
+    elif steps.demand(part.task_id):
+        if not steps.may_change(part.task_id):
+            steps.faults["claimed"] += 1
+        elif not _is_free(steps.after, part.task_id):
+            steps.faults["not_claimable"] += 1
+        else:
+            _take(steps, part.task_id, part)
+
+
+def _offered(steps: Steps, part: ClaimTask) -> list[str]:
+    """
+    Return the tasks whose claims have run out, then those that are ready, that are what is wanted.
+    """
+    model = steps.after
+    claimed = [i for i in model.active() if model[i]["claim"] is not None]
+    lost = [i for i in claimed if not steps.is_live(i) and _is_free(model, i)]
+    return [i for i in lost + model.ready() if _is_wanted(model[i], part)]
+
+
+def _is_free(model: Model, task_id: str) -> bool:
+    """
+    Say whether a task could be worked on: open, a leaf, and nothing holds it up (law 18).
+    """
+    over = model.status(task_id) in CLOSED or bool(model.children(task_id))
+    return not over and not any(map(model.held, (task_id, *model.ancestors(task_id))))
+
+
+def _is_wanted(task: dict[str, Any], part: ClaimTask) -> bool:
+    tags = task["metadata"].get("tags")
+    return (
+        task["owner"] in {None, part.owner}
+        and part.priority in {None, task["priority"]}
+        and (part.tag is None or (isinstance(tags, list) and part.tag in tags))
+    )
+
+
+def _take(steps: Steps, task_id: str, part: ClaimTask) -> bool:
+    """
+    Claim a task, and say whether that was done: one that was claimed too often is given up.
+    """
+    task = steps.after[task_id]
+    if part.attempts is not None and task["claims"] >= part.attempts:
+        if part.give_to is not None:
+            steps.edit(task_id, owner=part.give_to)
+        steps.move(task_id, "failed" if part.give_to is None else "pending")
+        return False
+    steps.move(task_id, "in_progress")
+    task["claims"] += 1
+    task["claim"] = Claim(part.owner, task["claims"], _end(steps.at, part.lease))
+    steps.touch(task_id)
+    return True
+
+
+def _end(at: datetime | None, lease: float) -> datetime | None:
+    last = datetime.max.replace(tzinfo=UTC)
+    # What would end behind all time does not end.
+    return None if at is None or timedelta(seconds=lease) > last - at else at + timedelta(0, lease)
+
+
+def under(steps: Steps, task_id: str, fence: int) -> bool:
+    """
+    Say whether a fence is that of the claim there is: its holder may go on, here and in what
+    follows in the same command.
+    """
+    held = steps.after[task_id]["claim"]
+    if held is None or held.fence != fence:
+        steps.faults["stale_fence"] += 1
+        return False
+    steps.fences[task_id] = fence
+    return True
+
+
+def renew(steps: Steps, part: RenewClaim) -> None:
+    """
+    Put off the end of a claim, if it comes later by that.
+    """
+    if not steps.demand(part.task_id) or not under(steps, part.task_id, part.fence):
+        return
+    # A host with a clock puts off what this model knows no end of.
+    steps.repeats |= steps.at is None
+    held, end = steps.after[part.task_id]["claim"], _end(steps.at, part.lease)
+    if end is not None and (held.until is None or end > held.until):
+        steps.after[part.task_id]["claim"] = Claim(held.owner, held.fence, end)
+        steps.touch(part.task_id)
+
+
+def release(steps: Steps, part: ReleaseClaim) -> None:
+    """
+    Give a claimed task back.
+    """
+    if steps.demand(part.task_id) and under(steps, part.task_id, part.fence):
+        steps.move(part.task_id, "pending")
+
+
+def keep_fences(now: Model, restored: Model) -> None:
+    """
+    Let no fence be given twice by what is brought back, and no claim come back that has ended.
+    """
+    for task in restored.tasks:
+        known = now.get(task["id"]) or {"claim": None, "claims": 0}
+        same = known["claim"] is not None and known["claims"] == task["claims"]
+        task["claims"] = max(task["claims"], known["claims"])
+        if task["claim"] is not None:
+            # The same claim goes on, to the end that it has by now.
+            task["claim"] = known["claim"] if same else None
+            task["status"] = "in_progress" if same else "pending"
