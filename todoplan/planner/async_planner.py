@@ -95,8 +95,7 @@ class AsyncPlanner(Transactions):
         key: str | None = None,
     ) -> Decision:
         """
-        Carry a command out, or say why not; under the toolbox's policy unless another is given.
-        Made again with the same `key`, it changes nothing: see `Planner.apply`.
+        Carry a command out, or say why not: see `Planner.apply`.
         """
         return await self._await(self._apply(command, actor, policy, key))
 
