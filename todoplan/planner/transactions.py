@@ -263,8 +263,11 @@ class Transactions:
 
         return self._commits.commit(attempt)
 
-    def _undo(self, actor: str | None) -> Steps[Decision]:
+    def _undo(self, actor: str | None, seen: int | None) -> Steps[Decision]:
         def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
+            # Law 15: "the last command" is another one by now, which its hand has never seen.
+            if seen is not None and plan.revision != seen:
+                return Outcome(Rejected((_moved_on(plan, seen),)), plan)
             # From the journal: another planner, or this one after a restart, goes on undoing.
             undone = {entry.undoes for entry in journal}
             # The last entry that is no undo itself and has not been taken back.
@@ -294,6 +297,10 @@ class Transactions:
         after = decision.plan
         entry = attrs.evolve(blank, revision=after.revision, events=decision.events)
         return Outcome(decision, after, (entry,))
+
+
+def _moved_on(plan: Plan, seen: int) -> Problem:
+    return Problem("moved_on", seen=str(seen), legal=str(plan.revision))
 
 
 def _nothing_to_undo(journal: Journal) -> Problem:
