@@ -28,6 +28,7 @@ from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
@@ -160,8 +161,10 @@ class Transactions:
         actor: str | None,
         base: Base | None = None,
         key: str | Sequence[str] | None = None,
+        fences: Fences | None = None,
     ) -> Steps[Turn]:
         decided = False
+        held = self._hands.fences(actor) if fences is None else fences
 
         def attempt(
             plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
@@ -174,7 +177,7 @@ class Transactions:
             seen = None if seen is None else with_own(seen, kept)
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = self.toolbox.turn(plan, anew, at=at, base=seen, actor=actor)
+            turn = self.toolbox.turn(plan, anew, at=at, base=seen, actor=actor, fences=held)
             signed = signed_entries(plan, parts, again, turn.replies, at, actor)
             if again:
                 turn = joined(turn, again, seen)
@@ -185,11 +188,14 @@ class Transactions:
         parts = parts_of_turn(key, calls, actor)
         since = partial(self._hands.since, actor) if base is None else nothing
         tools = [self.toolbox.toolset.find(call.name) for call in calls]
-        if all(tool is None or tool.read_only for tool in tools):
+        # A look by who holds a claim is written: it extends the claim.
+        if not held and all(tool is None or tool.read_only for tool in tools):
             turn: Turn = yield from self._commits.look(attempt, since)
         else:
             keys = [part.key for part in parts if part.key is not None]
             turn = yield from self._commits.commit(attempt, since, keys)
+        if turn.events and (held or self.toolbox.toolset.team):
+            self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
         if decided and not all(reply.is_error for reply in turn.replies):
