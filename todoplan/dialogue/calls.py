@@ -30,6 +30,9 @@ class Call:
 class Reply:
     """
     What a call answers. On an error `plan` is the one given and `events` is empty.
+
+    `plan` is the plan as it stands, also for a call that was carried out before and is answered
+    again by its key: `repeat_of` is the revision to which it led then.
     """
 
     plan: Plan
@@ -41,6 +44,15 @@ class Reply:
     repairs: tuple[Repair, ...] = ()
     name: str = ""
     call_id: str = ""
+    # Not compared: who asks twice is to get the same.
+    repeat_of: int | None = attrs.field(default=None, eq=False, repr=False)
+
+    @property
+    def revision(self) -> int:
+        """
+        The revision of the plan to which the call led.
+        """
+        return self.plan.revision if self.repeat_of is None else self.repeat_of
 
 
 @attrs.frozen

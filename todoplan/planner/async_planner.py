@@ -118,11 +118,11 @@ class AsyncPlanner(Transactions):
         *,
         actor: str | None = None,
         base: Base | None = None,
-        key: str | None = None,
+        key: str | Sequence[str] | None = None,
     ) -> Turn:
         """
         Answer all planning calls of one model turn, in order as one. `base` is the plan as their
-        writer last saw it, where the caller knows that (law 15).
+        writer last saw it, where the caller knows that (law 15). `key` is as of `Planner.turn`.
         """
         return await self._await(self._turn(calls, actor, base, key))
 

@@ -93,11 +93,12 @@ class Planner(Transactions):
         *,
         actor: str | None = None,
         base: Base | None = None,
-        key: str | None = None,
+        key: str | Sequence[str] | None = None,
     ) -> Turn:
         """
         Answer all planning calls of one model turn, in order as one. `base` is the plan as their
-        writer last saw it, where the caller knows that (law 15). `key` is as of `apply`.
+        writer last saw it, where the caller knows that (law 15). `key` is as of `apply`, or one for
+        each call (`keys_of`): what was carried out is given again beside what was not.
         """
         return self._run(self._turn(calls, actor, base, key))
 

@@ -9,7 +9,7 @@ are sent what came of it. So this file says once what `Planner` does at once and
 awaits, and neither waits for a lock of ours while the store is at work.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
@@ -34,13 +34,24 @@ from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.arguments import checked_store, unfit
-from todoplan.planner.commits import Commits, Journal, Outcome, nothing
+from todoplan.planner.commits import Commits, Journal, Outcome, Signed, nothing
 from todoplan.planner.hands import Hands
-from todoplan.planner.receipts import request_of_command, request_of_turn
+from todoplan.planner.receipts import (
+    Part,
+    accepted_again,
+    accepted_text,
+    joined,
+    key_of_command,
+    keys_of_calls,
+    parts_of_turn,
+    replies_again,
+    replies_text,
+    with_own,
+)
 from todoplan.planner.steps import Steps
 from todoplan.planner.telling import Subscriber
 from todoplan.stores.base import AnyStore, checked_id
-from todoplan.stores.hold import ALL
+from todoplan.stores.hold import ALL, Receipt
 from todoplan.stores.journals import CUT, is_beginning
 from todoplan.stores.memory import MemoryStore
 
@@ -111,48 +122,77 @@ class Transactions:
     def _history(self) -> Steps[Journal]:
         return self._commits.history()
 
+    def keys_of(self, calls: Sequence[Call], *scope: object) -> Sequence[str] | None:
+        """
+        Return keys for the calls of a framework that may make them again, for `turn`; `None` if the
+        store keeps none.
+
+        `scope` tells these calls from others with the same ids (some providers number the calls of
+        each response anew): the conversation, and the model's message or the revision that it was
+        written upon. A call that somebody has edited under its old id is another call.
+        """
+        return keys_of_calls(calls, *scope) if self._commits.holds else None
+
     def _apply(
         self, command: Command, actor: str | None, policy: Policy | None, key: str | None
     ) -> Steps[Decision]:
         chosen = self.toolbox.policy if policy is None else policy
+        keys = () if key is None else (key_of_command(key, command, actor),)
 
-        def attempt(plan: Plan, _: Journal, at: datetime) -> Outcome:
+        def attempt(
+            plan: Plan, _: Journal, at: datetime, kept: Sequence[Receipt | None] = (None,)
+        ) -> Outcome:
+            if kept[0] is not None:
+                return Outcome(accepted_again(plan, kept[0]), plan)
             decision = decide(plan, command, chosen, at=at)
             if isinstance(decision, Rejected):
                 return Outcome(decision, plan)
             entries = _entries(plan, [(type(command).__name__, decision.events)], at, actor)
-            return Outcome(decision, decision.plan, entries)
+            signed = (
+                (Signed(entries, decision.plan, keys[0], accepted_text(decision)),)
+                if keys and entries
+                else ()
+            )
+            return Outcome(decision, decision.plan, entries, signed)
 
-        request = None if key is None else request_of_command(key, command, actor)
-        return self._commits.commit(attempt, request=request)
+        return self._commits.commit(attempt, keys=keys)
 
     def _turn(
         self,
         calls: Sequence[Call],
         actor: str | None,
         base: Base | None = None,
-        key: str | None = None,
+        key: str | Sequence[str] | None = None,
     ) -> Steps[Turn]:
         decided = False
 
-        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
+        def attempt(
+            plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
+        ) -> Outcome:
             nonlocal decided
-            decided = True
-            seen = self._hands.base(actor, journal) if base is None else base
+            again = replies_again(plan, calls, parts, kept)
+            anew = [call for place, call in enumerate(calls) if place not in again]
+            decided = bool(anew)
+            seen = self._hands.base(actor, journal) if base is None and anew else base
+            seen = None if seen is None else with_own(seen, kept)
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = self.toolbox.turn(plan, calls, at=at, base=seen, actor=actor)
-            named = [(reply.name, reply.events) for reply in turn.replies]
-            return Outcome(turn, turn.plan, _entries(plan, named, at, actor))
+            turn = self.toolbox.turn(plan, anew, at=at, base=seen, actor=actor)
+            signed = _signed(plan, parts, again, turn.replies, at, actor)
+            if again:
+                turn = joined(turn, again, seen)
+            entries = tuple(entry for each in signed for entry in each.entries)
+            return Outcome(turn, turn.plan, entries, signed)
 
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
+        parts = parts_of_turn(key, calls, actor)
         since = partial(self._hands.since, actor) if base is None else nothing
         tools = [self.toolbox.toolset.find(call.name) for call in calls]
         if all(tool is None or tool.read_only for tool in tools):
             turn: Turn = yield from self._commits.look(attempt, since)
         else:
-            request = None if key is None else request_of_turn(key, calls, actor)
-            turn = yield from self._commits.commit(attempt, since, request)
+            keys = [part.key for part in parts if part.key is not None]
+            turn = yield from self._commits.commit(attempt, since, keys)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
         if decided and not all(reply.is_error for reply in turn.replies):
@@ -254,3 +294,28 @@ def _entries(
         for revision, (cause, events) in zip(revisions, named, strict=True)
         if events
     )
+
+
+def _signed(  # noqa: PLR0913, PLR0917 - all that an entry says
+    plan: Plan,
+    parts: Sequence[Part],
+    again: Mapping[int, Reply],
+    replies: Sequence[Reply],
+    at: datetime,
+    actor: str | None,
+) -> tuple[Signed, ...]:
+    """
+    Return what is to be appended for each part of a turn that was not carried out before; `replies`
+    are those to its calls.
+    """
+    signed, rest = [], iter(replies)
+    for part in parts:
+        if part.places and part.places[0] in again:
+            continue
+        made = [next(rest) for _ in part.places]
+        named = [(reply.name, reply.events) for reply in made]
+        if entries := _entries(plan, named, at, actor):
+            answer = "" if part.key is None else replies_text(made)
+            plan = made[-1].plan
+            signed.append(Signed(entries, plan, part.key, answer))
+    return tuple(signed)

@@ -134,10 +134,14 @@ class PlanStore:
         if not isinstance(begun, dict) or begun["ids"] != ids:
             begun = {"ids": ids, "upon": mark[_SEEN], "own": []}
         _, base = await planner.look(begun["upon"], begun["own"])
-        done = await planner.turn([call], base=base)
+        # A session that is resumed from what was saved before the answer makes the call again.
+        message = state.context[-1].id if state.context else None
+        scope = state.session_id, message, begun["upon"]
+        keys = planner.keys_of([call], *scope) if message and call.call_id else None
+        done = await planner.turn([call], base=base, key=keys)
         reply = done.replies[0]
         if not reply.is_error:
-            own = [reply.plan.revision] if reply.events else []
+            own = [reply.revision] if reply.events else []
             mark[_TURN] = {**begun, "own": [*begun["own"], *own]}
             self.saw(state, done.plan)
         self.publish(state, done.plan)

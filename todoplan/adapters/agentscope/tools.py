@@ -21,7 +21,7 @@ from agentscope.permission import PermissionBehavior, PermissionContext, Permiss
 from agentscope.state import AgentState
 from agentscope.tool import ToolBase, ToolChunk, ToolMiddlewareBase
 
-from todoplan.adapters.agentscope.conversation import as_sent, calls_in_turn
+from todoplan.adapters.agentscope.conversation import as_sent, call_id_of, calls_in_turn
 from todoplan.adapters.agentscope.plan_store import PlanStore
 from todoplan.adapters.agentscope.state import KEY, Held, load, save
 from todoplan.codec import entry_to_data
@@ -149,12 +149,13 @@ class PlanTool(ToolBase):
     async def _answer_in(
         self, plans: PlanStore, state: AgentState, given: dict[str, Any]
     ) -> ToolChunk:
-        call = Call(self.name, as_sent(state.context, self.name, given))
+        sent = as_sent(state.context, self.name, given)
+        call = Call(self.name, sent, call_id_of(state.context, self.name))
         if names := plans.names_in(state):
             call = attrs.evolve(call, arguments=_with_ids(call.arguments, self._fields, names))
         reply, repairs = await plans.answer(state, call, calls_in_turn(state.context))
         at = in_utc(self._clock())  # the store's entry has the time at which it was appended
-        return _told(reply, Entry(reply.plan.revision, reply.events, at, cause=reply.name), repairs)
+        return _told(reply, Entry(reply.revision, reply.events, at, cause=reply.name), repairs)
 
     def _decided(
         self,

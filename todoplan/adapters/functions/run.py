@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
+from uuid import uuid4
 
 import attrs
 
@@ -41,6 +42,7 @@ OtherTools = Callable[[Call], "str | Reply"]
 
 _OWN = "plan"
 _SEEN, _BASE, _PLAN, _JOURNAL, _MEMORY = "seen", "base", "plan", "journal", "memory"
+_ID = "id"
 
 
 class Run:
@@ -90,6 +92,7 @@ class Run:
         # A journal that was saved is bounded, so the base stands beside it, with who did what.
         self._base = None if kept.get(_BASE) is None else base_from_data(kept[_BASE])
         self._own = None if store_of_plans(store, plan_id) else _held(kept, self._base)
+        self._id = require(kept.get(_ID) or uuid4().hex, str, "what run.to_data() returned")
         self._earlier = read_recent(kept.get(_JOURNAL))
         self.planner = Planner(
             cast("Any", store) if self._own is None else self._own,
@@ -204,7 +207,9 @@ class Run:
         planned: Iterator[Reply] = iter(())
         if planning:
             _, base = self._look()
-            turn = self.planner.turn(planning, base=base)
+            # Made again, after a store that failed without saying whether it had kept it.
+            keys = None if self._own else self.planner.keys_of(planning, self._id, self._known)
+            turn = self.planner.turn(planning, base=base, key=keys)
             planned = iter(turn.replies)
             if not all(reply.is_error for reply in turn.replies):
                 self._saw(turn.plan)
@@ -230,7 +235,7 @@ class Run:
         """
         kept: dict[str, Any] = {_MEMORY: self._memory.to_data(), _SEEN: self._known}
         if self._own is None:
-            return kept
+            return {**kept, _ID: self._id}
         # Bounded: this is written at every save, and a plan's whole history would grow for ever.
         journal = with_lines(None, map(entry_line, self.history()))
         plan, base = self._look()

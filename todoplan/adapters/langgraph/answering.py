@@ -92,13 +92,13 @@ class Answering:
         own = attrs.evolve(own, call_id=runtime.tool_call_id or "") if runtime else own
         turn, calls = self._turn(state, own)
         if self.plans:
-            plan_id, message_id = self.plans.id_of(_config(runtime)), _message_id(state)
-            told = self.plans.answer(state, plan_id, message_id, calls, own)
+            plan_id = self.plans.id_of(_config(runtime))
+            told = self.plans.answer(state, plan_id, _message(runtime, state), calls, own)
             return self._stored(runtime, plan_id, own, *told)
         place, plan, at = calls.index(own), plan_in(state), self.clock()
         base = base_of(value_in(state))
         *earlier, reply = answered_beside(self.toolbox, plan, calls, place, at=at, base=base)
-        message = _message(reply, own)
+        message = _told(reply, own)
         # What this call follows from: the last call before it that did something, or the state.
         parent = _head(earlier, calls) or head_of(value_in(state))
         if not reply.events:
@@ -121,16 +121,16 @@ class Answering:
         own = attrs.evolve(own, call_id=runtime.tool_call_id or "") if runtime else own
         _, calls = self._turn(state, own)
         plans = cast("PlanStore", self.plans)
-        plan_id, message_id = plans.id_of(_config(runtime)), _message_id(state)
-        told = await plans.aanswer(state, plan_id, message_id, calls, own)
+        plan_id = plans.id_of(_config(runtime))
+        told = await plans.aanswer(state, plan_id, _message(runtime, state), calls, own)
         return self._stored(runtime, plan_id, own, *told)
 
     def _stored(
         self, runtime: ToolRuntime | None, plan_id: str, own: Call, reply: Reply, seen: Plan | None
     ) -> Command[Any]:
-        update: dict[str, Any] = {"messages": [_message(reply, own)]}
+        update: dict[str, Any] = {"messages": [_told(reply, own)]}
         if reply.events:
-            entry = entry_to_data(Entry(reply.plan.revision, reply.events))
+            entry = entry_to_data(Entry(reply.revision, reply.events))
             self._tell(runtime, entry, reply, own)
         if seen is not None:
             update |= {PLAN: mark(plan_id, seen.revision), **publishing(seen)}
@@ -172,12 +172,17 @@ def _config(runtime: ToolRuntime | None) -> Mapping[str, Any]:
     return config
 
 
-def _message_id(state: Any) -> str:
+def _message(runtime: ToolRuntime | None, state: Any) -> tuple[str, str] | None:
+    """
+    Return which of the model's messages the calls are in: its thread, and its id if it has one.
+    """
     message, _ = answered_calls(messages_in(state))
-    return (message.id if message else None) or ""
+    if message is None or not message.id:
+        return None
+    return str(_config(runtime).get("thread_id", "")), message.id
 
 
-def _message(reply: Reply, own: Call) -> ToolMessage:
+def _told(reply: Reply, own: Call) -> ToolMessage:
     status = "error" if reply.is_error else "success"
     return ToolMessage(reply.text, name=reply.name, tool_call_id=own.call_id, status=status)
 

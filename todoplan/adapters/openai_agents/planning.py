@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from uuid import uuid4
 
 from todoplan.adapters.openai_agents.pending_calls import PendingCalls
 from todoplan.codec import plan_from_data, plan_to_data
@@ -50,6 +51,7 @@ _KEY = "todoplan"
 _PLAN = "plan"
 _JOURNAL = "journal"
 _BASE = "base"
+_ID = "id"
 _HELD = "held"
 
 
@@ -97,6 +99,7 @@ class Planning:
             toolbox=toolbox,
             clock=require_clock(clock),
         )
+        self._id = require(kept.get(_ID) or uuid4().hex, str, "what planning.to_data() returned")
         self.memory = Memory.of(kept.get("memory"))
         self.pending = PendingCalls(self.toolbox, kept.get("calls", ()))
 
@@ -163,7 +166,7 @@ class Planning:
         """
         kept: dict[str, Any] = {"memory": self.memory.to_data(), "calls": self.pending.to_data()}
         if self._own is None:
-            return kept
+            return {**kept, _ID: self._id}
         # Bounded: this is written at every save, and a plan's whole history would grow for ever.
         journal = with_lines(None, map(entry_line, self._entries(self._own)))
         plan, base = self._own.load(_KEY), self._base(self._own)
@@ -191,7 +194,9 @@ class Planning:
             # What this session's model has seen: others may work on the plan without a name.
             known = memory.revision
             _, base = await self.planner.look(None if known < 0 else known)
-        turn = await self.planner.turn(calls, base=base)
+        # A run that goes on from a state without the answers makes the calls again.
+        keys = None if self._own else self.planner.keys_of(calls, self._id, known)
+        turn = await self.planner.turn(calls, base=base, key=keys)
         before = turn.plan.revision - len(turn.events)
         is_look = not all(reply.is_error for reply in turn.replies)
         if is_look:

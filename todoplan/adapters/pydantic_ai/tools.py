@@ -19,7 +19,7 @@ from pydantic_ai.messages import ToolReturn
 from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
-from todoplan.adapters.pydantic_ai.conversation import calls_of_turn
+from todoplan.adapters.pydantic_ai.conversation import calls_of_turn, response_of
 from todoplan.adapters.pydantic_ai.history import KEY, base_of, memory_of, news, plan_of_state
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
@@ -70,7 +70,9 @@ class RunPlan:
         if store is None:
             own.held, own.seen = plan_of_state(ctx.messages), LastSeen(base_of(ctx.messages))
         else:
-            own.planner = AsyncPlanner(store, ctx.conversation_id, toolbox=toolbox, clock=own._now)
+            # Law 19: without a clock that was meant it is the store's that judges claims.
+            times = clock if clock is utc_now else own._now
+            own.planner = AsyncPlanner(store, ctx.conversation_id, toolbox=toolbox, clock=times)
         own.memory = own.memory.new_run(await own.plan())
         return own
 
@@ -101,15 +103,18 @@ class RunPlan:
             return self.seen.base
         return base_at(await self.planner.history(), known)
 
-    async def answer(self, call: Call, turn: tuple[Call, ...]) -> tuple[Reply, bool]:
+    async def answer(
+        self, call: Call, turn: tuple[Call, ...], response: tuple[str, ...] = ()
+    ) -> tuple[Reply, bool]:
         """
         Answer a call of a turn, and note what the model made of the plan by it. Also say whether
-        the model sees by the answer what others did.
+        the model sees by the answer what others did. `response` names what the call is a part of.
         """
         if self.planner is None:
             reply = self.seen.answer(self.toolbox, self.held, call, turn, at=self._now())
             self.held = reply.plan
         else:
+            self._now()
             # Law 13: whole-list writes that contradict each other are refused together.
             clash = self.toolbox.clashing([one.name for one in turn])
             calls = [turn[at] for at in sorted(clash)]
@@ -118,7 +123,10 @@ class RunPlan:
             known = None if self.memory.revision < 0 else self.memory.revision
             _, base = await self.planner.look(known)
             # Clashing calls are all refused in the same words, so that the first reply serves each.
-            made = await self.planner.turn(calls if clashes else [call], base=base)
+            asked = calls if clashes else [call]
+            # A run that is resumed from messages without the answer makes the call again.
+            keys = self.planner.keys_of(asked, *response) if response else None
+            made = await self.planner.turn(asked, base=base, key=keys)
             reply = made.replies[0]
         told = self.seen.answered(reply, turn)
         before = reply.plan.revision - len(reply.events)
@@ -240,7 +248,8 @@ class PlanToolset(AbstractToolset[Any]):
         call_id = ctx.tool_call_id or ""
         sent = turn[call_id].arguments if call_id in turn else None
         call = Call(name, _as_sent(tool_args, sent), call_id)
-        reply, told = await own.answer(call, tuple(turn.values()))
+        response = response_of(ctx.messages, ctx.tool_call_id)
+        reply, told = await own.answer(call, tuple(turn.values()), response)
         if reply.is_error:
             raise ToolFailed(reply.text)  # an answer; ModelRetry would count against the run
         metadata = news(reply, at=own.times[-1], whole=own.in_history, told=told)

@@ -33,6 +33,7 @@ from todoplan.planner.parallel_calls import ParallelCalls
 __all__ = ["Look", "PlanStore", "look_of_state"]
 
 _Config = Mapping[str, Any]
+_Message = tuple[str, str] | None
 logger = logging.getLogger("todoplan")
 
 
@@ -187,12 +188,13 @@ class PlanStore:
         return _look(plan_id, known, await planner.look(known))
 
     def answer(
-        self, state: Any, plan_id: str, turn: str, calls: Sequence[Call], own: Call
+        self, state: Any, plan_id: str, turn: _Message, calls: Sequence[Call], own: Call
     ) -> tuple[Reply, Plan | None]:
         """
         Answer one call of a turn, and return the plan that the model has seen by it, if it has.
 
-        `turn` names the model's message: a call that is started again is not carried out again.
+        `turn` names the model's message: a call that is started again is not carried out again, by
+        this process or, where the store keeps keys, by another one.
         """
         if refusal := self._clash(calls, own):
             return refusal, None
@@ -200,13 +202,13 @@ class PlanStore:
 
         def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
             _, base = planner.look(known, revisions)
-            return planner.turn(started, base=base)
+            return planner.turn(started, base=base, key=_keys(planner, turn, known, started))
 
         key, ids = _key(plan_id, turn), self._started(calls, own)
         return _seen(*self._calls.answer(key, ids, own, carry_out))
 
     async def aanswer(
-        self, state: Any, plan_id: str, turn: str, calls: Sequence[Call], own: Call
+        self, state: Any, plan_id: str, turn: _Message, calls: Sequence[Call], own: Call
     ) -> tuple[Reply, Plan | None]:
         """
         As `answer`, awaited.
@@ -217,7 +219,8 @@ class PlanStore:
 
         async def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
             _, base = await planner.look(known, revisions)
-            return await planner.turn(started, base=base)
+            keys = _keys(planner, turn, known, started)
+            return await planner.turn(started, base=base, key=keys)
 
         key, ids = _key(plan_id, turn), self._started(calls, own)
         return _seen(*await self._calls.aanswer(key, ids, own, carry_out))
@@ -239,9 +242,17 @@ class PlanStore:
         return ids if room is None or room >= len(calls) else [own.call_id]
 
 
-def _key(plan_id: str, turn: str) -> object:
+def _key(plan_id: str, turn: _Message) -> object:
     # A message without an id may have the same calls as one before: nothing is kept of it.
     return (plan_id, turn) if turn else object()
+
+
+def _keys(
+    planner: Planner | AsyncPlanner, turn: _Message, known: int | None, calls: Sequence[Call]
+) -> Sequence[str] | None:
+    # A node that runs again, after a crash between our commit and LangGraph's checkpoint, finds
+    # the state as it was: the same message, and the same revision known.
+    return None if turn is None else planner.keys_of(calls, *turn, known)
 
 
 def _seen(reply: Reply, turn: Turn) -> tuple[Reply, Plan | None]:
