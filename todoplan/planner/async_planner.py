@@ -32,6 +32,7 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.claiming.async_claims import AsyncClaimed
@@ -94,8 +95,7 @@ class AsyncPlanner(Transactions):
         key: str | None = None,
     ) -> Decision:
         """
-        Carry a command out, or say why not; under the toolbox's policy unless another is given.
-        Made again with the same `key`, it changes nothing: see `Planner.apply`.
+        Carry a command out, or say why not: see `Planner.apply`.
         """
         return await self._await(self._apply(command, actor, policy, key))
 
@@ -119,17 +119,16 @@ class AsyncPlanner(Transactions):
         actor: str | None = None,
         base: Base | None = None,
         key: str | Sequence[str] | None = None,
+        fences: Fences | None = None,
     ) -> Turn:
         """
-        Answer all planning calls of one model turn, in order as one. `base` is the plan as their
-        writer last saw it, where the caller knows that (law 15). `key` is as of `Planner.turn`.
+        Answer all planning calls of one model turn, in order as one. See `Planner.turn`.
         """
-        return await self._await(self._turn(calls, actor, base, key))
+        return await self._await(self._turn(calls, actor, base, key, fences))
 
     async def base_of(self, actor: str | None = None) -> Base | None:
         """
-        Return the plan as a hand last saw it, and who has changed it since; `None` if it has seen
-        all. See `Planner.base_of`.
+        Return the plan as a hand last saw it, and who has changed it. See `Planner.base_of`.
         """
         return await self._await(self._base_of(actor))
 

@@ -13,6 +13,7 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.claiming.claims import Claimed, claimed_by
@@ -94,13 +95,16 @@ class Planner(Transactions):
         actor: str | None = None,
         base: Base | None = None,
         key: str | Sequence[str] | None = None,
+        fences: Fences | None = None,
     ) -> Turn:
         """
         Answer all planning calls of one model turn, in order as one. `base` is the plan as their
         writer last saw it, where the caller knows that (law 15). `key` is as of `apply`, or one for
-        each call (`keys_of`): what was carried out is given again beside what was not.
+        each call (`keys_of`): what was carried out is given again beside what was not. `fences`
+        are those of the writer's claims, where the caller keeps them (`fences_after`); otherwise
+        the planner does.
         """
-        return self._run(self._turn(calls, actor, base, key))
+        return self._run(self._turn(calls, actor, base, key, fences))
 
     def base_of(self, actor: str | None = None) -> Base | None:
         """

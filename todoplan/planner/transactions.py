@@ -9,11 +9,10 @@ are sent what came of it. So this file says once what `Planner` does at once and
 awaits, and neither waits for a lock of ours while the store is at work.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
-from itertools import accumulate
 from typing import Self
 
 import attrs
@@ -23,21 +22,21 @@ from todoplan.core.decide.decide import Decision, Rejected, decide
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
-from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import tuple_of
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.arguments import checked_store, unfit
 from todoplan.planner.commits import Commits, Journal, Outcome, Signed, nothing
+from todoplan.planner.entries import entries_of, signed_entries
 from todoplan.planner.hands import Hands
 from todoplan.planner.receipts import (
-    Part,
     accepted_again,
     accepted_text,
     joined,
@@ -45,7 +44,6 @@ from todoplan.planner.receipts import (
     keys_of_calls,
     parts_of_turn,
     replies_again,
-    replies_text,
     with_own,
 )
 from todoplan.planner.steps import Steps
@@ -147,7 +145,7 @@ class Transactions:
             decision = decide(plan, command, chosen, at=at)
             if isinstance(decision, Rejected):
                 return Outcome(decision, plan)
-            entries = _entries(plan, [(type(command).__name__, decision.events)], at, actor)
+            entries = entries_of(plan, [(type(command).__name__, decision.events)], at, actor)
             signed = (
                 (Signed(entries, decision.plan, keys[0], accepted_text(decision)),)
                 if keys and entries
@@ -163,8 +161,10 @@ class Transactions:
         actor: str | None,
         base: Base | None = None,
         key: str | Sequence[str] | None = None,
+        fences: Fences | None = None,
     ) -> Steps[Turn]:
         decided = False
+        held = self._hands.fences(actor) if fences is None else fences
 
         def attempt(
             plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
@@ -177,8 +177,8 @@ class Transactions:
             seen = None if seen is None else with_own(seen, kept)
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = self.toolbox.turn(plan, anew, at=at, base=seen, actor=actor)
-            signed = _signed(plan, parts, again, turn.replies, at, actor)
+            turn = self.toolbox.turn(plan, anew, at=at, base=seen, actor=actor, fences=held)
+            signed = signed_entries(plan, parts, again, turn.replies, at, actor)
             if again:
                 turn = joined(turn, again, seen)
             entries = tuple(entry for each in signed for entry in each.entries)
@@ -188,11 +188,14 @@ class Transactions:
         parts = parts_of_turn(key, calls, actor)
         since = partial(self._hands.since, actor) if base is None else nothing
         tools = [self.toolbox.toolset.find(call.name) for call in calls]
-        if all(tool is None or tool.read_only for tool in tools):
+        # A look by who holds a claim is written: it extends the claim.
+        if not held and all(tool is None or tool.read_only for tool in tools):
             turn: Turn = yield from self._commits.look(attempt, since)
         else:
             keys = [part.key for part in parts if part.key is not None]
             turn = yield from self._commits.commit(attempt, since, keys)
+        if turn.events and (held or self.toolbox.toolset.team):
+            self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
         if decided and not all(reply.is_error for reply in turn.replies):
@@ -279,43 +282,3 @@ def _nothing_to_undo(journal: Journal) -> Problem:
     if journal and is_beginning(journal[0]) and journal[0].cause == CUT:
         return Problem("journal_cut", seen=str(journal[0].revision))
     return Problem("nothing_to_undo")
-
-
-def _entries(
-    plan: Plan, named: Sequence[tuple[str, tuple[Event, ...]]], at: datetime, actor: str | None
-) -> tuple[Entry, ...]:
-    """
-    Return the journal entries of what was accepted, one for each name that has events.
-    """
-    revisions = accumulate((len(events) for _, events in named), initial=plan.revision)
-    next(revisions)
-    return tuple(
-        Entry(revision, events, at, actor, cause)
-        for revision, (cause, events) in zip(revisions, named, strict=True)
-        if events
-    )
-
-
-def _signed(  # noqa: PLR0913, PLR0917 - all that an entry says
-    plan: Plan,
-    parts: Sequence[Part],
-    again: Mapping[int, Reply],
-    replies: Sequence[Reply],
-    at: datetime,
-    actor: str | None,
-) -> tuple[Signed, ...]:
-    """
-    Return what is to be appended for each part of a turn that was not carried out before; `replies`
-    are those to its calls.
-    """
-    signed, rest = [], iter(replies)
-    for part in parts:
-        if part.places and part.places[0] in again:
-            continue
-        made = [next(rest) for _ in part.places]
-        named = [(reply.name, reply.events) for reply in made]
-        if entries := _entries(plan, named, at, actor):
-            answer = "" if part.key is None else replies_text(made)
-            plan = made[-1].plan
-            signed.append(Signed(entries, plan, part.key, answer))
-    return tuple(signed)
