@@ -59,6 +59,7 @@ PUBLIC = {
     "todoplan.testing.stores": "AsyncStoreSuite StoreSuite",
 }
 PROVISIONAL = {
+    "todoplan.adapters.acp": "make_update show_plan",
     "todoplan.adapters.agentscope": (
         "PlanMiddleware PlanTool TaskCreate TaskGet TaskList TaskUpdate attach edit_plan "
         "history_of make_tools plan_of_state repair seed_plan undo_plan"
