@@ -29,6 +29,7 @@ from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.arguments import store_of_plans
 from todoplan.planner.parallel_calls import ParallelCalls
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["Look", "PlanStore", "look_of_state"]
 
@@ -85,15 +86,17 @@ class PlanStore:
     toolbox: Toolbox
     clock: Clock
     is_agents: bool
+    verify: Verify | None = None
     _calls: ParallelCalls = attrs.field(factory=ParallelCalls)
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - what the tools were given
         cls,
         store: AnyStore | None,
         plan_id: str | None,
         toolbox: Toolbox,
         clock: Clock,
+        verify: Verify | None = None,
         *,
         is_agents: bool = False,
     ) -> PlanStore | None:
@@ -104,7 +107,7 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        return None if kept is None else cls(kept, plan_id, toolbox, clock, is_agents)
+        return None if kept is None else cls(kept, plan_id, toolbox, clock, is_agents, verify)
 
     def id_of(self, config: _Config, namespace: str | None = None) -> str:
         """
@@ -141,13 +144,15 @@ class PlanStore:
                 " by aedit_plan"
             )
             raise PlanError(msg)
-        return Planner(cast("Any", self.store), plan_id, toolbox=self.toolbox, clock=self.clock)
+        given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self.verify}
+        return Planner(cast("Any", self.store), plan_id, **given)
 
     def aplanner(self, plan_id: str) -> AsyncPlanner:
         """
         Return an asynchronous planner for a plan.
         """
-        return AsyncPlanner(self.store, plan_id, toolbox=self.toolbox, clock=self.clock)
+        given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self.verify}
+        return AsyncPlanner(self.store, plan_id, **given)
 
     def opened(self, state: Any, plan_id: str) -> tuple[Planner, int | None]:
         """
