@@ -90,7 +90,7 @@ def _parts(server: Server, *, quick: bool) -> Iterator[tuple[str, list[Row]]]:
         ],
     )
     yield (
-        "A holder that is stopped (SIGSTOP), or cut off from the network, until another has its task",
+        "A holder that is stopped, or cut off from the network, until another has its task",
         [stopped(server, 3 if quick else 10), *cut_off(2 if quick else 10)],
     )
     rows = [*speeds(server, 1.0 if quick else 3.0)]
@@ -141,9 +141,8 @@ def stopped(server: Server, times: int) -> Row:
     Stop a holder so many times, and count how often it is refused.
     """
     address = server.fresh()
-    script = (
-        f"from todoplan.stores import PostgresStore; opened = lambda: PostgresStore({address!r})"
-    )
+    opened = f"opened = lambda: PostgresStore({address!r})"
+    script = f"from todoplan.stores import PostgresStore; {opened}"
     with PostgresStore(address) as store:
         found = stops(script, AsyncPlanner(store, "a"), times)
     return {"what": "stopped", "times": times, "as it should be": [*found.values()][1]}
