@@ -156,11 +156,11 @@ class AsyncPlanner(Transactions):
         """
         return await self._await(self._begin(plans))
 
-    async def undo(self, *, actor: str | None = None) -> Decision:
+    async def undo(self, *, actor: str | None = None, seen: int | None = None) -> Decision:
         """
-        Take the last accepted command back that still stands; again, the one before it.
+        Take the last accepted command back that still stands. See `Planner.undo`.
         """
-        return await self._await(self._undo(actor))
+        return await self._await(self._undo(actor, seen))
 
     async def restore(self, earlier: Plan, *, actor: str | None = None) -> Decision:
         """

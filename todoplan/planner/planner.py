@@ -157,11 +157,12 @@ class Planner(Transactions):
         """
         return self._run(self._begin(plans))
 
-    def undo(self, *, actor: str | None = None) -> Decision:
+    def undo(self, *, actor: str | None = None, seen: int | None = None) -> Decision:
         """
-        Take the last accepted command back that still stands; again, the one before it.
+        Take the last accepted command back that still stands; again, the one before it. Refused if
+        the plan is not at the revision `seen` any more, where that is given.
         """
-        return self._run(self._undo(actor))
+        return self._run(self._undo(actor, seen))
 
     def restore(self, earlier: Plan, *, actor: str | None = None) -> Decision:
         """

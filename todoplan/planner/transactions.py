@@ -9,11 +9,10 @@ are sent what came of it. So this file says once what `Planner` does at once and
 awaits, and neither waits for a lock of ours while the store is at work.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
-from itertools import accumulate
 from typing import Self
 
 import attrs
@@ -23,7 +22,6 @@ from todoplan.core.decide.decide import Decision, Rejected, decide
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
-from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import tuple_of
 from todoplan.core.problems import Problem
@@ -36,9 +34,9 @@ from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.arguments import checked_store, unfit
 from todoplan.planner.commits import Commits, Journal, Outcome, Signed, nothing
+from todoplan.planner.entries import entries_of, signed_entries
 from todoplan.planner.hands import Hands
 from todoplan.planner.receipts import (
-    Part,
     accepted_again,
     accepted_text,
     joined,
@@ -46,7 +44,7 @@ from todoplan.planner.receipts import (
     keys_of_calls,
     parts_of_turn,
     replies_again,
-    replies_text,
+    with_kept,
     with_own,
 )
 from todoplan.planner.steps import Steps
@@ -154,7 +152,7 @@ class Transactions:
             decision = decide(plan, command, chosen, at=at)
             if isinstance(decision, Rejected):
                 return Outcome(decision, plan)
-            entries = _entries(plan, [(type(command).__name__, decision.events)], at, actor)
+            entries = entries_of(plan, [(type(command).__name__, decision.events)], at, actor)
             signed = (
                 (Signed(entries, decision.plan, keys[0], accepted_text(decision)),)
                 if keys and entries
@@ -189,10 +187,11 @@ class Transactions:
             was_behind = seen is not None
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=held)
+            known = with_kept(held, kept)
+            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=known)
             if looks is not None and looks.are_missing:
                 return Outcome(turn, plan)
-            signed = _signed(plan, parts, again, turn.replies, at, actor)
+            signed = signed_entries(plan, parts, again, turn.replies, at, actor)
             if again:
                 turn = joined(turn, again, seen)
             entries = tuple(entry for each in signed for entry in each.entries)
@@ -264,8 +263,11 @@ class Transactions:
 
         return self._commits.commit(attempt)
 
-    def _undo(self, actor: str | None) -> Steps[Decision]:
+    def _undo(self, actor: str | None, seen: int | None) -> Steps[Decision]:
         def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
+            # Law 15: "the last command" is another one by now, which its hand has never seen.
+            if seen is not None and plan.revision != seen:
+                return Outcome(Rejected((_moved_on(plan, seen),)), plan)
             # From the journal: another planner, or this one after a restart, goes on undoing.
             undone = {entry.undoes for entry in journal}
             # The last entry that is no undo itself and has not been taken back.
@@ -297,48 +299,12 @@ class Transactions:
         return Outcome(decision, after, (entry,))
 
 
+def _moved_on(plan: Plan, seen: int) -> Problem:
+    return Problem("moved_on", seen=str(seen), legal=str(plan.revision))
+
+
 def _nothing_to_undo(journal: Journal) -> Problem:
     # A journal that was cut says so, and so does its undo.
     if journal and is_beginning(journal[0]) and journal[0].cause == CUT:
         return Problem("journal_cut", seen=str(journal[0].revision))
     return Problem("nothing_to_undo")
-
-
-def _entries(
-    plan: Plan, named: Sequence[tuple[str, tuple[Event, ...]]], at: datetime, actor: str | None
-) -> tuple[Entry, ...]:
-    """
-    Return the journal entries of what was accepted, one for each name that has events.
-    """
-    revisions = accumulate((len(events) for _, events in named), initial=plan.revision)
-    next(revisions)
-    return tuple(
-        Entry(revision, events, at, actor, cause)
-        for revision, (cause, events) in zip(revisions, named, strict=True)
-        if events
-    )
-
-
-def _signed(  # noqa: PLR0913, PLR0917 - all that an entry says
-    plan: Plan,
-    parts: Sequence[Part],
-    again: Mapping[int, Reply],
-    replies: Sequence[Reply],
-    at: datetime,
-    actor: str | None,
-) -> tuple[Signed, ...]:
-    """
-    Return what is to be appended for each part of a turn that was not carried out before; `replies`
-    are those to its calls.
-    """
-    signed, rest = [], iter(replies)
-    for part in parts:
-        if part.places and part.places[0] in again:
-            continue
-        made = [next(rest) for _ in part.places]
-        named = [(reply.name, reply.events) for reply in made]
-        if entries := _entries(plan, named, at, actor):
-            answer = "" if part.key is None else replies_text(made)
-            plan = made[-1].plan
-            signed.append(Signed(entries, plan, part.key, answer))
-    return tuple(signed)

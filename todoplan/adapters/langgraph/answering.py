@@ -28,17 +28,17 @@ from todoplan.adapters.langgraph.state import (
     step_update,
     value_in,
 )
-from todoplan.adapters.langgraph.stored_plans.mark import mark
+from todoplan.adapters.langgraph.stored_plans.mark import fences_in, mark
 from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore
 from todoplan.codec import entry_to_data
 from todoplan.codec.foreign.branches import Step, head_of
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
-from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import in_utc
 from todoplan.dialogue.clock import Clock
+from todoplan.dialogue.held_claims import fences_after
 from todoplan.dialogue.parallel_calls import answered_beside
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.planner.verifying.looking import Verifying
 
 __all__ = ["Answering", "answered_calls", "messages_in"]
@@ -162,14 +162,17 @@ class Answering:
         return self._stored(runtime, plan_id, own, *told)
 
     def _stored(
-        self, runtime: ToolRuntime | None, plan_id: str, own: Call, reply: Reply, seen: Plan | None
+        self, runtime: ToolRuntime | None, plan_id: str, own: Call, reply: Reply, seen: Turn | None
     ) -> Command[Any]:
         update: dict[str, Any] = {"messages": [_told(reply, own)]}
         if reply.events:
             entry = entry_to_data(Entry(reply.revision, reply.events))
             self._tell(runtime, entry, reply, own)
         if seen is not None:
-            update |= {PLAN: mark(plan_id, seen.revision), **publishing(seen)}
+            held = fences_in(value_in(runtime.state) if runtime else None, plan_id)
+            fences = fences_after(held, seen.events) if self.toolbox.toolset.team else held
+            marked = mark(plan_id, seen.plan.revision, held, fences)
+            update |= {PLAN: marked, **publishing(seen.plan)}
         return _Fresh(update=update)
 
     def _tell(

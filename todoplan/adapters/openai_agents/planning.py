@@ -197,8 +197,9 @@ class Planning:
             # What this session's model has seen: others may work on the plan without a name.
             known = memory.revision
             _, base = await self.planner.look(None if known < 0 else known)
-        # A run that goes on from a state without the answers makes the calls again.
-        keys = None if self._own else self.planner.keys_of(calls, self._id, known)
+        # A run that goes on from a state without the answers makes the calls again, in the same
+        # turn; some providers number the calls of each turn anew.
+        keys = None if self._own else self.planner.keys_of(calls, self._id, memory.turn)
         turn = await self.planner.turn(calls, base=base, key=keys)
         before = turn.plan.revision - len(turn.events)
         is_look = not all(reply.is_error for reply in turn.replies)

@@ -19,7 +19,7 @@ import attrs
 from todoplan.adapters.langgraph.runs import run_config, run_room
 from todoplan.adapters.langgraph.seen import base_of
 from todoplan.adapters.langgraph.state import plan_in, value_in
-from todoplan.adapters.langgraph.stored_plans.mark import is_stored, seen_in
+from todoplan.adapters.langgraph.stored_plans.mark import fences_in, is_stored, seen_in
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.clock import Clock
@@ -194,9 +194,9 @@ class PlanStore:
 
     def answer(
         self, state: Any, plan_id: str, turn: _Message, calls: Sequence[Call], own: Call
-    ) -> tuple[Reply, Plan | None]:
+    ) -> tuple[Reply, Turn | None]:
         """
-        Answer one call of a turn, and return the plan that the model has seen by it, if it has.
+        Answer one call of a turn, and return that turn if the model has seen the plan by it.
 
         `turn` names the model's message: a call that is started again is not carried out again, by
         this process or, where the store keeps keys, by another one.
@@ -204,31 +204,41 @@ class PlanStore:
         if refusal := self._clash(calls, own):
             return refusal, None
         planner, known = self.opened(state, plan_id)
+        name, fences = self._hand(), fences_in(value_in(state), plan_id)
 
         def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
             _, base = planner.look(known, revisions)
-            return planner.turn(started, base=base, key=_keys(planner, turn, known, started))
+            keys = _keys(planner, turn, known, started)
+            return planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
         key, ids = _key(plan_id, turn), self._started(calls, own)
         return _seen(*self._calls.answer(key, ids, own, carry_out))
 
     async def aanswer(
         self, state: Any, plan_id: str, turn: _Message, calls: Sequence[Call], own: Call
-    ) -> tuple[Reply, Plan | None]:
+    ) -> tuple[Reply, Turn | None]:
         """
         As `answer`, awaited.
         """
         if refusal := self._clash(calls, own):
             return refusal, None
         planner, known = await self.aopened(state, plan_id)
+        name, fences = self._hand(), fences_in(value_in(state), plan_id)
 
         async def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
             _, base = await planner.look(known, revisions)
             keys = _keys(planner, turn, known, started)
-            return await planner.turn(started, base=base, key=keys)
+            return await planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
         key, ids = _key(plan_id, turn), self._started(calls, own)
         return _seen(*await self._calls.aanswer(key, ids, own, carry_out))
+
+    def _hand(self) -> str | None:
+        """
+        Return whose calls these are: in a team, the thread's, by its id.
+        """
+        thread = run_config().get("thread_id") if self.toolbox.toolset.team else None
+        return None if thread is None else str(thread)
 
     def _clash(self, calls: Sequence[Call], own: Call) -> Reply | None:
         names = [call.name for call in calls]
@@ -260,8 +270,8 @@ def _keys(
     return None if turn is None else planner.keys_of(calls, *turn, known)
 
 
-def _seen(reply: Reply, turn: Turn) -> tuple[Reply, Plan | None]:
-    return reply, None if all(each.is_error for each in turn.replies) else turn.plan
+def _seen(reply: Reply, turn: Turn) -> tuple[Reply, Turn | None]:
+    return reply, None if all(each.is_error for each in turn.replies) else turn
 
 
 def _look(plan_id: str, known: int | None, found: tuple[Plan, Base | None]) -> Look:
