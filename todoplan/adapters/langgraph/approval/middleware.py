@@ -9,7 +9,7 @@ from its beginning then, and so reads the plan anew, in the state or in the stor
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, cast
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import PrivateStateAttr
@@ -21,7 +21,7 @@ from todoplan.adapters.langgraph.approval.answers import Answer, read_answer, re
 from todoplan.adapters.langgraph.editing import command_update
 from todoplan.adapters.langgraph.middleware import PlanMiddleware
 from todoplan.adapters.langgraph.runs import run_config
-from todoplan.adapters.langgraph.stored_plans.plan_store import look_of_state
+from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore, look_of_state
 from todoplan.adapters.langgraph.tools import PlanTool
 from todoplan.core.commands import ApprovePlan
 from todoplan.core.plan.plan import Plan
@@ -72,8 +72,7 @@ class PlanApproval(AgentMiddleware[ApprovalState, Any, Any]):
         made = require(
             planning, PlanMiddleware, "the agent's PlanMiddleware: PlanApproval(planning)"
         )
-        tool: PlanTool = made.tools[0]
-        self._plans = tool.plans
+        self._plans: PlanStore | None = cast("PlanTool", made.tools[0]).plans
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - LangChain's signature
         """
