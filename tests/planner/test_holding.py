@@ -15,7 +15,7 @@ def test_a_planner_goes_on_from_a_plan_as_it_is(plan):
     assert planner.plan == plan
     planner.apply(commands.CreateTask("more"))
     assert planner.plan[str(plan.next_id)].subject == "more"
-    assert planner.plan.revision == planner.history()[-1].revision == plan.revision + 1
+    assert planner.plan.revision == planner.history()[-1].revision > plan.revision
 
 
 SEEDED = plan_of((Task("1", "made by hand"),))

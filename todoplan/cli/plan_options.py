@@ -1,49 +1,25 @@
-"""The options of the commands on a plan: which plan, who changes it, under which rules."""
+"""The options that the commands on a plan share: which plan, who changes it, under which rules."""
 
 from contextlib import suppress
 from getpass import getuser
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 import typer
 
-from todoplan.cli.options import one_of
 from todoplan.cli.policies import policy_of
 from todoplan.cli.stored_plans import PlanStore, chosen_plan, open_store
-from todoplan.core.plan.model import Priority, Status
 from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import PRESETS
 from todoplan.errors import ReadError, TodoplanError
 from todoplan.render.cleaning import clip, one_line
 
-__all__ = [
-    "ActiveForm",
-    "After",
-    "AsData",
-    "Description",
-    "Estimate",
-    "Judge",
-    "Last",
-    "MaybeTaskIds",
-    "NewText",
-    "Owner",
-    "Place",
-    "PriorityName",
-    "Ready",
-    "Remove",
-    "Since",
-    "StatusName",
-    "Subject",
-    "TaskId",
-    "TaskIds",
-    "Until",
-    "Writer",
-]
+__all__ = ["AsData", "Judge", "Place", "Writer", "known_tasks"]
 
 _HINT = 60
 
 
-def _known_tasks(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+def known_tasks(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """
     Return the ids that complete a word, each with its subject; none if no plan can be read.
     """
@@ -190,82 +166,3 @@ class Writer:
         with suppress(OSError, KeyError, ImportError):
             return getuser()
         return None
-
-
-_ID = {"metavar": "ID", "autocompletion": _known_tasks}
-Subject = Annotated[str, typer.Argument(metavar="TEXT", help="What is to be done.")]
-TaskId = Annotated[str, typer.Argument(help="The task, by its id.", **_ID)]
-TaskIds = Annotated[list[str], typer.Argument(help="The tasks, by their ids.", **_ID)]
-MaybeTaskIds = Annotated[
-    list[str] | None,
-    typer.Argument(
-        help="The tasks, by their ids; without one, the next that is ready.",
-        show_default=False,
-        **_ID,
-    ),
-]
-After = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--after",
-        help="A task that has to be completed first; repeatable.",
-        show_default=False,
-        **_ID,
-    ),
-]
-
-
-def _text(option: str, words: str) -> Any:
-    return typer.Option(option, metavar="TEXT", help=words, show_default=False)
-
-
-NewText = Annotated[str | None, _text("--subject", "What is to be done.")]
-Description = Annotated[str | None, _text("--description", "More about it.")]
-ActiveForm = Annotated[
-    str | None, _text("--active-form", 'What is shown while it is worked on: "Sowing beans".')
-]
-Owner = Annotated[str | None, _text("--owner", 'Who should do it; "" for nobody.')]
-PriorityName = Annotated[
-    str | None,
-    typer.Option(
-        "--priority",
-        metavar="PRIORITY",
-        help=f"{', '.join(Priority)}.",
-        show_default=False,
-        **one_of(Priority),
-    ),
-]
-StatusName = Annotated[
-    str | None,
-    typer.Option(
-        "--status",
-        metavar="STATUS",
-        help=f"{', '.join(Status)}.",
-        show_default=False,
-        **one_of(Status),
-    ),
-]
-Estimate = Annotated[
-    float | None,
-    typer.Option("--estimate", metavar="MINUTES", help="How long it takes.", show_default=False),
-]
-Remove = Annotated[bool, typer.Option("--remove", help="It need not wait for them any longer.")]
-Ready = Annotated[bool, typer.Option("--ready", help="Only what could be started now.")]
-Last = Annotated[
-    int, typer.Option("--last", metavar="N", min=0, help="So many of the last changes; 0 for all.")
-]
-Since = Annotated[
-    int | None,
-    typer.Argument(
-        metavar="SINCE",
-        min=0,
-        help="A revision, as `todoplan log` shows them; without one, the last change is shown.",
-        show_default=False,
-    ),
-]
-Until = Annotated[
-    int | None,
-    typer.Argument(
-        metavar="UNTIL", min=0, help="Another; without one, the plan as it is.", show_default=False
-    ),
-]

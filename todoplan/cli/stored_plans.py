@@ -4,7 +4,7 @@ Which plan a command is about: the store by its address, and the plan in it by i
 Every command that opens a store does it by `open_store`, so that all take the same addresses.
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from todoplan.errors import ReadError
 from todoplan.stores import urls
@@ -37,9 +37,7 @@ def open_store(address: str) -> PlanStore:
     Raises:
         TodoplanError: no store can be there.
     """
-    store: Any = urls.open_store(address)
-    found: PlanStore = store
-    return found
+    return urls.open_store(address)
 
 
 def chosen_plan(store: PlanStore, plan_id: str | None, where: object) -> str:

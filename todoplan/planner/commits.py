@@ -13,8 +13,7 @@ that has no effect of its own.
 Who only looks holds nothing: readers neither wait for writers nor keep them waiting.
 """
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,14 +24,13 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import in_utc
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.errors import StoreError
-from todoplan.planner.receipts import Request
 from todoplan.planner.steps import Hold, News, Step, Steps
 from todoplan.planner.telling import Feed
 from todoplan.stores.base import AnyStore
-from todoplan.stores.hold import ALL, gone_back, is_holding
+from todoplan.stores.hold import ALL, Key, gone_back, is_holding
 from todoplan.stores.journals import follow
 
-__all__ = ["Attempt", "Commits", "Journal", "Outcome", "Since", "nothing"]
+__all__ = ["Attempt", "Commits", "Journal", "Outcome", "Signed", "Since", "nothing"]
 
 Journal = tuple[Entry, ...]
 
@@ -48,10 +46,32 @@ class Outcome:
     result: Any
     plan: Plan
     entries: Journal = ()
+    signed: "tuple[Signed, ...]" = ()
+
+    def appends(self) -> "tuple[Signed, ...]":
+        """
+        Return what is to be appended, piece by piece: one for each key.
+        """
+        return self.signed or ((Signed(self.entries, self.plan),) if self.entries else ())
 
 
-Attempt = Callable[[Plan, Journal, datetime], Outcome]
-"""Decides upon a plan, what it asked to see of its journal, and the time."""
+@attrs.frozen
+class Signed:
+    """
+    Entries, the plan that they lead to, and what is kept with them: their key and an answer.
+    """
+
+    entries: Journal
+    plan: Plan
+    key: Key | None = None
+    answer: str = ""
+
+
+Attempt = Callable[..., Outcome]
+"""
+Decides upon a plan, what it asked to see of its journal, and the time; where there are keys, also
+upon what was kept under each of them, `None` for nothing.
+"""
 
 Since = Callable[[Plan, Entry | None], int | None]
 """
@@ -114,19 +134,19 @@ class Commits:
         return attempt(plan, journal, in_utc(self._clock())).result
 
     def commit(
-        self, attempt: Attempt, since: Since = nothing, request: Request | None = None
+        self, attempt: Attempt, since: Since = nothing, keys: Sequence[Key] = ()
     ) -> Steps[Any]:
         """
         Carry an attempt out, append what it came to, tell subscribers, return its result.
 
-        A request that was carried out before is not again: what is returned is the result of then.
+        With keys, the attempt sees what was kept under them, and does not do it again.
 
         Raises:
-            StoreError: the store cannot do it; "no_keys" if it keeps none and there is a request.
+            StoreError: the store cannot do it; "no_keys" if it keeps none and there are some.
         """
         if self.holds:
-            return (yield from self._held(attempt, since, request))
-        if request is not None:
+            return (yield from self._held(attempt, since, keys))
+        if keys:
             msg = (
                 f"{type(self._store).__name__} keeps no keys, so a call that is made twice would "
                 "happen twice; take a SqliteStore, or leave out key="
@@ -134,11 +154,11 @@ class Commits:
             raise StoreError(msg, plan_id=self._plan_id, problem="no_keys")
         return (yield from self._compared(attempt, since))
 
-    def _held(self, attempt: Attempt, since: Since, request: Request | None) -> Steps[Any]:
+    def _held(self, attempt: Attempt, since: Since, keys: Sequence[Key]) -> Steps[Any]:
         if self.feed.newest is None:
             yield from self.plan()
         appending: list[Plan] = []
-        decide = partial(self._decided, attempt, since, request, appending)
+        decide = partial(self._decided, attempt, since, keys, appending)
         try:
             plan, done = yield Hold(self._plan_id, decide)
         except Exception:
@@ -154,7 +174,7 @@ class Commits:
         self,
         attempt: Attempt,
         since: Since,
-        request: Request | None,
+        keys: Sequence[Key],
         appending: list[Plan],
         held: Any,
     ) -> Steps[tuple[Plan, Outcome]]:
@@ -167,23 +187,26 @@ class Commits:
         if held.revision > plan.revision:
             plan = follow(plan, (yield partial(held.entries_since, plan.revision)))
             self.feed.saw(plan)
-        signing: dict[str, Any] = {}
-        if request is not None:
-            receipt = yield partial(held.receipt, request.key)
-            if receipt is not None:
-                return plan, Outcome(request.read(plan, receipt), plan)
+        kept = []
+        for key in keys:
+            receipt = yield partial(held.receipt, key)
+            kept.append(receipt)
+        is_repeat = bool(kept) and all(kept)
         journal = yield from self._tail(
-            since, plan, lambda revision: partial(held.entries_since, revision)
+            nothing if is_repeat else since,
+            plan,
+            lambda revision: partial(held.entries_since, revision),
         )
         # The store's clock, for it is the same for all who share the plan; a clock that was given
         # is meant.
         at = (yield held.now) if self._clock is utc_now else self._clock()
-        done = attempt(plan, journal, in_utc(at))
-        if done.entries:
-            if request is not None:
-                signing = {"key": request.key, "answer": request.write(done.result)}
+        done = attempt(plan, journal, in_utc(at), *([tuple(kept)] if keys else []))
+        revision = plan.revision
+        for each in done.appends():
+            signing = {"key": each.key, "answer": each.answer} if each.key else {}
             appending.append(plan)
-            yield partial(held.append, plan.revision, done.entries, done.plan, **signing)
+            yield partial(held.append, revision, each.entries, each.plan, **signing)
+            revision = each.plan.revision
         return plan, done
 
     def _tail(self, since: Since, plan: Plan, ask: Callable[[int], Step]) -> Steps[Journal]:

@@ -59,7 +59,7 @@ class _Group:
         """
         before = self.after.own() if self.after else []
         replies = self.turn.replies if self.turn else ()
-        return [*before, *(reply.plan.revision for reply in replies if reply.events)]
+        return [*before, *(reply.revision for reply in replies if reply.events)]
 
     def answer(self, call: Call) -> tuple[Reply, Turn]:
         """

@@ -114,3 +114,6 @@ class Background:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    def __len__(self) -> int:
+        return len(self._tasks)

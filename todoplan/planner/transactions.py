@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
-from itertools import accumulate
 from typing import Self
 
 import attrs
@@ -23,24 +22,37 @@ from todoplan.core.decide.decide import Decision, Rejected, decide
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
-from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import tuple_of
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.arguments import checked_store, unfit
-from todoplan.planner.commits import Commits, Journal, Outcome, nothing
+from todoplan.planner.commits import Commits, Journal, Outcome, Signed, nothing
+from todoplan.planner.entries import entries_of, signed_entries
 from todoplan.planner.hands import Hands
-from todoplan.planner.receipts import request_of_command, request_of_turn
+from todoplan.planner.receipts import (
+    accepted_again,
+    accepted_text,
+    joined,
+    key_of_command,
+    keys_of_calls,
+    parts_of_turn,
+    replies_again,
+    with_kept,
+    with_own,
+)
 from todoplan.planner.steps import Steps
 from todoplan.planner.telling import Subscriber
+from todoplan.planner.verifying.looking import Verifying
+from todoplan.planner.verifying.verifier import Verify
 from todoplan.stores.base import AnyStore, checked_id
-from todoplan.stores.hold import ALL
+from todoplan.stores.hold import ALL, Receipt
 from todoplan.stores.journals import CUT, is_beginning
 from todoplan.stores.memory import MemoryStore
 
@@ -55,6 +67,8 @@ class Transactions:
     What both planners do, and what they share.
     """
 
+    _awaits = False
+
     def __init__(
         self,
         store: AnyStore | None = None,
@@ -62,6 +76,7 @@ class Transactions:
         *,
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
     ) -> None:
         # Compared with None: a store may have a length, and an empty one would be false.
         self._store = MemoryStore() if store is None else checked_store(store)
@@ -78,6 +93,7 @@ class Transactions:
         self._commits = Commits(self._store, self._plan_id, clock)
         self._feed = self._commits.feed
         self._hands = Hands(self.toolbox.toolset)
+        self._verifying = Verifying.of(self.toolbox, verify)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -111,51 +127,97 @@ class Transactions:
     def _history(self) -> Steps[Journal]:
         return self._commits.history()
 
+    def keys_of(self, calls: Sequence[Call], *scope: object) -> Sequence[str] | None:
+        """
+        Return keys for the calls of a framework that may make them again, for `turn`; `None` if the
+        store keeps none.
+
+        `scope` tells these calls from others with the same ids (some providers number the calls of
+        each response anew): the conversation, and the model's message or the revision that it was
+        written upon. A call that somebody has edited under its old id is another call.
+        """
+        return keys_of_calls(calls, *scope) if self._commits.holds else None
+
     def _apply(
         self, command: Command, actor: str | None, policy: Policy | None, key: str | None
     ) -> Steps[Decision]:
         chosen = self.toolbox.policy if policy is None else policy
+        keys = () if key is None else (key_of_command(key, command, actor),)
 
-        def attempt(plan: Plan, _: Journal, at: datetime) -> Outcome:
+        def attempt(
+            plan: Plan, _: Journal, at: datetime, kept: Sequence[Receipt | None] = (None,)
+        ) -> Outcome:
+            if kept[0] is not None:
+                return Outcome(accepted_again(plan, kept[0]), plan)
             decision = decide(plan, command, chosen, at=at)
             if isinstance(decision, Rejected):
                 return Outcome(decision, plan)
-            entries = _entries(plan, [(type(command).__name__, decision.events)], at, actor)
-            return Outcome(decision, decision.plan, entries)
+            entries = entries_of(plan, [(type(command).__name__, decision.events)], at, actor)
+            signed = (
+                (Signed(entries, decision.plan, keys[0], accepted_text(decision)),)
+                if keys and entries
+                else ()
+            )
+            return Outcome(decision, decision.plan, entries, signed)
 
-        request = None if key is None else request_of_command(key, command, actor)
-        return self._commits.commit(attempt, request=request)
+        return self._commits.commit(attempt, keys=keys)
 
     def _turn(
         self,
         calls: Sequence[Call],
         actor: str | None,
         base: Base | None = None,
-        key: str | None = None,
+        key: str | Sequence[str] | None = None,
+        fences: Fences | None = None,
     ) -> Steps[Turn]:
-        decided = False
+        decided = was_behind = False
+        held = self._hands.fences(actor) if fences is None else fences
+        looks = None if self._verifying is None else self._verifying.looks()
+        box = self.toolbox if looks is None else looks.toolbox
 
-        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
-            nonlocal decided
-            decided = True
-            seen = self._hands.base(actor, journal) if base is None else base
+        def attempt(
+            plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
+        ) -> Outcome:
+            nonlocal decided, was_behind
+            again = replies_again(plan, calls, parts, kept)
+            anew = [call for place, call in enumerate(calls) if place not in again]
+            decided = bool(anew)
+            seen = self._hands.base(actor, journal) if base is None and anew else base
+            seen = None if seen is None else with_own(seen, kept)
+            was_behind = seen is not None
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = self.toolbox.turn(plan, calls, at=at, base=seen, actor=actor)
-            named = [(reply.name, reply.events) for reply in turn.replies]
-            return Outcome(turn, turn.plan, _entries(plan, named, at, actor))
+            known = with_kept(held, kept)
+            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=known)
+            if looks is not None and looks.are_missing:
+                return Outcome(turn, plan)
+            signed = signed_entries(plan, parts, again, turn.replies, at, actor)
+            if again:
+                turn = joined(turn, again, seen)
+            entries = tuple(entry for each in signed for entry in each.entries)
+            return Outcome(turn, turn.plan, entries, signed)
 
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
+        parts = parts_of_turn(key, calls, actor)
         since = partial(self._hands.since, actor) if base is None else nothing
         tools = [self.toolbox.toolset.find(call.name) for call in calls]
-        if all(tool is None or tool.read_only for tool in tools):
+        # A look by who holds a claim is written: it extends the claim.
+        if not held and all(tool is None or tool.read_only for tool in tools):
             turn: Turn = yield from self._commits.look(attempt, since)
         else:
-            request = None if key is None else request_of_turn(key, calls, actor)
-            turn = yield from self._commits.commit(attempt, since, request)
+            keys = [part.key for part in parts if part.key is not None]
+            turn = yield from self._commits.commit(attempt, since, keys)
+            while looks is not None and looks.are_missing:
+                # A look may take minutes: it holds neither the plan nor a lock of the store's.
+                yield looks.alook if self._awaits else looks.look
+                turn = yield from self._commits.commit(attempt, since, keys)
+        if turn.events and (held or self.toolbox.toolset.team):
+            self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
-        if decided and not all(reply.is_error for reply in turn.replies):
+        is_look = not all(reply.is_error for reply in turn.replies)
+        # A refusal that records what a verifier has found is no news to the hand that it answers.
+        if decided and (is_look or (turn.events and not was_behind)):
             self._hands.saw(actor, turn.plan)
         return turn
 
@@ -201,8 +263,11 @@ class Transactions:
 
         return self._commits.commit(attempt)
 
-    def _undo(self, actor: str | None) -> Steps[Decision]:
+    def _undo(self, actor: str | None, seen: int | None) -> Steps[Decision]:
         def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
+            # Law 15: "the last command" is another one by now, which its hand has never seen.
+            if seen is not None and plan.revision != seen:
+                return Outcome(Rejected((_moved_on(plan, seen),)), plan)
             # From the journal: another planner, or this one after a restart, goes on undoing.
             undone = {entry.undoes for entry in journal}
             # The last entry that is no undo itself and has not been taken back.
@@ -234,23 +299,12 @@ class Transactions:
         return Outcome(decision, after, (entry,))
 
 
+def _moved_on(plan: Plan, seen: int) -> Problem:
+    return Problem("moved_on", seen=str(seen), legal=str(plan.revision))
+
+
 def _nothing_to_undo(journal: Journal) -> Problem:
     # A journal that was cut says so, and so does its undo.
     if journal and is_beginning(journal[0]) and journal[0].cause == CUT:
         return Problem("journal_cut", seen=str(journal[0].revision))
     return Problem("nothing_to_undo")
-
-
-def _entries(
-    plan: Plan, named: Sequence[tuple[str, tuple[Event, ...]]], at: datetime, actor: str | None
-) -> tuple[Entry, ...]:
-    """
-    Return the journal entries of what was accepted, one for each name that has events.
-    """
-    revisions = accumulate((len(events) for _, events in named), initial=plan.revision)
-    next(revisions)
-    return tuple(
-        Entry(revision, events, at, actor, cause)
-        for revision, (cause, events) in zip(revisions, named, strict=True)
-        if events
-    )

@@ -2,13 +2,16 @@
 
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from todoplan.errors import StoreError
-from todoplan.stores.base import AnyStore
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from todoplan.stores.postgres import PostgresStore
 
 __all__ = ["open_store"]
 
@@ -19,7 +22,10 @@ _LEGAL = (
 _BY_SUFFIX = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".json": "file"}
 
 
-def open_store(url: str) -> AnyStore:
+OpenedStore: TypeAlias = "FileStore | MemoryStore | PostgresStore | SqliteStore"
+
+
+def open_store(url: str) -> OpenedStore:
     """
     Return the store at an address.
 
@@ -37,7 +43,7 @@ def open_store(url: str) -> AnyStore:
     scheme, path = _split(url)
     if scheme in {"postgresql", "postgres"}:
         # Late: it needs an extra, and nobody else does.
-        store: AnyStore = import_module("todoplan.stores.postgres").PostgresStore(url)
+        store: PostgresStore = import_module("todoplan.stores.postgres").PostgresStore(url)
         return store
     if scheme == "memory" and path in {"", "/"}:
         return MemoryStore()
@@ -64,5 +70,15 @@ def _split(url: str) -> tuple[str, str]:
 
 
 def _unknown(given: object) -> StoreError:
-    msg = f"{given!r} is no address of a store; write {_LEGAL}"
-    return StoreError(msg, seen=given, problem="unknown_store")
+    seen = _without_secrets(given) if isinstance(given, str) else given
+    msg = f"{seen!r} is no address of a store; write {_LEGAL}"
+    return StoreError(msg, seen=seen, problem="unknown_store")
+
+
+def _without_secrets(url: str) -> str:
+    # It is misspelled, so nobody knows which part is the password: of an address with a user in it,
+    # or libpq's "password=...", only what stands in front of the colon is shown, in a log for ever.
+    if "@" not in url and "password" not in url.lower():
+        return url
+    scheme = url.partition("://")[0] if "://" in url else ""
+    return f"{scheme}://..." if scheme.isalnum() else "..."

@@ -235,7 +235,7 @@ def test_one_confirmation_can_be_asked_and_the_answer_stays():
     )
     done = made.invoke(HELLO, thread())
     assert [m.text for m in done["messages"] if m.type == "ai"] == ["", "the answer", "yes"]
-    assert "resolved" in model.requests[2][-1].text
+    assert "(2/2 completed)" in model.requests[2][-1].text
     assert stored_reminders(done) == []
 
 

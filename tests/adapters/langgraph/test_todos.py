@@ -122,7 +122,7 @@ def test_tools_and_nodes_of_a_graph_by_hand_take_the_list_over():
 DAMAGED = [
     "buy milk",
     {"content": "done", "status": "done"},
-    {"content": "odd", "status": "paused"},
+    {"content": "odd", "status": "purple"},
     {"title": "titled", "id": "7", "colour": "red"},
     {"status": "pending", "when": {1, 2}},
     {"content": "größe", "status": 3},
@@ -143,7 +143,7 @@ def test_a_damaged_list_is_taken_over_entry_by_entry():
     assert [line[1:] for line in lines(made)] == [
         ("buy milk", "pending"),
         ("done", "completed"),
-        ('{"content": "odd", "status": "paused"}', "pending"),
+        ('{"content": "odd", "status": "purple"}', "pending"),
         ("titled", "pending"),
         ('{"status": "pending", "when": "{1, 2}"}', "pending"),
         ('{"content": "größe", "status": 3}', "pending"),

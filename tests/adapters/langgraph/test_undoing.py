@@ -17,7 +17,7 @@ from todoplan.adapters.langgraph import (
     seed_plan,
     undo_plan,
 )
-from todoplan.codec.recent import RECENT
+from todoplan.codec.states import RECENT
 from todoplan.core.decide.decide import Accepted, Rejected
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.guidance.guidance import Settings

@@ -1,6 +1,7 @@
 """Commands that change a plan: what they do, what they print, what they refuse."""
 
 import json
+from datetime import UTC, datetime
 from getpass import getuser
 
 import pytest
@@ -10,6 +11,7 @@ from todoplan import Planner, Status
 from todoplan.cli import plan_options
 from todoplan.cli.output.json_schemas import PLAN_SCHEMAS
 from todoplan.core.commands import CreateTask
+from todoplan.core.plan.model import Waiting
 from todoplan.stores.file import FileStore
 
 
@@ -104,6 +106,52 @@ def test_a_task_is_removed_and_the_removal_taken_back(garden, invoke):
     assert [task.subject for task in plan_in(garden)] == ["Sow", "Reap"]
 
 
+def test_a_task_waits_and_is_answered(garden, invoke):
+    """It waits for what is said, is not ready meanwhile, and keeps the answer."""
+    asked = invoke("wait", "1", "for bob", "--question", "North or south?")
+    assert (asked.exit_code, asked.stdout) == (0, "waiting #1 Sow\n0/2 completed, 1 waiting\n")
+    assert plan_in(garden)["1"].waiting == Waiting("for bob", None, "North or south?")
+    assert invoke("answer", "#1", "South").exit_code == 0
+    task = plan_in(garden)["1"]
+    assert (task.waiting, task.answer) == (None, "South")
+    assert invoke("answer", "1", "North").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("2199-01-02T03:04+02:00", datetime(2199, 1, 2, 1, 4, tzinfo=UTC)),
+        ("2199-01-02T03:04", datetime(2199, 1, 2, 3, 4).astimezone()),
+        ("2199-01-02", datetime(2199, 1, 2).astimezone()),
+    ],
+)
+def test_a_task_waits_for_a_time(garden, invoke, given, meant):
+    """Local unless it names its zone; `--over` ends the wait."""
+    assert invoke("start", "1").exit_code == invoke("wait", "1", "--until", given).exit_code == 0
+    task = plan_in(garden)["1"]
+    assert (task.status, task.waiting) == ("pending", Waiting(until=meant))
+    assert invoke("wait", "1", "--over").exit_code == 0
+    assert plan_in(garden)["1"].waiting is None
+
+
+def test_a_failed_task_holds_back_what_comes_after(garden, invoke):
+    """It is closed without its result; several fail as one."""
+    assert invoke("fail", "1").stdout == "failed #1 Sow\n0/2 completed, 1 failed\n"
+    assert invoke("fail", "1", "9").exit_code == 1
+    assert plan_in(garden).counts.failed == 1
+
+
+def test_a_task_has_a_parent(garden, invoke):
+    """From its beginning or later; an empty one puts it at the top."""
+    assert invoke("add", "Dig", "--parent", "#1").exit_code == 0
+    assert [(task.id, task.parent) for task in plan_in(garden)][1] == ("3", "1")
+    assert invoke("edit", "3", "--parent", "2").exit_code == 0
+    assert plan_in(garden)["3"].parent == "2"
+    assert invoke("edit", "2", "--parent", "#3").exit_code == 1
+    assert invoke("edit", "3", "--parent", "").exit_code == 0
+    assert plan_in(garden)["3"].parent is None
+
+
 def test_what_the_rules_refuse_is_exit_1(garden, invoke):
     """The reason stands on stderr, and nothing changed."""
     before = garden.read_bytes()
@@ -164,6 +212,10 @@ def test_nothing_to_take_back_is_a_refusal(path, invoke):
         (("add", "Sow", "--store", "missing/plans.json"), "No such file"),
         (("add", "Sow", "--priority", "urgent"), "'urgent' is none of high"),
         (("edit", "1"), "say what to change"),
+        (("wait", "1", "bob", "--over"), "--over ends the wait: leave the reason"),
+        (("wait", "1", "--until", "noon"), "'noon' is no time such as 2026-12-24"),
+        (("wait", "1", "--until", "0001-01-01"), "'0001-01-01' is no time"),
+        (("answer", "1"), "Missing argument"),
         (("link", "1"), "Missing option '--after'"),
         (("done",), "Missing argument"),
     ],

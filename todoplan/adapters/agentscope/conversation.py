@@ -17,7 +17,7 @@ from agentscope.message import (
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.toolbox import Call
 
-__all__ = ["as_sent", "calls_in_turn", "last_answer", "neutral"]
+__all__ = ["as_sent", "call_id_of", "calls_in_turn", "last_answer", "neutral"]
 
 
 def neutral(message: Msg) -> Message:
@@ -55,6 +55,14 @@ def calls_in_turn(context: Sequence[Msg]) -> tuple[Call, ...]:
     """
     calls, waiting = _calls(context)
     return tuple(Call(call.name, None, call.id) for call in calls) if waiting else ()
+
+
+def call_id_of(context: Sequence[Msg], name: str) -> str:
+    """
+    Return the id of the call that is being answered; "" if the model did not make it.
+    """
+    # AgentScope tells a tool no id. It answers the calls of planning tools one after the other.
+    return next((call.id for call in _calls(context)[1] if call.name == name), "")
 
 
 def as_sent(context: Sequence[Msg], name: str, given: dict[str, Any]) -> str | dict[str, Any]:

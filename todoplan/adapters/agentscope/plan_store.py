@@ -40,6 +40,7 @@ from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.arguments import store_of_plans
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["PlanStore", "plans_of"]
 
@@ -61,10 +62,16 @@ class PlanStore:
     plan_id: str | None
     toolbox: Toolbox
     clock: Clock
+    verify: Verify | None = None
 
     @classmethod
     def of(
-        cls, store: AnyStore | None, plan_id: str | None, toolbox: Toolbox, clock: Clock
+        cls,
+        store: AnyStore | None,
+        plan_id: str | None,
+        toolbox: Toolbox,
+        clock: Clock,
+        verify: Verify | None = None,
     ) -> PlanStore | None:
         """
         Return where plans are kept, `None` without a store.
@@ -73,7 +80,7 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        return None if kept is None else cls(kept, plan_id, toolbox, clock)
+        return None if kept is None else cls(kept, plan_id, toolbox, clock, verify)
 
     def id_of(self, state: AgentState) -> str:
         """
@@ -104,7 +111,8 @@ class PlanStore:
         As `opened`, awaited.
         """
         plan_id = self.id_of(state)
-        planner = AsyncPlanner(self.store, plan_id, toolbox=self.toolbox, clock=self.clock)
+        given: dict[str, Any] = {"clock": self.clock, "verify": self.verify}
+        planner = AsyncPlanner(self.store, plan_id, toolbox=self.toolbox, **given)
         if plans := self._plans_in(state):
             self._handed_over(state, begun=await planner.begin(*plans))
         return planner
@@ -134,10 +142,14 @@ class PlanStore:
         if not isinstance(begun, dict) or begun["ids"] != ids:
             begun = {"ids": ids, "upon": mark[_SEEN], "own": []}
         _, base = await planner.look(begun["upon"], begun["own"])
-        done = await planner.turn([call], base=base)
+        # A session that is resumed from what was saved before the answer makes the call again.
+        message = state.context[-1].id if state.context else None
+        scope = state.session_id, message, begun["upon"]
+        keys = planner.keys_of([call], *scope) if message and call.call_id else None
+        done = await planner.turn([call], base=base, key=keys)
         reply = done.replies[0]
         if not reply.is_error:
-            own = [reply.plan.revision] if reply.events else []
+            own = [reply.revision] if reply.events else []
             mark[_TURN] = {**begun, "own": [*begun["own"], *own]}
             self.saw(state, done.plan)
         self.publish(state, done.plan)

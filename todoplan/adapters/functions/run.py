@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
+from uuid import uuid4
 
 import attrs
 
@@ -30,6 +31,7 @@ from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, Planner
 from todoplan.planner.arguments import store_of_plans
 from todoplan.planner.holding import HELD, holding
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["Next", "OtherTools", "Run"]
 
@@ -41,6 +43,7 @@ OtherTools = Callable[[Call], "str | Reply"]
 
 _OWN = "plan"
 _SEEN, _BASE, _PLAN, _JOURNAL, _MEMORY = "seen", "base", "plan", "journal", "memory"
+_ID = "id"
 
 
 class Run:
@@ -60,14 +63,15 @@ class Run:
                 break
 
     `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
-    aware time of every change. With a `store` the plan is kept there under `plan_id`, and others
-    may change it at any time; without one it is part of `to_data()`. `planner` is what others
-    change it by: `run.planner.apply(command, actor="ann")`.
+    aware time of every change, `verify` looks whether a task is done (see `Planner`). With a
+    `store` the plan is kept there under `plan_id`, and others may change it at any time; without
+    one it is part of `to_data()`. `planner` is what others change it by:
+    `run.planner.apply(command, actor="ann")`.
 
     Raises:
         CodecError: what was saved is damaged.
         PlanError: the plan would have two owners, or none; what was given is no toolbox, no
-            settings, no store or no clock.
+            settings, no store, no clock or no verifier.
     """
 
     def __init__(  # noqa: PLR0913 - the settings of every adapter, and what was saved
@@ -78,6 +82,7 @@ class Run:
         settings: Settings = Settings(),  # noqa: B008 - a frozen value
         store: AnyStore | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
         plan_id: str | None = None,
         saved: dict[str, Any] | None = None,
     ) -> None:
@@ -90,12 +95,14 @@ class Run:
         # A journal that was saved is bounded, so the base stands beside it, with who did what.
         self._base = None if kept.get(_BASE) is None else base_from_data(kept[_BASE])
         self._own = None if store_of_plans(store, plan_id) else _held(kept, self._base)
+        self._id = require(kept.get(_ID) or uuid4().hex, str, "what run.to_data() returned")
         self._earlier = read_recent(kept.get(_JOURNAL))
         self.planner = Planner(
             cast("Any", store) if self._own is None else self._own,
             plan_id if self._own is None else _OWN,
             toolbox=box,
             clock=require_clock(clock),
+            verify=verify,
         )
         # What the thread's model knows of the plan: not what this process remembers of anybody.
         self._known = _revision(kept.get(_SEEN))
@@ -204,7 +211,9 @@ class Run:
         planned: Iterator[Reply] = iter(())
         if planning:
             _, base = self._look()
-            turn = self.planner.turn(planning, base=base)
+            # Made again, after a store that failed without saying whether it had kept it.
+            keys = None if self._own else self.planner.keys_of(planning, self._id, self._known)
+            turn = self.planner.turn(planning, base=base, key=keys)
             planned = iter(turn.replies)
             if not all(reply.is_error for reply in turn.replies):
                 self._saw(turn.plan)
@@ -230,7 +239,7 @@ class Run:
         """
         kept: dict[str, Any] = {_MEMORY: self._memory.to_data(), _SEEN: self._known}
         if self._own is None:
-            return kept
+            return {**kept, _ID: self._id}
         # Bounded: this is written at every save, and a plan's whole history would grow for ever.
         journal = with_lines(None, map(entry_line, self.history()))
         plan, base = self._look()

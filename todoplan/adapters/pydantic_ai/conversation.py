@@ -62,6 +62,19 @@ def calls_of_turn(messages: Sequence[ModelMessage], call_id: str | None) -> tupl
     return ()
 
 
+def response_of(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[str, ...]:
+    """
+    Return what names the response that made a call, in this process and in any that resumes the
+    run; () if there is none.
+    """
+    for message in reversed(messages):
+        if isinstance(message, ModelResponse) and any(
+            call.tool_call_id == call_id for call in message.tool_calls
+        ):
+            return message.timestamp.isoformat(), message.provider_response_id or ""
+    return ()
+
+
 def with_reminder(messages: Sequence[ModelMessage], text: str) -> list[ModelMessage]:
     """
     Return the messages of one request with a text at their tail; nothing is put there for "".

@@ -228,7 +228,7 @@ def news(reply: Reply, *, at: datetime, whole: bool, told: bool = False) -> dict
     """
     if not reply.events:
         return {KEY: {_BASE: None}} if told else None
-    entry = entry_to_data(Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name))
+    entry = entry_to_data(Entry(reply.revision, reply.events, in_utc(at), cause=reply.name))
     plan = {_PLAN: plan_to_data(reply.plan)} if whole else {_STORED: True}
     return {KEY: {_ENTRY: entry, **plan}}
 

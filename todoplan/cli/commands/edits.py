@@ -1,6 +1,6 @@
 """
-`todoplan add`, `start`, `done`, `edit`, `link`, `remove` and `undo`: one command on a plan, carried
-out as a program's `Planner` does it, with the actor's name in the history.
+`todoplan add`, `start`, `done`, `fail`, `wait`, `answer`, `edit`, `link`, `remove`, `undo`: one
+command on a plan, carried out as by a program's `Planner`, with the actor's name in the history.
 
     {"format": "todoplan/edit", "version": 1, "plan": "garden", "accepted": true, "revision": 7,
      "events": [...], "counts": {...}, "ready": ["3"],
@@ -16,7 +16,6 @@ import attrs
 
 from todoplan.cli.exit_codes import REFUSED, UNREADABLE
 from todoplan.cli.output.json_document import line
-from todoplan.cli.output.rows import event_phrases
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.plan_options import Judge, Place, Writer
 from todoplan.cli.stored_plans import chosen_plan, plan_to_write
@@ -30,6 +29,7 @@ from todoplan.core.problems import Problem, explain, ids_text
 from todoplan.errors import TodoplanError
 from todoplan.planner.planner import Planner
 from todoplan.render.outline import summary
+from todoplan.render.phrases import event_phrases
 
 __all__ = ["FORMAT", "VERSION", "Edit", "carry_out", "problem_data", "take_back"]
 

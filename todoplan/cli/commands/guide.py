@@ -20,7 +20,7 @@ READING_ORDER = (
         ("langchain", "deepagents", "agentscope", "openai-agents", "pydantic-ai", "mcp"),
     ),
     ("Shape it", ("rules", "limits", "human-edits")),
-    ("Keep and share it", ("stores", "several-agents", "write-a-store")),
+    ("Keep and share it", ("stores", "several-agents", "command-line", "write-a-store")),
     ("Check it", ("recordings", "testing")),
     ("Look inside", ("reference", "architecture", "threat-model", "write-an-adapter")),
 )

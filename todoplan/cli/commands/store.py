@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 from todoplan.cli.exit_codes import UNREADABLE
 from todoplan.cli.output.screen import Screen
@@ -35,9 +34,7 @@ def copy(source: str, target: str, plans: Sequence[str], screen: Screen) -> int:
     Copy plans (all, if none is named) with their journals, and return the exit code.
     """
     try:
-        # Both ends are stores of ours, which can list their plans and are not awaited.
-        here: Any = open_store(source)
-        there: Any = open_store(target)
+        here, there = open_store(source), open_store(target)
         kept = here.plan_ids()
         missing = [plan_id for plan_id in plans if plan_id not in kept]
         if missing or not kept:

@@ -8,7 +8,6 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from todoplan.cli.output.rows import event_phrases
 from todoplan.cli.output.text import cut, hanging, room
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Difference
@@ -17,8 +16,9 @@ from todoplan.core.plan.frozen import thaw
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip, one_line
+from todoplan.render.phrases import event_phrases
 
-__all__ = ["difference_lines", "log_lines"]
+__all__ = ["difference_lines", "entry_lines", "entry_phrases", "log_lines"]
 
 _NAME = 24
 _VALUE = 60
@@ -33,18 +33,45 @@ def log_lines(journal: Sequence[Entry], last: int, console: Console) -> Iterator
     heads, phrases = [], []
     for entry in journal[earlier:]:
         plan = replay(plan, entry.events)
-        at = f"{entry.at:%Y-%m-%d %H:%M:%S}" if entry.at else ""
-        names = (clip(one_line(text or ""), _NAME) for text in (entry.actor, entry.cause))
-        heads.append((str(entry.revision), at, *names))
-        undone = (f"took back {entry.undoes}",) if entry.undoes else ()
-        phrases.append((*undone, *event_phrases(entry.events, plan)))
+        heads.append(_head(entry))
+        phrases.append(entry_phrases(entry, plan))
     widths = [max(map(cell_len, column)) for column in zip(*heads, strict=True)]
     for cells, told in zip(heads, phrases, strict=True):
-        sized = zip(cells, widths, strict=True)
-        padded = (f"  {cell}{' ' * (width - cell_len(cell))}" for cell, width in sized if width)
-        head = Text("".join(padded) + "  ", "dim")
-        left = room(head.cell_len, console)
-        yield from hanging(head, (cut(phrase, left) for phrase in told))
+        yield from _row(cells, widths, told, console)
+
+
+def entry_lines(entry: Entry, plan: Plan, widths: list[int], console: Console) -> Iterator[Text]:
+    """
+    Give the lines of an entry by itself, `plan` is the one after it. `widths` are those of the
+    columns so far, empty at first; they grow in place.
+    """
+    cells = _head(entry)
+    widths[:] = map(max, map(cell_len, cells), widths or (0,) * len(cells))
+    yield from _row(cells, widths, entry_phrases(entry, plan), console)
+
+
+def entry_phrases(entry: Entry, plan: Plan) -> tuple[str, ...]:
+    """
+    Return a phrase for each kind of change in an entry, cleaned; `plan` is the one after it.
+    """
+    undone = (f"took back {entry.undoes}",) if entry.undoes else ()
+    return (*undone, *event_phrases(entry.events, plan))
+
+
+def _head(entry: Entry) -> tuple[str, ...]:
+    at = f"{entry.at:%Y-%m-%d %H:%M:%S}" if entry.at else ""
+    names = (clip(one_line(text or ""), _NAME) for text in (entry.actor, entry.cause))
+    return (str(entry.revision), at, *names)
+
+
+def _row(
+    cells: Sequence[str], widths: Sequence[int], told: Iterable[str], console: Console
+) -> Iterator[Text]:
+    sized = zip(cells, widths, strict=True)
+    padded = (f"  {cell}{' ' * (width - cell_len(cell))}" for cell, width in sized if width)
+    head = Text("".join(padded) + "  ", "dim")
+    left = room(head.cell_len, console)
+    yield from hanging(head, (cut(phrase, left) for phrase in told))
 
 
 def difference_lines(found: Iterable[Difference]) -> Iterator[Text]:

@@ -2,7 +2,7 @@
 
 from typing import Any, get_args
 
-from todoplan.cli.commands import check, edits, views
+from todoplan.cli.commands import check, edits, views, watch
 from todoplan.cli.commands import stats as stats_command
 from todoplan.cli.output import json_document as as_json
 from todoplan.codec import json_schema
@@ -165,6 +165,15 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
             since=_COUNT,
             until=_COUNT,
             tasks=_array(_object(was=_TASK_OR_NULL, now=_TASK_OR_NULL)),
+        ),
+        _answer(
+            watch.FORMAT,
+            watch.VERSION,
+            plan=_TEXT,
+            revision=_COUNT,
+            entry={"anyOf": [{"$ref": "#/$defs/entry"}, {"type": "null"}]},
+            counts=_object(**_counts(*Counts._fields)),
+            ready=_array(_TEXT),
         ),
         _answer(
             check.FORMAT,
