@@ -48,6 +48,7 @@ from todoplan.planner.steps import (
 )
 from todoplan.planner.threads import Background, Lane, aside, result_of, running_loop, threaded
 from todoplan.planner.transactions import Transactions
+from todoplan.planner.verifying.verifier import Verify
 from todoplan.planner.watching import Wait, watched_awaited, watching
 from todoplan.stores.base import AnyStore
 from todoplan.stores.journals import follow
@@ -61,10 +62,12 @@ _AT_ONCE = 4  # reads pass by an append that takes long, and a stuck store holds
 
 class AsyncPlanner(Transactions):
     """
-    One plan, as a `Planner` has it, awaited. A subscriber may be a coroutine function.
+    One plan, as a `Planner` has it, awaited. A subscriber and `verify` may be coroutine functions.
 
     A call that is cancelled may have been carried out; if so, subscribers are told of it.
     """
+
+    _awaits = True
 
     def __init__(
         self,
@@ -73,8 +76,9 @@ class AsyncPlanner(Transactions):
         *,
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
     ) -> None:
-        super().__init__(store, plan_id, toolbox=toolbox, clock=clock)
+        super().__init__(store, plan_id, toolbox=toolbox, clock=clock, verify=verify)
         never_waits = type(self._store) is MemoryStore  # a subclass may do anything
         self._in_thread = not never_waits and not iscoroutinefunction(self._store.load)
         self._lane = Lane(_AT_ONCE)
@@ -95,7 +99,7 @@ class AsyncPlanner(Transactions):
         key: str | None = None,
     ) -> Decision:
         """
-        Carry a command out, or say why not: see `Planner.apply`.
+        Carry a command out, or say why not. See `Planner.apply`.
         """
         return await self._await(self._apply(command, actor, policy, key))
 
@@ -134,8 +138,7 @@ class AsyncPlanner(Transactions):
 
     async def claim(self, owner: str | ClaimTask) -> AsyncClaimed | None:
         """
-        Get a task that nobody else may work on for now. See `Planner.claim`; use it in an
-        `async with`, in a loop of asyncio.
+        Get a task to work on, for an `async with` in a loop of asyncio. See `Planner.claim`.
         """
         command = ClaimTask(owner) if isinstance(owner, str) else owner
         found = claimed_by(await self.apply(command, actor=command.owner))
@@ -178,9 +181,8 @@ class AsyncPlanner(Transactions):
         timeout: float | None = None,  # noqa: ASYNC109 - it is no limit: every entry begins it anew
     ) -> AsyncGenerator[Entry, None]:
         """
-        Yield every entry behind a revision, once and in order, by whichever process it came, and
-        wait for the next. See `Planner.watch`; without `since` from the first one that is asked
-        for. Use it in a loop of asyncio.
+        Yield every entry behind a revision, and wait for the next, in a loop of asyncio. See
+        `Planner.watch`; without `since` from the first one that is asked for.
         """
         known = (await self.plan()).revision if since is None else since
         steps = watching(self._store, self._plan_id, known, timeout)

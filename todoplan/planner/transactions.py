@@ -44,10 +44,13 @@ from todoplan.planner.receipts import (
     keys_of_calls,
     parts_of_turn,
     replies_again,
+    with_kept,
     with_own,
 )
 from todoplan.planner.steps import Steps
 from todoplan.planner.telling import Subscriber
+from todoplan.planner.verifying.looking import Verifying
+from todoplan.planner.verifying.verifier import Verify
 from todoplan.stores.base import AnyStore, checked_id
 from todoplan.stores.hold import ALL, Receipt
 from todoplan.stores.journals import CUT, is_beginning
@@ -64,6 +67,8 @@ class Transactions:
     What both planners do, and what they share.
     """
 
+    _awaits = False
+
     def __init__(
         self,
         store: AnyStore | None = None,
@@ -71,6 +76,7 @@ class Transactions:
         *,
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
     ) -> None:
         # Compared with None: a store may have a length, and an empty one would be false.
         self._store = MemoryStore() if store is None else checked_store(store)
@@ -87,6 +93,7 @@ class Transactions:
         self._commits = Commits(self._store, self._plan_id, clock)
         self._feed = self._commits.feed
         self._hands = Hands(self.toolbox.toolset)
+        self._verifying = Verifying.of(self.toolbox, verify)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -163,21 +170,27 @@ class Transactions:
         key: str | Sequence[str] | None = None,
         fences: Fences | None = None,
     ) -> Steps[Turn]:
-        decided = False
+        decided = was_behind = False
         held = self._hands.fences(actor) if fences is None else fences
+        looks = None if self._verifying is None else self._verifying.looks()
+        box = self.toolbox if looks is None else looks.toolbox
 
         def attempt(
             plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
         ) -> Outcome:
-            nonlocal decided
+            nonlocal decided, was_behind
             again = replies_again(plan, calls, parts, kept)
             anew = [call for place, call in enumerate(calls) if place not in again]
             decided = bool(anew)
             seen = self._hands.base(actor, journal) if base is None and anew else base
             seen = None if seen is None else with_own(seen, kept)
+            was_behind = seen is not None
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = self.toolbox.turn(plan, anew, at=at, base=seen, actor=actor, fences=held)
+            known = with_kept(held, kept)
+            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=known)
+            if looks is not None and looks.are_missing:
+                return Outcome(turn, plan)
             signed = signed_entries(plan, parts, again, turn.replies, at, actor)
             if again:
                 turn = joined(turn, again, seen)
@@ -194,11 +207,17 @@ class Transactions:
         else:
             keys = [part.key for part in parts if part.key is not None]
             turn = yield from self._commits.commit(attempt, since, keys)
+            while looks is not None and looks.are_missing:
+                # A look may take minutes: it holds neither the plan nor a lock of the store's.
+                yield looks.alook if self._awaits else looks.look
+                turn = yield from self._commits.commit(attempt, since, keys)
         if turn.events and (held or self.toolbox.toolset.team):
             self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
-        if decided and not all(reply.is_error for reply in turn.replies):
+        is_look = not all(reply.is_error for reply in turn.replies)
+        # A refusal that records what a verifier has found is no news to the hand that it answers.
+        if decided and (is_look or (turn.events and not was_behind)):
             self._hands.saw(actor, turn.plan)
         return turn
 

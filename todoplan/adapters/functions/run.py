@@ -31,6 +31,7 @@ from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, Planner
 from todoplan.planner.arguments import store_of_plans
 from todoplan.planner.holding import HELD, holding
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["Next", "OtherTools", "Run"]
 
@@ -62,14 +63,15 @@ class Run:
                 break
 
     `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
-    aware time of every change. With a `store` the plan is kept there under `plan_id`, and others
-    may change it at any time; without one it is part of `to_data()`. `planner` is what others
-    change it by: `run.planner.apply(command, actor="ann")`.
+    aware time of every change, `verify` looks whether a task is done (see `Planner`). With a
+    `store` the plan is kept there under `plan_id`, and others may change it at any time; without
+    one it is part of `to_data()`. `planner` is what others change it by:
+    `run.planner.apply(command, actor="ann")`.
 
     Raises:
         CodecError: what was saved is damaged.
         PlanError: the plan would have two owners, or none; what was given is no toolbox, no
-            settings, no store or no clock.
+            settings, no store, no clock or no verifier.
     """
 
     def __init__(  # noqa: PLR0913 - the settings of every adapter, and what was saved
@@ -80,6 +82,7 @@ class Run:
         settings: Settings = Settings(),  # noqa: B008 - a frozen value
         store: AnyStore | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
         plan_id: str | None = None,
         saved: dict[str, Any] | None = None,
     ) -> None:
@@ -99,6 +102,7 @@ class Run:
             plan_id if self._own is None else _OWN,
             toolbox=box,
             clock=require_clock(clock),
+            verify=verify,
         )
         # What the thread's model knows of the plan: not what this process remembers of anybody.
         self._known = _revision(kept.get(_SEEN))
