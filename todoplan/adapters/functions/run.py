@@ -29,9 +29,8 @@ from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settin
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, Planner
-from todoplan.planner.arguments import store_of_plans
+from todoplan.planner.arguments import HELD, holding, store_of_plans
 from todoplan.planner.verifying.verifier import Verify
-from todoplan.stores.holding import HELD, holding
 
 __all__ = ["Next", "OtherTools", "Run"]
 
