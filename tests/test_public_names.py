@@ -78,8 +78,8 @@ PROVISIONAL = {
         "answer calls_in make_tools read_messages results_of start_run with_reminder"
     ),
     "todoplan.adapters.langgraph": (
-        "PlanMiddleware PlanState aedit_plan aseed_plan aundo_plan claude_like command_update "
-        "deep_planning deerflow_like edit_plan history_of langchain_like make_tools merge_plans "
+        "PlanApproval PlanMiddleware PlanState aedit_plan aseed_plan aundo_plan claude_like "
+        "command_update deep_planning deerflow_like edit_plan history_of langchain_like make_tools merge_plans "
         "plan_of_state plan_update seed_plan todos_of undo_plan"
     ),
     "todoplan.adapters.mcp": (

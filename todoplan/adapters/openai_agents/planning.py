@@ -36,8 +36,8 @@ from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
 from todoplan.planner.arguments import store_of_plans
-from todoplan.planner.holding import holding
 from todoplan.planner.verifying.verifier import Verify
+from todoplan.stores.holding import holding
 
 __all__ = [
     "Planning",
