@@ -105,6 +105,7 @@ MAY = {
     ),
     "adapters": ("planner", "dialogue", "codec", "core"),
     "adapters.mcp": ("planner", "dialogue", "codec", "core", "stores.memory"),
+    "telemetry": ("dialogue", "core"),
     "cli": EVERYTHING,
     "__main__": ("cli",),
     "testing": EVERYTHING,

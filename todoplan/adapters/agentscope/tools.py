@@ -34,6 +34,7 @@ from todoplan.core.rules.presets import AGENTSCOPE
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
+from todoplan.dialogue.observed import start, tell_called
 from todoplan.dialogue.replies.error_texts import error_text
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -133,11 +134,12 @@ class PlanTool(ToolBase):
 
     def _answer(self, state: AgentState, given: dict[str, Any]) -> ToolChunk:
         call = Call(self.name, as_sent(state.context, self.name, given))
-        at = self._clock()
+        at, began = self._clock(), start(self.toolbox)
         held, reply, turn = self._decided(state, call, at, whole=self.is_read_only)
         # A part of a long list was looked at, and what this call rests on is not all in it.
         if not held.mirror.is_sure(state.tasks_context.tasks, held.plan, touched(reply.events)):
             held, reply, turn = self._decided(state, call, at)
+        tell_called(self.toolbox, (reply,), None, began)
         if held.seen.answered(reply, turn):
             held.keep_base()
         entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)

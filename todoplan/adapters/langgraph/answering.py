@@ -34,6 +34,7 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import in_utc
 from todoplan.dialogue.clock import Clock
+from todoplan.dialogue.observed import start, tell_called
 from todoplan.dialogue.parallel_calls import answered_beside
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 
@@ -97,7 +98,9 @@ class Answering:
             return self._stored(runtime, plan_id, own, *told)
         place, plan, at = calls.index(own), plan_in(state), self.clock()
         base = base_of(value_in(state))
+        began = start(self.toolbox)
         *earlier, reply = answered_beside(self.toolbox, plan, calls, place, at=at, base=base)
+        tell_called(self.toolbox, (reply,), None, began)
         message = _told(reply, own)
         # What this call follows from: the last call before it that did something, or the state.
         parent = _head(earlier, calls) or head_of(value_in(state))
