@@ -33,10 +33,10 @@ PUBLIC = {
     "todoplan.errors": "CodecError MissingExtraError PlanError ReadError StoreError TodoplanError",
     "todoplan.dialogue": (
         "Advice Call Clock Guidance InputLimits LEAN Memory Message Reply Settings TASKS TODOS "
-        "ToolResult ToolSet Toolbox Turn WRITE_TODOS answered_after answered_beside fences_after lean "
-        "tasks text_of unfinished_error utc_now"
+        "ToolResult ToolSet Toolbox Turn WRITE_TODOS answered_after answered_beside fences_after "
+        "lean tasks text_of unfinished_error utc_now"
     ),
-    "todoplan.planner": "AnyStore AsyncPlanner Planner Subscriber",
+    "todoplan.planner": "AnyStore AsyncPlanner Planner Subscriber Verifier",
     "todoplan.planner.claiming": "AsyncClaimed Claimed WorkDone work work_async",
     "todoplan.stores": (
         "AnyStore AsyncPostgresStore AsyncStore Entry FileStore MemoryStore PostgresStore "
@@ -79,8 +79,8 @@ PROVISIONAL = {
         "answer calls_in make_tools read_messages results_of start_run with_reminder"
     ),
     "todoplan.adapters.langgraph": (
-        "PlanMiddleware PlanState aedit_plan aseed_plan aundo_plan claude_like command_update "
-        "deep_planning deerflow_like edit_plan history_of langchain_like make_tools merge_plans "
+        "PlanApproval PlanMiddleware PlanState aedit_plan aseed_plan aundo_plan claude_like "
+        "command_update deep_planning deerflow_like edit_plan history_of langchain_like make_tools merge_plans "
         "plan_of_state plan_update seed_plan todos_of undo_plan"
     ),
     "todoplan.adapters.mcp": (

@@ -334,3 +334,12 @@ def test_nobody_else_loads_it():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_verifier_goes_with_it(kept):
+    """What a program looks into is told once, with what came of it."""
+    box = traced(Toolbox(TASKS), provider=kept.provider)
+    planner = Planner(toolbox=box, verify=lambda task: True)
+    planner.apply(CreateTask("Sow", check="it grows"))
+    assert not planner.call("TaskUpdate", status("1", "completed")).is_error
+    assert [span.name for span in kept.spans()] == ["plan", "task"]

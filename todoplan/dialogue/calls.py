@@ -32,7 +32,8 @@ class Call:
 @attrs.frozen(weakref_slot=False)
 class Reply:
     """
-    What a call answers. On an error `plan` is the one given and `events` is empty.
+    What a call answers. On an error `plan` is the one given and `events` is empty, but for evidence
+    that a verifier has found: that is recorded also where the call is refused.
 
     `plan` is the plan as it stands, also for a call that was carried out before and is answered
     again by its key: `repeat_of` is the revision to which it led then.

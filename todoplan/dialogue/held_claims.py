@@ -6,6 +6,8 @@ were given: a planner by actor, an adapter in the framework's state. A model nev
 one. A planning call says that its author is still at work, so it puts off the end of its claims.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType

@@ -99,8 +99,9 @@ def guidance_of(toolbox: Toolbox, settings: Settings) -> Guidance:
         PlanError: the settings are none.
     """
     if isinstance(toolbox, ObservedToolbox):
-        return _ObservedGuidance(toolbox.toolset, settings, observer=toolbox.observer)
-    return Guidance(toolbox.toolset, settings)
+        observer = toolbox.observer
+        return _ObservedGuidance(toolbox.toolset, settings, toolbox.policy, observer=observer)
+    return Guidance(toolbox.toolset, settings, toolbox.policy)
 
 
 @attrs.frozen

@@ -245,11 +245,12 @@ class Toolbox:
                 reply = self._answer(plan, call.name, call.arguments, at, seen, actor, fences)
                 if self.toolset.team:
                     fences = fences_after(fences, reply.events)
-                if seen is not None and not reply.is_error:
+                if seen is not None:
                     seen = replay(seen, reply.events)  # its own work is no news to a hand
-                    if base is not None:
+                    if base is not None and not reply.is_error:
                         # Told once a turn, by the first answer that is no error.
                         reply, base = _with_unseen(reply, plan, base), None
+                    base = base and attrs.evolve(base, plan=seen)
             plan = reply.plan
             replies.append(attrs.evolve(reply, call_id=call.call_id))
         return Turn(plan, tuple(replies))

@@ -15,16 +15,12 @@ from datetime import datetime
 from functools import partial
 from typing import Self
 
-import attrs
-
-from todoplan.core.commands import Command, RestorePlan
+from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision, Rejected, decide
-from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import tuple_of
-from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
@@ -45,25 +41,27 @@ from todoplan.planner.receipts import (
     keys_of_calls,
     parts_of_turn,
     replies_again,
+    with_kept,
     with_own,
 )
+from todoplan.planner.restoring import begun, put_back, undone
 from todoplan.planner.steps import Steps
 from todoplan.planner.telling import Subscriber
+from todoplan.planner.verifying.looking import Verifying
+from todoplan.planner.verifying.verifier import Verify
 from todoplan.stores.base import AnyStore, checked_id
 from todoplan.stores.hold import ALL, Receipt
-from todoplan.stores.journals import CUT, is_beginning
 from todoplan.stores.memory import MemoryStore
 
 __all__ = ["Transactions"]
-
-_ANYTHING_GOES = Policy()
-_BEGUN = "begin"
 
 
 class Transactions:
     """
     What both planners do, and what they share.
     """
+
+    _awaits = False
 
     def __init__(
         self,
@@ -72,6 +70,7 @@ class Transactions:
         *,
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
     ) -> None:
         # Compared with None: a store may have a length, and an empty one would be false.
         self._store = MemoryStore() if store is None else checked_store(store)
@@ -88,6 +87,7 @@ class Transactions:
         self._commits = Commits(self._store, self._plan_id, clock)
         self._feed = self._commits.feed
         self._hands = Hands(self.toolbox.toolset)
+        self._verifying = Verifying.of(self.toolbox, verify)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -171,21 +171,28 @@ class Transactions:
         key: str | Sequence[str] | None = None,
         fences: Fences | None = None,
     ) -> Steps[Turn]:
-        decided, began = False, start(self.toolbox)
+        decided = was_behind = False
+        began = start(self.toolbox)
         held = self._hands.fences(actor) if fences is None else fences
+        looks = None if self._verifying is None else self._verifying.looks()
+        box = self.toolbox if looks is None else looks.toolbox
 
         def attempt(
             plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
         ) -> Outcome:
-            nonlocal decided
+            nonlocal decided, was_behind
             again = replies_again(plan, calls, parts, kept)
             anew = [call for place, call in enumerate(calls) if place not in again]
             decided = bool(anew)
             seen = self._hands.base(actor, journal) if base is None and anew else base
             seen = None if seen is None else with_own(seen, kept)
+            was_behind = seen is not None
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = self.toolbox.turn(plan, anew, at=at, base=seen, actor=actor, fences=held)
+            known = with_kept(held, kept)
+            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=known)
+            if looks is not None and looks.are_missing:
+                return Outcome(turn, plan)
             signed = signed_entries(plan, parts, again, turn.replies, at, actor)
             if again:
                 turn = joined(turn, again, seen)
@@ -202,11 +209,17 @@ class Transactions:
         else:
             keys = [part.key for part in parts if part.key is not None]
             turn = yield from self._commits.commit(attempt, since, keys)
+            while looks is not None and looks.are_missing:
+                # A look may take minutes: it holds neither the plan nor a lock of the store's.
+                yield looks.alook if self._awaits else looks.look
+                turn = yield from self._commits.commit(attempt, since, keys)
         if turn.events and (held or self.toolbox.toolset.team):
             self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
-        if decided and not all(reply.is_error for reply in turn.replies):
+        is_look = not all(reply.is_error for reply in turn.replies)
+        # A refusal that records what a verifier has found is no news to the hand that it answers.
+        if decided and (is_look or (turn.events and not was_behind)):
             self._hands.saw(actor, turn.plan)
         tell_called(self.toolbox, turn.replies, actor, began)
         return turn
@@ -230,15 +243,7 @@ class Transactions:
         )
 
     def _begin(self, plans: Sequence[Plan]) -> Steps[bool]:
-        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
-            if plan.revision:
-                return Outcome(bool(journal) and journal[0].cause == _BEGUN, plan)
-            entries: list[Entry] = []
-            for each in plans:
-                done = self._put_back(plan, each, Entry(0, (), at, cause=_BEGUN, undoes=0))
-                plan, entries = done.plan, [*entries, *done.entries]
-            return Outcome(result=True, plan=plan, entries=tuple(entries))
-
+        attempt = partial(begun, plans)
         return self._commits.commit(attempt, lambda plan, _: ALL if plan.revision else None)
 
     def _call(
@@ -249,45 +254,9 @@ class Transactions:
 
     def _restore(self, earlier: Plan, actor: str | None) -> Steps[Decision]:
         def attempt(plan: Plan, _: Journal, at: datetime) -> Outcome:
-            return self._put_back(plan, earlier, Entry(0, (), at, actor, cause="restore"))
+            return put_back(plan, earlier, Entry(0, (), at, actor, cause="restore"))
 
         return self._commits.commit(attempt)
 
-    def _undo(self, actor: str | None) -> Steps[Decision]:
-        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
-            # From the journal: another planner, or this one after a restart, goes on undoing.
-            undone = {entry.undoes for entry in journal}
-            # The last entry that is no undo itself and has not been taken back.
-            target = next(
-                (
-                    place
-                    for place in reversed(range(len(journal)))
-                    if journal[place].undoes is None and journal[place].revision not in undone
-                ),
-                None,
-            )
-            if target is None:
-                return Outcome(Rejected((_nothing_to_undo(journal),)), plan)
-            # Every later entry is an undo or was undone, so replaying the ones before is enough.
-            earlier = (event for entry in journal[:target] for event in entry.events)
-            undo = Entry(0, (), at, actor, cause="undo", undoes=journal[target].revision)
-            return self._put_back(plan, replay(Plan(), earlier), undo)
-
-        return self._commits.commit(attempt, lambda *_: ALL)
-
-    def _put_back(self, plan: Plan, earlier: Plan, blank: Entry) -> Outcome:
-        # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
-        command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
-        decision = decide(plan, command, _ANYTHING_GOES, at=blank.at)
-        if isinstance(decision, Rejected):
-            return Outcome(decision, plan)
-        after = decision.plan
-        entry = attrs.evolve(blank, revision=after.revision, events=decision.events)
-        return Outcome(decision, after, (entry,))
-
-
-def _nothing_to_undo(journal: Journal) -> Problem:
-    # A journal that was cut says so, and so does its undo.
-    if journal and is_beginning(journal[0]) and journal[0].cause == CUT:
-        return Problem("journal_cut", seen=str(journal[0].revision))
-    return Problem("nothing_to_undo")
+    def _undo(self, actor: str | None, seen: int | None) -> Steps[Decision]:
+        return self._commits.commit(partial(undone, actor, seen), lambda *_: ALL)

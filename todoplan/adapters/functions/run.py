@@ -31,7 +31,8 @@ from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, Planner
 from todoplan.planner.arguments import store_of_plans
-from todoplan.planner.holding import HELD, holding
+from todoplan.planner.verifying.verifier import Verify
+from todoplan.stores.holding import HELD, holding
 
 __all__ = ["Next", "OtherTools", "Run"]
 
@@ -63,14 +64,15 @@ class Run:
                 break
 
     `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
-    aware time of every change. With a `store` the plan is kept there under `plan_id`, and others
-    may change it at any time; without one it is part of `to_data()`. `planner` is what others
-    change it by: `run.planner.apply(command, actor="ann")`.
+    aware time of every change, `verify` looks whether a task is done (see `Planner`). With a
+    `store` the plan is kept there under `plan_id`, and others may change it at any time; without
+    one it is part of `to_data()`. `planner` is what others change it by:
+    `run.planner.apply(command, actor="ann")`.
 
     Raises:
         CodecError: what was saved is damaged.
         PlanError: the plan would have two owners, or none; what was given is no toolbox, no
-            settings, no store or no clock.
+            settings, no store, no clock or no verifier.
     """
 
     def __init__(  # noqa: PLR0913 - the settings of every adapter, and what was saved
@@ -81,6 +83,7 @@ class Run:
         settings: Settings = Settings(),  # noqa: B008 - a frozen value
         store: AnyStore | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
         plan_id: str | None = None,
         saved: dict[str, Any] | None = None,
     ) -> None:
@@ -89,7 +92,8 @@ class Run:
             msg = "a plan was saved here, and a store is given: leave store= out, or the saved plan"
             raise PlanError(msg)
         box = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-        self._wire, self._guidance = wire, guidance_of(box, require(settings, Settings))
+        self._wire = wire
+        self._guidance = guidance_of(box, require(settings, Settings))
         # A journal that was saved is bounded, so the base stands beside it, with who did what.
         self._base = None if kept.get(_BASE) is None else base_from_data(kept[_BASE])
         self._own = None if store_of_plans(store, plan_id) else _held(kept, self._base)
@@ -100,6 +104,7 @@ class Run:
             plan_id if self._own is None else _OWN,
             toolbox=box,
             clock=require_clock(clock),
+            verify=verify,
         )
         # What the thread's model knows of the plan: not what this process remembers of anybody.
         self._known = _revision(kept.get(_SEEN))

@@ -39,6 +39,7 @@ from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settin
 from todoplan.dialogue.observed import guidance_of
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.planner import AnyStore
+from todoplan.planner.verifying.verifier import Verify, verifier_of
 
 __all__ = ["Planning"]
 
@@ -52,6 +53,7 @@ class Planning(AbstractCapability[Any]):
     Planning for an agent. It holds no plan and may serve any number of agents and conversations.
 
     The plan is kept in the message history, or with a `store` there, under `conversation_id`.
+    `verify` looks whether a task is done (see `AsyncPlanner`).
     `system_prompt` is a static instruction ("" for none), by default the tool set's. List it behind
     capabilities that change requests: it looks at what it is handed.
     """
@@ -60,6 +62,7 @@ class Planning(AbstractCapability[Any]):
     settings: Settings = field(default_factory=Settings)
     store: AnyStore | None = None
     clock: Clock = utc_now
+    verify: Verify | None = None
     system_prompt: str | None = None
     _run_plan: RunPlan | None = field(default=None, init=False, repr=False)
     _heard: Memory = field(default_factory=Memory, init=False, repr=False)
@@ -73,6 +76,7 @@ class Planning(AbstractCapability[Any]):
         require(self.toolbox, Toolbox)
         require(self.settings, Settings)
         require_clock(self.clock)
+        self.verify = verifier_of(self.verify)
 
     async def for_run(self, ctx: _Context) -> Planning:
         """
@@ -84,7 +88,8 @@ class Planning(AbstractCapability[Any]):
                 keeps the plan.
         """
         own = replace(self)  # the agent's is shared by all runs, and so by all users
-        own._run_plan = await RunPlan.of(ctx, self.toolbox, self.store, self.clock)  # noqa: SLF001 - its own kind
+        plan = await RunPlan.of(ctx, self.toolbox, self.store, self.clock, self.verify)
+        own._run_plan = plan  # noqa: SLF001 - its own kind
         own._runs = self._runs  # noqa: SLF001 - its own kind
         return own
 
