@@ -46,6 +46,7 @@ from todoplan.cli.options import (
     ToolSetOption,
 )
 from todoplan.cli.output.screen import Screen
+from todoplan.cli.page_commands import PAGE_COMMANDS
 from todoplan.cli.plan_commands import PLAN_COMMANDS
 from todoplan.errors import StoreError
 
@@ -225,5 +226,5 @@ def _store(url: str | None, file: Path | None) -> str | None:
         _refuse(str(error))
 
 
-for _name, _command in PLAN_COMMANDS.items():
+for _name, _command in (PLAN_COMMANDS | PAGE_COMMANDS).items():
     app.command(_name)(_command)

@@ -172,7 +172,13 @@ def test_what_an_agent_did_bears_its_name():
 
 @pytest.mark.parametrize(
     "damaged",
-    [{"asked": 7}, {"sent_back": []}, {"sent_back": {"messages": 7}}, {"sent_back": {}}],
+    [
+        {"asked": 7},
+        {"answered": "1"},
+        {"sent_back": []},
+        {"sent_back": {"messages": 7}},
+        {"sent_back": {}},
+    ],
 )
 def test_a_turn_that_was_saved_and_is_damaged_is_an_error(damaged):
     """
@@ -180,6 +186,9 @@ def test_a_turn_that_was_saved_and_is_damaged_is_an_error(damaged):
     """
     with pytest.raises(PlanError, match="to_data"):
         openai_chat.start_run(saved={**openai_chat.start_run().to_data(), **damaged})
+    stored = {"store": MemoryStore(), "plan_id": "7"}
+    with pytest.raises(PlanError, match="to_data"):
+        openai_chat.start_run(**stored, saved={"answered": "1"})
 
 
 @EVERY

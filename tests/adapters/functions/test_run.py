@@ -4,9 +4,10 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from support.cut_off import Cut, CutMemory
 from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, user
 
-from todoplan import LEAN, MemoryStore, Planner, Toolbox, commands
+from todoplan import LEAN, TASKS, MemoryStore, Planner, Toolbox, commands
 from todoplan.adapters.functions import Run, openai_chat
 from todoplan.dialogue import Reply, Settings
 from todoplan.errors import CodecError, PlanError
@@ -370,3 +371,27 @@ def test_what_is_kept_of_a_response_may_be_the_message_itself(wire, given):
     run.before_model([])
     assert run.after_model(given) == "stop"
     assert run.answer(given) == [given]
+
+
+@EVERY
+def test_a_response_that_is_answered_again_changes_nothing_twice(wire):
+    """
+    The store committed and its acknowledgement was lost: the loop asks again, in this process or
+    from what it had saved, and is given the answers of then.
+    """
+    store = CutMemory()
+    calls = wire.respond([Sent("TaskCreate", {"subject": name}, name) for name in "ab"])
+    kept = {"toolbox": Toolbox(TASKS), "store": store, "plan_id": "7", "settings": QUIET}
+    run = wire.module.start_run(**kept)
+    run.before_model([user(wire, "go")])
+    run.after_model(calls)
+    saved = json.loads(json.dumps(run.to_data()))
+    with pytest.raises(Cut):
+        run.answer(calls)
+    told = run.answer(calls)
+    other = wire.module.start_run(**kept, saved=saved)
+    other.before_model([user(wire, "go")])
+    other.after_model(calls)
+    assert all(f"0/{n}: #{n} created" in json.dumps(told) for n in (1, 2))
+    assert other.answer(calls) == told
+    assert [task.subject for task in store.load("7")] == ["a", "b"]

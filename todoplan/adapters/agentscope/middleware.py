@@ -36,6 +36,7 @@ from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings, unfi
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["PlanMiddleware", "attach"]
 
@@ -232,6 +233,7 @@ def attach(  # noqa: PLR0913 - keywords, each passed on as it is
     settings: Settings | None = None,
     store: AnyStore | None = None,
     clock: Clock = utc_now,
+    verify: Verify | None = None,
     system_prompt: str | None = None,
     plan_id: str | None = None,
     toolkit: Toolkit | None = None,
@@ -242,20 +244,21 @@ def attach(  # noqa: PLR0913 - keywords, each passed on as it is
     Return what `Agent` takes, `Agent(name, prompt, model, **attach())`, for tools and guidance.
 
     The tools are added to `toolkit`; guidance comes behind your `middlewares`, nearest to the
-    model, so that it sees the request as it is sent. `clock` gives the aware time of every change.
+    model, so that it sees the request as it is sent. `clock` gives the aware time of every change,
+    `verify` looks whether a task is done (see `AsyncPlanner`).
     With a `store` the plan is kept there under `plan_id`, or else under the session's id, and
     anyone may change it at any time; AgentScope's list is published.
 
     Raises:
         PlanError: the toolkit has tools of these names already; what was given is no toolbox, no
-            settings, no store or no clock.
+            settings, no store, no clock or no verifier.
     """
     toolbox = default_toolbox() if toolbox is None else toolbox
     kept: dict[str, Any] = {"store": store, "clock": clock, "plan_id": plan_id}
     planning = PlanMiddleware(toolbox, settings=settings, system_prompt=system_prompt, **kept)
     toolkit = toolkit or Toolkit()
     # Toolkit always makes the first group, "basic", itself.
-    tools, basic = make_tools(toolbox, **kept), toolkit.tool_groups[0].tools
+    tools, basic = make_tools(toolbox, verify=verify, **kept), toolkit.tool_groups[0].tools
     names = list(toolbox.toolset.tool_names)
     doubled = sorted({tool.name for tool in basic} & set(names))
     if doubled:

@@ -40,6 +40,7 @@ from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.arguments import store_of_plans
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["PlanStore", "plans_of"]
 
@@ -61,10 +62,16 @@ class PlanStore:
     plan_id: str | None
     toolbox: Toolbox
     clock: Clock
+    verify: Verify | None = None
 
     @classmethod
     def of(
-        cls, store: AnyStore | None, plan_id: str | None, toolbox: Toolbox, clock: Clock
+        cls,
+        store: AnyStore | None,
+        plan_id: str | None,
+        toolbox: Toolbox,
+        clock: Clock,
+        verify: Verify | None = None,
     ) -> PlanStore | None:
         """
         Return where plans are kept, `None` without a store.
@@ -73,7 +80,7 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        return None if kept is None else cls(kept, plan_id, toolbox, clock)
+        return None if kept is None else cls(kept, plan_id, toolbox, clock, verify)
 
     def id_of(self, state: AgentState) -> str:
         """
@@ -104,7 +111,8 @@ class PlanStore:
         As `opened`, awaited.
         """
         plan_id = self.id_of(state)
-        planner = AsyncPlanner(self.store, plan_id, toolbox=self.toolbox, clock=self.clock)
+        given: dict[str, Any] = {"clock": self.clock, "verify": self.verify}
+        planner = AsyncPlanner(self.store, plan_id, toolbox=self.toolbox, **given)
         if plans := self._plans_in(state):
             self._handed_over(state, begun=await planner.begin(*plans))
         return planner

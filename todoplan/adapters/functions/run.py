@@ -31,7 +31,8 @@ from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, Planner
 from todoplan.planner.arguments import store_of_plans
-from todoplan.planner.holding import HELD, holding
+from todoplan.planner.verifying.verifier import Verify
+from todoplan.stores.holding import HELD, holding
 
 __all__ = ["Next", "OtherTools", "Run"]
 
@@ -43,7 +44,7 @@ OtherTools = Callable[[Call], "str | Reply"]
 
 _OWN = "plan"
 _SEEN, _BASE, _PLAN, _JOURNAL, _MEMORY = "seen", "base", "plan", "journal", "memory"
-_ID, _ASKED, _SENT_BACK = "id", "asked", "sent_back"
+_ID, _COUNT, _ASKED, _SENT_BACK = "id", "answered", "asked", "sent_back"
 
 
 class Run:
@@ -64,19 +65,20 @@ class Run:
                 break
 
     `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
-    aware time of every change, `actor` is this agent's name in the history. With a `store` the plan
-    is kept there under `plan_id`, and others may change it at any time; without one it is part of
-    `to_data()`. `planner` is what others change it by: `run.planner.apply(command, actor="ann")`.
+    aware time of every change, `verify` looks whether a task is done (see `Planner`), `actor` is
+    this agent's name in the history. With a `store` the plan is kept there under `plan_id`, and
+    others may change it at any time; without one it is part of `to_data()`. `planner` is what
+    others change it by: `run.planner.apply(command, actor="ann")`.
 
     After a crash, begin with what was saved, and give a response that was saved to `after_model`
     first, without a request. In a store that keeps keys (SQLite, PostgreSQL) its calls are carried
     out once, however often they are answered: a response is known by its id and those of its calls,
-    one without an id by its place in the run.
+    one without an id by its place in the thread.
 
     Raises:
         CodecError: what was saved is damaged.
         PlanError: the plan would have two owners, or none; what was given is no toolbox, no
-            settings, no store or no clock.
+            settings, no store, no clock or no verifier.
     """
 
     def __init__(  # noqa: PLR0913 - the settings of every adapter, and what was saved
@@ -87,6 +89,7 @@ class Run:
         settings: Settings = Settings(),  # noqa: B008 - a frozen value
         store: AnyStore | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
         plan_id: str | None = None,
         saved: dict[str, Any] | None = None,
         actor: str | None = None,
@@ -101,6 +104,7 @@ class Run:
         self._base = None if kept.get(_BASE) is None else base_from_data(kept[_BASE])
         self._own = None if store_of_plans(store, plan_id) else _held(kept, self._base)
         self._id = require(kept.get(_ID) or uuid4().hex, str, WHAT)
+        self._answered = require(kept.get(_COUNT, 0), int, WHAT)
         self._actor = None if actor is None else require(actor, str, 'a name, actor="model"')
         self._earlier = read_recent(kept.get(_JOURNAL))
         self._planner = Planner(
@@ -108,6 +112,7 @@ class Run:
             plan_id if self._own is None else _OWN,
             toolbox=box,
             clock=require_clock(clock),
+            verify=verify,
         )
         # What the thread's model knows of the plan: not what this process remembers of anybody.
         self._known = revision(kept.get(_SEEN))
@@ -233,8 +238,8 @@ class Run:
             _, base = self._look()
             # Made again, after a crash, or a store that failed and did not say if it had kept it.
             # What was saved may be older than the response, or nothing: so its own id comes first.
-            # Some servers give none; then the request tells, which a run that was saved counts.
-            named = self._wire.name_of(response) or (self._id, self._memory.turn)
+            # Some servers give none; then its place tells, counted over all runs of a thread.
+            named = self._wire.name_of(response) or (self._id, self._answered)
             keys = None if self._own else self.planner.keys_of(planning, named)
             turn = self.planner.turn(planning, actor=self._actor, base=base, key=keys)
             planned = iter(turn.replies)
@@ -245,6 +250,7 @@ class Run:
         said = [] if self._is_blocked else self._wire.kept(response)
         messages = [*self._back.stand, *said, *self._wire.results_of(replies)]
         self._next, self._back, self._unanswered = None, SentBack(), None
+        self._answered += 1
         return messages
 
     def _look(self) -> tuple[Plan, Base | None]:
@@ -270,7 +276,7 @@ class Run:
         if self._back != SentBack():
             kept[_SENT_BACK] = self._back.to_data()
         if self._own is None:
-            return {**kept, _ID: self._id}
+            return {**kept, _ID: self._id, _COUNT: self._answered}
         # Bounded: this is written at every save, and a plan's whole history would grow for ever.
         journal = with_lines(None, map(entry_line, self.history()))
         plan, base = self._look()

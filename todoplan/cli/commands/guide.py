@@ -17,7 +17,7 @@ READING_ORDER = (
     ("Begin", ("ten-minutes", "own-loop", "moving")),
     (
         "Frameworks",
-        ("langchain", "deepagents", "agentscope", "openai-agents", "pydantic-ai", "mcp"),
+        ("langchain", "deepagents", "agentscope", "openai-agents", "pydantic-ai", "mcp", "acp"),
     ),
     ("Shape it", ("rules", "limits", "human-edits")),
     ("Keep and share it", ("stores", "several-agents", "command-line", "write-a-store")),

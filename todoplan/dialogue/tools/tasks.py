@@ -6,16 +6,16 @@ from typing import Any, Literal, get_args
 
 import attrs
 
-from todoplan.core.commands import CreateTask, CreateTasks, DeleteTask, UpdateTask
+from todoplan.core.commands import Batch, ClaimTask, CreateTask, CreateTasks, DeleteTask, UpdateTask
 from todoplan.core.plan.fast_constructor import fast_constructor, fast_keyword_constructor
-from todoplan.core.plan.model import Waiting
+from todoplan.core.plan.model import Status, Waiting
 from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.intake.read import WITHIN
 from todoplan.dialogue.intake.vocabulary import DELETED
 from todoplan.dialogue.tools.todos import SUBTASKS, TITLES, WAITS
-from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
+from todoplan.dialogue.tools.toolset import CLAIM, Query, Request, Tool, ToolSet
 from todoplan.errors import PlanError
 
 __all__ = ["TASKS", "KeyStyle", "tasks"]
@@ -151,6 +151,20 @@ def _update(values: Mapping[str, Any]) -> Request:
     return _change(**(_with_wait(values) if "waiting" in values else values))
 
 
+def _update_in_team(values: Mapping[str, Any]) -> Request:
+    own = {key: value for key, value in values.items() if key not in {CLAIM, "status"}}
+    if values.get("status") is not Status.IN_PROGRESS:
+        return _update({**own, **({"status": values["status"]} if "status" in values else {})})
+    # Who starts a task claims it: one that is started and nobody's would be done by two.
+    claim = _claim(values)
+    return Batch((_change(**_with_wait(own)), claim)) if len(own) > 1 else claim
+
+
+def _claim(values: Mapping[str, Any]) -> ClaimTask:
+    as_whom: ClaimTask = values[CLAIM]
+    return attrs.evolve(as_whom, task_id=values.get("task_id"))
+
+
 def _styled(fields: tuple[Field, ...], keys: KeyStyle) -> tuple[Field, ...]:
     if keys == "camel":
         return fields
@@ -164,28 +178,35 @@ def _snake(name: str) -> str:
     return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
+def _toolset(keys: KeyStyle, *, team: bool) -> ToolSet:
+    create = Tool("TaskCreate", _styled(_CREATE, keys), _create, adds_only=True)
+    get = Tool("TaskGet", _styled((_id(),), keys), _get, read_only=True)
+    listing = Tool("TaskList", (), _list, read_only=True)
+    tools = [create, get, listing]
+    fields, wanted = _styled(_UPDATE, keys), (attrs.evolve(_id(), required=False),)
+    options = [] if keys == "camel" else [repr(keys)]
+    if team:
+        tools.append(Tool("TaskUpdate", fields, _update_in_team, for_hand=True))
+        tools.append(Tool("TaskClaim", _styled(wanted, keys), _claim, for_hand=True))
+        options.append("team=True")
+    else:
+        tools.append(Tool("TaskUpdate", fields, _update))
+    expression = f"tasks({', '.join(options)})" if options else "TASKS"
+    return ToolSet("tasks", tuple(tools), "TaskUpdate", expression=expression, team=team)
+
+
 # Made once each: tables are cached by the identity of a tool's fields.
-_SETS: dict[KeyStyle, ToolSet] = {
-    keys: ToolSet(
-        "tasks",
-        (
-            Tool("TaskCreate", _styled(_CREATE, keys), _create, adds_only=True),
-            Tool("TaskGet", _styled((_id(),), keys), _get, read_only=True),
-            Tool("TaskList", (), _list, read_only=True),
-            Tool("TaskUpdate", _styled(_UPDATE, keys), _update),
-        ),
-        "TaskUpdate",
-        expression="TASKS" if keys == "camel" else f"tasks({keys!r})",
-    )
-    for keys in get_args(KeyStyle)
+_SETS: dict[tuple[KeyStyle, bool], ToolSet] = {
+    (keys, team): _toolset(keys, team=team) for keys in get_args(KeyStyle) for team in (False, True)
 }
 
 
-def tasks(keys: KeyStyle = "camel") -> ToolSet:
+def tasks(keys: KeyStyle = "camel", *, team: bool = False) -> ToolSet:
     """
     Return the tool set with argument names as Claude ("camel") or AgentScope ("snake") spells them.
 
-    Either spelling is understood whichever is shown.
+    Either spelling is understood whichever is shown. For a `team`, whose agents share a plan, there
+    is a fifth tool, `TaskClaim`, and to set a task in progress is to claim it.
 
     Raises:
         PlanError: `keys` is neither.
@@ -193,7 +214,7 @@ def tasks(keys: KeyStyle = "camel") -> ToolSet:
     if keys not in get_args(KeyStyle):  # compared, not hashed: any object may come here
         msg = f"{short_repr(keys)} is no spelling; write tasks('camel') or tasks('snake')"
         raise PlanError(msg, seen=keys)
-    return _SETS[keys]
+    return _SETS[keys, team]
 
 
 TASKS = tasks()

@@ -3,7 +3,9 @@ What stands in a graph's state where a store keeps the plan: a mark, and what th
 
 {"stored": the plan's id, "seen": a revision}: the plan is nowhere else than in the store, so that
 nothing of it can be old here. `seen` is of the thread, since another thread, agent or program may
-work on the same plan: it is what of the plan this thread's model knows (law 15).
+work on the same plan: it is what of the plan this thread's model knows (law 15). In a team there
+are `fences` as well, those of the claims that this thread's calls got (law 19): a thread that is
+resumed in another process goes on with its tasks.
 """
 
 from collections.abc import Mapping
@@ -11,12 +13,14 @@ from typing import Any
 
 from todoplan.adapters.langgraph.runs import INNER, is_inner
 from todoplan.adapters.langgraph.seen import SEEN
+from todoplan.dialogue.held_claims import NO_FENCES, Fences
 from todoplan.errors import PlanError
 
-__all__ = ["is_stored", "mark", "merge_marks", "refuse_stored", "seen_in"]
+__all__ = ["fences_in", "is_stored", "mark", "merge_marks", "refuse_stored", "seen_in"]
 
 _STORED = "stored"
 _WRITTEN = "written"
+_FENCES = "fences"
 
 _Value = Mapping[str, Any]
 
@@ -45,12 +49,20 @@ def refuse_stored(value: _Value | None) -> None:
         raise PlanError(msg, plan_id=plan_id)
 
 
-def mark(plan_id: str, seen: int | None) -> dict[str, Any]:
+def mark(
+    plan_id: str, seen: int | None, held: Fences = NO_FENCES, now: Fences = NO_FENCES
+) -> dict[str, Any]:
     """
-    Return the update of the state once the model has seen a revision of a stored plan.
+    Return the update of the state once the model has seen a revision of a stored plan, and its
+    calls have brought it from the fences that it `held` to those of `now`.
     """
     # What an agent within a graph hands back has no such word, and is not its caller's.
-    return {_STORED: plan_id, SEEN: seen, _WRITTEN: True, INNER: is_inner()}
+    update: dict[str, Any] = {_STORED: plan_id, SEEN: seen, _WRITTEN: True, INNER: is_inner()}
+    # Only what is other: calls beside each other all begin with the same state.
+    ended: dict[str, int | None] = {task_id: None for task_id in held if task_id not in now}
+    if changed := ended | {key: fence for key, fence in now.items() if held.get(key) != fence}:
+        update[_FENCES] = changed
+    return update
 
 
 def seen_in(value: _Value | None, plan_id: str) -> int | None:
@@ -59,6 +71,14 @@ def seen_in(value: _Value | None, plan_id: str) -> int | None:
     """
     is_its = value is not None and value.get(_STORED) == plan_id
     return value[SEEN] if is_its and value else None
+
+
+def fences_in(value: _Value | None, plan_id: str) -> Fences:
+    """
+    Return the fences of the claims that this thread's calls got.
+    """
+    is_its = value is not None and value.get(_STORED) == plan_id
+    return value.get(_FENCES, NO_FENCES) if is_its and value else NO_FENCES
 
 
 def merge_marks(current: _Value, update: _Value, *, within: bool) -> _Value:
@@ -74,4 +94,8 @@ def merge_marks(current: _Value, update: _Value, *, within: bool) -> _Value:
         refuse_stored(current)
     plan_id = update[_STORED]
     looks = [seen for seen in (seen_in(current, plan_id), update[SEEN]) if seen is not None]
-    return {_STORED: plan_id, SEEN: max(looks, default=None)}
+    merged: dict[str, Any] = {_STORED: plan_id, SEEN: max(looks, default=None)}
+    fences = {**fences_in(current, plan_id), **update.get(_FENCES, {})}
+    if held := {task_id: fence for task_id, fence in fences.items() if fence is not None}:
+        merged[_FENCES] = held
+    return merged

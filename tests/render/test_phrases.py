@@ -7,11 +7,11 @@ from hypothesis import given
 from support.strategies import plans
 
 from todoplan import Status, Task, plan_of
-from todoplan.cli.output.rows import event_phrases
 from todoplan.core.events import types as e
 from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.model import Evidence, Waiting
 from todoplan.render.cleaning import one_line
+from todoplan.render.phrases import event_phrases
 
 P, S, C, X = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED
 F = Status.FAILED
