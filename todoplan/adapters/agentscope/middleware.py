@@ -74,7 +74,7 @@ class PlanMiddleware(MiddlewareBase):
         toolset = box.toolset
         self._plans = PlanStore.of(store, plan_id, box, require_clock(clock))
         chosen = _DROP_IN if settings is None else require(settings, Settings)
-        self._guidance = Guidance(toolset, chosen)
+        self._guidance = Guidance(toolset, chosen, box.policy)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
 
     async def on_system_prompt(self, agent: Agent, current_prompt: str) -> str:  # noqa: ARG002 - AgentScope's signature

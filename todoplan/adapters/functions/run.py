@@ -30,9 +30,8 @@ from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settin
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, Planner
-from todoplan.planner.arguments import store_of_plans
+from todoplan.planner.arguments import HELD, holding, store_of_plans
 from todoplan.planner.verifying.verifier import Verify
-from todoplan.stores.holding import HELD, holding
 
 __all__ = ["Next", "OtherTools", "Run"]
 
@@ -99,7 +98,8 @@ class Run:
             msg = "a plan was saved here, and a store is given: leave store= out, or the saved plan"
             raise PlanError(msg)
         box = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-        self._wire, self._guidance = wire, Guidance(box.toolset, require(settings, Settings))
+        self._wire = wire
+        self._guidance = Guidance(box.toolset, require(settings, Settings), box.policy)
         # A journal that was saved is bounded, so the base stands beside it, with who did what.
         self._base = None if kept.get(_BASE) is None else base_from_data(kept[_BASE])
         self._own = None if store_of_plans(store, plan_id) else _held(kept, self._base)

@@ -89,8 +89,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         chosen = Toolbox(WRITE_TODOS) if toolbox is None else require(toolbox, Toolbox)
         toolset, writer = chosen.toolset, chosen.toolset.shown(chosen.toolset.writer)
         # A drop-in: an answer that was let stand before must not be sent back for a new import.
-        self.guidance = Guidance(toolset, Settings(unfinished=0) if settings is None else settings)
-        require(self.guidance.settings, Settings)
+        wanted = Settings(unfinished=0) if settings is None else require(settings, Settings)
+        self.guidance = Guidance(toolset, wanted, chosen.policy)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
         kept = store, plan_id, chosen, require_clock(clock), verify
         self._plans = PlanStore.of(*kept, is_agents=True)

@@ -125,7 +125,7 @@ class GuidedModel:
         self, planning: Planning, settings: Settings, resolve: Callable[[], Model]
     ) -> None:
         self._planning = planning
-        self._guidance = Guidance(planning.toolbox.toolset, settings)
+        self._guidance = Guidance(planning.toolbox.toolset, settings, planning.toolbox.policy)
         self._resolve = cache(resolve)
 
     def __getattr__(self, name: str) -> Any:

@@ -207,7 +207,7 @@ class Planning(AbstractCapability[Any]):
 
     @property
     def _guidance(self) -> Guidance:
-        return Guidance(self.toolbox.toolset, self.settings)
+        return Guidance(self.toolbox.toolset, self.settings, self.toolbox.policy)
 
     @property
     def _own(self) -> RunPlan:
