@@ -21,7 +21,7 @@ READING_ORDER = (
     ),
     ("Shape it", ("rules", "limits", "human-edits", "board")),
     ("Keep and share it", ("stores", "several-agents", "command-line", "write-a-store")),
-    ("Check it", ("recordings", "testing")),
+    ("Check it", ("recordings", "telemetry", "testing")),
     ("Look inside", ("reference", "architecture", "threat-model", "write-an-adapter")),
 )
 """The pages by what somebody came for, in the order in which they are read."""
