@@ -4,7 +4,7 @@ Where plans and their journals are kept.
 Read `base` first: what a store is and owes; then `hold`, what it may offer beside that. `memory` is
 the shortest one. `file` keeps plans in one JSON file, and `locked_file` is how processes write that
 one after the other and lose nothing. `sqlite` is the one for whatever must last, `postgres` the one
-for many machines (an extra). `holding` is a store for a plan that somebody else keeps.
+for many machines (an extra).
 
 `journals` is what all of them do with a journal, `rows` what a database keeps of one, `copying` how
 plans move. `turn` is how threads take turns, `lock_queue` how processes wait for a lock; `urls` has

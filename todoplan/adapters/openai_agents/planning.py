@@ -35,9 +35,8 @@ from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
-from todoplan.planner.arguments import store_of_plans
+from todoplan.planner.arguments import holding, store_of_plans
 from todoplan.planner.verifying.verifier import Verify
-from todoplan.stores.holding import holding
 
 __all__ = [
     "Planning",
