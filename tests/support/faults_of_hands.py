@@ -16,6 +16,7 @@ from todoplan.errors import PlanError
     "a_persons_edit_survives_a_restart",
     "a_persons_edit_is_told",
     "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "a_reminder_counts_for_the_response_to_it",
 )
 class TakesTheListForTheWholeTruth(Sound):
     def answer_from(self, base, plan, turn):
@@ -32,7 +33,11 @@ class ForgetsWhatWasUnseen(Sound):
             self.save(session, record)
 
 
-@caught_by("a_persons_edit_is_told", "an_edit_during_a_run_is_in_the_plan_or_refused")
+@caught_by(
+    "a_persons_edit_is_told",
+    "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "a_reminder_counts_for_the_response_to_it",
+)
 class SaysNothingOfIt(Sound):
     def answer_from(self, base, plan, turn):
         answered = super().answer_from(base, plan, turn)
@@ -57,6 +62,15 @@ class RemindsOfNoName(Sound):
         if record.base:
             record.base = Base(record.base.plan)
         return super().due(record)
+
+
+@caught_by("a_reminder_counts_for_the_response_to_it")
+class TakesAReminderForSeenForGood(Sound):
+    def due(self, record):
+        text = super().due(record)
+        if record.base and record.base.shown:
+            record.base = None
+        return text
 
 
 class _Aside(Sound):

@@ -122,7 +122,7 @@ class Toolbox:
             raise _no_plan(plan)
         if base is None:
             return self._answer(plan, name, arguments, at, None, actor)
-        seen = _checked(base).plan
+        seen = _checked(base).upon
         return _with_unseen(self._answer(plan, name, arguments, at, seen, actor), plan, base)
 
     def _answer(  # noqa: PLR0911, PLR0913, PLR0917 - one return for each way that a call can go
@@ -225,7 +225,7 @@ class Toolbox:
         if not isinstance(plan, Plan):
             raise _no_plan(plan)
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
-        seen = None if base is None else _checked(base).plan
+        seen = None if base is None else _checked(base).upon
         clashing = self.clashing([call.name for call in calls])
         replies: list[Reply] = []
         for index, call in enumerate(calls):

@@ -102,6 +102,7 @@ class Run:
         )
         # What the thread's model knows of the plan: not what this process remembers of anybody.
         self._known = _revision(kept.get(_SEEN))
+        self._shown: int | None = None  # by a reminder, in the request that is answered
         self._memory = Memory.of(kept.get(_MEMORY)).new_run(self.planner.plan)
         self._asked: tuple[Advice, Plan] | None = None
         self._next: Next | None = None
@@ -158,8 +159,9 @@ class Run:
             raise PlanError(msg)
         (advice, plan), self._asked = self._asked, None
         # The first request counts as a look: what comes while the model answers it has not seen.
-        if advice.shows_plan or self._known is None:
+        if self._known is None:
             self._saw(plan)
+        self._shown = plan.revision if advice.shows_plan else None
         message, now = self._wire.read_messages([response])[0], self.planner.plan
         self._is_empty = message.role != "assistant"
         if self._is_empty:  # a prompt that was blocked, an error: there is nothing to answer
@@ -221,13 +223,14 @@ class Run:
         return messages
 
     def _look(self) -> tuple[Plan, Base | None]:
-        plan, base = self.planner.look(self._known)
+        plan, base = self.planner.look(self._known, shown=self._shown)
         if base is not None and self._base is not None:
             base = attrs.evolve(base, actors={**self._base.actors, **base.actors})
         return plan, base
 
     def _saw(self, plan: Plan) -> None:
         self._known, self._base = max(self._known or 0, plan.revision), None
+        self._shown = None
 
     def to_data(self) -> dict[str, Any]:
         """

@@ -3,17 +3,18 @@ What stands in a graph's state where a store keeps the plan: a mark, and what th
 
 {"stored": the plan's id, "seen": a revision}: the plan is nowhere else than in the store, so that
 nothing of it can be old here. `seen` is of the thread, since another thread, agent or program may
-work on the same plan: it is what of the plan this thread's model knows (law 15).
+work on the same plan: it is what of the plan this thread's model knows (law 15). While it answers a
+request in which a reminder showed the plan, the revision of that stands under `shown`.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from todoplan.adapters.langgraph.runs import INNER, is_inner
-from todoplan.adapters.langgraph.seen import SEEN
+from todoplan.adapters.langgraph.seen import SEEN, SHOWN
 from todoplan.errors import PlanError
 
-__all__ = ["is_stored", "mark", "merge_marks", "refuse_stored", "seen_in"]
+__all__ = ["is_stored", "mark", "merge_marks", "refuse_stored", "seen_in", "shown_in"]
 
 _STORED = "stored"
 _WRITTEN = "written"
@@ -45,12 +46,14 @@ def refuse_stored(value: _Value | None) -> None:
         raise PlanError(msg, plan_id=plan_id)
 
 
-def mark(plan_id: str, seen: int | None) -> dict[str, Any]:
+def mark(plan_id: str, seen: int | None, *, shown: int | None = None) -> dict[str, Any]:
     """
-    Return the update of the state once the model has seen a revision of a stored plan.
+    Return the update of the state once the model has seen a revision of a stored plan, or was
+    `shown` one by a reminder.
     """
     # What an agent within a graph hands back has no such word, and is not its caller's.
-    return {_STORED: plan_id, SEEN: seen, _WRITTEN: True, INNER: is_inner()}
+    told = {} if shown is None else {SHOWN: shown}
+    return {_STORED: plan_id, SEEN: seen, **told, _WRITTEN: True, INNER: is_inner()}
 
 
 def seen_in(value: _Value | None, plan_id: str) -> int | None:
@@ -59,6 +62,14 @@ def seen_in(value: _Value | None, plan_id: str) -> int | None:
     """
     is_its = value is not None and value.get(_STORED) == plan_id
     return value[SEEN] if is_its and value else None
+
+
+def shown_in(value: _Value | None, plan_id: str) -> int | None:
+    """
+    Return the revision that a reminder showed in the request that is answered, `None` for none.
+    """
+    is_its = value is not None and value.get(_STORED) == plan_id
+    return value.get(SHOWN) if is_its and value else None
 
 
 def merge_marks(current: _Value, update: _Value, *, within: bool) -> _Value:
@@ -74,4 +85,5 @@ def merge_marks(current: _Value, update: _Value, *, within: bool) -> _Value:
         refuse_stored(current)
     plan_id = update[_STORED]
     looks = [seen for seen in (seen_in(current, plan_id), update[SEEN]) if seen is not None]
-    return {_STORED: plan_id, SEEN: max(looks, default=None)}
+    told = {SHOWN: update[SHOWN]} if SHOWN in update else {}
+    return {_STORED: plan_id, SEEN: max(looks, default=None), **told}

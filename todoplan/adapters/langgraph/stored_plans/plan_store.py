@@ -19,7 +19,7 @@ import attrs
 from todoplan.adapters.langgraph.runs import run_config, run_room
 from todoplan.adapters.langgraph.seen import base_of
 from todoplan.adapters.langgraph.state import plan_in, value_in
-from todoplan.adapters.langgraph.stored_plans.mark import is_stored, seen_in
+from todoplan.adapters.langgraph.stored_plans.mark import is_stored, seen_in, shown_in
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.clock import Clock
@@ -199,9 +199,10 @@ class PlanStore:
         if refusal := self._clash(calls, own):
             return refusal, None
         planner, known = self.opened(state, plan_id)
+        shown = shown_in(value_in(state), plan_id)
 
         def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = planner.look(known, revisions)
+            _, base = planner.look(known, revisions, shown=shown)
             return planner.turn(started, base=base, key=_keys(planner, turn, known, started))
 
         key, ids = _key(plan_id, turn), self._started(calls, own)
@@ -216,9 +217,10 @@ class PlanStore:
         if refusal := self._clash(calls, own):
             return refusal, None
         planner, known = await self.aopened(state, plan_id)
+        shown = shown_in(value_in(state), plan_id)
 
         async def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = await planner.look(known, revisions)
+            _, base = await planner.look(known, revisions, shown=shown)
             keys = _keys(planner, turn, known, started)
             return await planner.turn(started, base=base, key=keys)
 
