@@ -33,10 +33,10 @@ PUBLIC = {
     "todoplan.errors": "CodecError MissingExtraError PlanError ReadError StoreError TodoplanError",
     "todoplan.dialogue": (
         "Advice Call Clock Guidance InputLimits LEAN Memory Message Reply Settings TASKS TODOS "
-        "ToolResult ToolSet Toolbox Turn WRITE_TODOS answered_after answered_beside tasks "
-        "text_of unfinished_error utc_now"
+        "ToolResult ToolSet Toolbox Turn WRITE_TODOS answered_after answered_beside fences_after "
+        "lean tasks text_of unfinished_error utc_now"
     ),
-    "todoplan.planner": "AnyStore AsyncPlanner Planner Subscriber",
+    "todoplan.planner": "AnyStore AsyncPlanner Planner Subscriber Verifier",
     "todoplan.planner.claiming": "AsyncClaimed Claimed WorkDone work work_async",
     "todoplan.stores": (
         "AnyStore AsyncPostgresStore AsyncStore Entry FileStore MemoryStore PostgresStore "
@@ -59,6 +59,8 @@ PUBLIC = {
     "todoplan.testing.stores": "AsyncStoreSuite StoreSuite",
 }
 PROVISIONAL = {
+    "todoplan.telemetry": "traced",
+    "todoplan.adapters.acp": "make_update show_plan",
     "todoplan.adapters.agentscope": (
         "PlanMiddleware PlanTool TaskCreate TaskGet TaskList TaskUpdate attach edit_plan "
         "history_of make_tools plan_of_state repair seed_plan undo_plan"
@@ -77,9 +79,9 @@ PROVISIONAL = {
         "answer calls_in make_tools read_messages results_of start_run with_reminder"
     ),
     "todoplan.adapters.langgraph": (
-        "PlanMiddleware PlanState aedit_plan aseed_plan aundo_plan claude_like command_update "
-        "deep_planning deerflow_like edit_plan history_of langchain_like make_tools merge_plans "
-        "plan_of_state plan_update seed_plan todos_of undo_plan"
+        "PlanApproval PlanMiddleware PlanState aedit_plan aseed_plan aundo_plan claude_like "
+        "command_update deep_planning deerflow_like edit_plan history_of langchain_like make_tools "
+        "merge_plans plan_of_state plan_update seed_plan todos_of undo_plan"
     ),
     "todoplan.adapters.mcp": (
         "Access Limits http_server listen_at make_app make_server make_tools plan_uri result_of "

@@ -17,7 +17,7 @@ FRAMEWORKS = {
     "pydantic_ai": ("pydantic_ai", ["Planning"]),
 }
 NAMES = ["edit_plan", "history_of", "make_tools", "plan_of_state", "seed_plan", "undo_plan"]
-SETTINGS = ["toolbox", "settings", "store", "clock", "system_prompt"]
+SETTINGS = ["toolbox", "settings", "store", "clock", "verify", "system_prompt"]
 
 
 def adapter(name):
@@ -92,7 +92,7 @@ def test_the_same_names_mean_the_same(name):
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_the_same_settings_in_the_same_order(name):
     """
-    Toolbox, settings, store and clock, and then what the framework has of its own.
+    Toolbox, settings, store, clock and verifier, and then what the framework has of its own.
     """
     module = adapter(name)
     wanted = SETTINGS

@@ -5,6 +5,7 @@ from support.talk import TOOLSETS, toolbox
 from support.tokens import compact, fixed_cost, tokens
 
 from todoplan.core.plan.plan import Plan
+from todoplan.dialogue import lean, tasks
 
 FRAMING = 7
 ITEMS = 20
@@ -75,6 +76,14 @@ def test_fixed_cost_of_the_others(toolset, compact_most, guided_most):
     """LangChain's one tool costs 1,233, AgentScope's four 1,905. `todos` has not grown."""
     assert fixed_cost(toolset) <= compact_most
     assert fixed_cost(toolset, "guided") <= guided_most
+
+
+def test_fixed_cost_of_a_team():
+    """To share a plan costs 45 and 60 tokens, the prompts of a team 60 and 100; off, nothing."""
+    assert fixed_cost(lean(team=True)) <= 260
+    assert fixed_cost(lean(team=True), "guided") <= 415
+    assert fixed_cost(tasks(team=True)) <= 680
+    assert fixed_cost(tasks(team=True), "guided") <= 890
 
 
 def test_life_of_a_lean_plan():

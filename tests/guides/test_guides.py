@@ -11,6 +11,7 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 FRAMEWORKS = {
+    "acp",
     "agentscope",
     "deepagents",
     "langchain",

@@ -36,7 +36,8 @@ def test_a_call_that_is_made_again_changes_nothing(store):
     first = new(store).call("TaskCreate", DIG, actor="m", key="k")
     planner = new(store)
     assert planner.call("TaskCreate", DIG, actor="m", key="k") == first
-    assert planner.call("TaskCreate", DIG, actor="m", key="k") == first
+    again = planner.call("TaskCreate", DIG, actor="m", key="k")
+    assert (again, again.repeat_of, again.revision) == (first, 1, 1)
     assert len(planner.history()) == 1
     assert len(planner.call("TaskCreate", DIG, actor="m", key="l").plan) == 2
 
@@ -110,6 +111,78 @@ def test_a_turn_is_given_again_as_a_whole():
     assert len(planner.history()) == 2
 
 
+def test_calls_with_a_key_each_are_given_again_beside_those_that_are_new():
+    """In other groups than they came in first: a framework need not repeat a turn as it was."""
+    planner = Planner(toolbox=BOX)
+    one, two, three = (Call("TaskCreate", {"subject": name}, name) for name in ("a", "b", "c"))
+    first = planner.turn([one], key=planner.keys_of([one], "thread", 1))
+    third = planner.turn([three], key=planner.keys_of([three], "thread", 1))
+    all_three = [one, two, three]
+    turn = planner.turn(all_three, key=planner.keys_of(all_three, "thread", 1))
+    assert [reply.text for reply in turn.replies] == [
+        first.replies[0].text,
+        "0/3: #3 created",
+        third.replies[0].text,
+    ]
+    assert [reply.revision for reply in turn.replies] == [1, 3, 2]
+    assert [reply.plan for reply in turn.replies] == [planner.plan] * 3
+    assert planner.turn(all_three, key=planner.keys_of(all_three, "thread", 1)) == turn
+    assert len(planner.history()) == 3
+
+
+@pytest.mark.parametrize(
+    ("calls", "scope"),
+    [
+        ([Call("TaskCreate", DIG, "1")], ("thread", 2)),
+        ([Call("TaskCreate", {"subject": "Lay"}, "1")], ("thread", 1)),
+        ([Call("TaskCreate", DIG, "2")], ("thread", 1)),
+        ([Call("TaskUpdate", DIG, "1")], ("thread", 1)),
+    ],
+)
+def test_what_differs_in_anything_is_another_call(calls, scope):
+    """Its scope, what it asks for, its id: neither is ever taken for the other."""
+    planner = Planner(toolbox=BOX)
+    known = planner.keys_of([Call("TaskCreate", DIG, "1")], "thread", 1)
+    assert planner.keys_of(calls, *scope) != known
+
+
+def test_calls_without_ids_have_keys_by_their_places():
+    """Gemini's calls need none: equal ones beside each other are two."""
+    planner = Planner(toolbox=BOX)
+    twice = [Call("TaskCreate", DIG), Call("TaskCreate", DIG)]
+    for _ in range(2):
+        planner.turn(twice, key=planner.keys_of(twice, "thread", 1))
+    assert len(planner.plan) == 2
+
+
+def test_what_others_did_since_a_call_is_told_where_the_caller_knows_what_was_seen():
+    """Its own work of then is no news to a hand; after a refusal nothing was seen."""
+    planner = Planner(toolbox=BOX)
+    calls = [Call("TaskCreate", DIG, "1"), Call("TaskGet", {"taskId": "9"}, "2")]
+    keys = planner.keys_of(calls, "thread")
+    planner.turn(calls, key=keys)
+    planner.apply(CreateTask("Lay"), actor="ann")
+    _, base = planner.look(0)
+    again = planner.turn(calls[:1], base=base, key=keys[:1])
+    assert again.replies[0].text.splitlines() == [
+        "since you last looked: #2 Lay created by ann",
+        "0/1: #1 created",
+    ]
+    both = planner.turn(calls, base=base, key=keys)
+    assert both.replies[1].is_error
+    assert both.replies[0].text == again.replies[0].text
+
+
+def test_there_is_a_key_for_each_call_or_one_for_all():
+    """Fewer, or one that stands twice, would leave a call without its promise."""
+    planner = Planner(toolbox=BOX)
+    calls = [Call("TaskCreate", DIG), Call("TaskCreate", DIG)]
+    for keys in (["k"], ["k", "k"], ["k", "l", "m"]):
+        with pytest.raises(PlanError, match="or one for each of its 2 calls"):
+            planner.turn(calls, key=keys)
+    assert planner.history() == ()
+
+
 def test_the_plan_of_an_answer_that_is_given_again_is_the_plan_as_it_stands(store):
     """Whoever keeps it would go back otherwise; the hand has not seen what came since."""
     planner = Planner(store, "a", toolbox=Toolbox(TODOS, Policy()))
@@ -174,4 +247,5 @@ def test_a_store_without_keys_says_so(tmp_path):
     with pytest.raises(StoreError, match=r"FileStore keeps no keys, .* take a Sqlite") as caught:
         new(store).call("TaskCreate", DIG, key="k")
     assert caught.value.data["problem"] == "no_keys"
+    assert new(store).keys_of([Call("TaskCreate", DIG, "1")], "thread") is None
     assert new(store).call("TaskCreate", DIG).plan.revision == 1

@@ -55,6 +55,24 @@ def test_a_server_is_asked_for_late(monkeypatch, url):
 
 
 @pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgrsql://ada:s3cret@db/plans", "'postgrsql://...'"),
+        ("postgresql//ada:s3cret@db/plans", "'...'"),
+        ("ada:s3cret@db://plans", "'...'"),
+        ("mysql://db/plans?Password=s3cret", "'mysql://...'"),
+        ("host=db password=s3cret", "'...'"),
+    ],
+)
+def test_a_misspelled_address_is_shown_without_its_password(url, shown):
+    """In the message and its data, which end in logs."""
+    with pytest.raises(StoreError) as caught:
+        open_store(url)
+    assert str(caught.value).startswith(f"{shown} is no address of a store; write sqlite:///")
+    assert "s3cret" not in f"{caught.value} {caught.value.data}"
+
+
+@pytest.mark.parametrize(
     "url",
     [
         *("", "plans", "plans.txt", "mysql://db/plans", "sqlite://plans.db", "file://host/a.json"),

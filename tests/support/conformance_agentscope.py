@@ -116,7 +116,7 @@ class AgentScope:
 
     def _agent(self, state, script):
         kept = {"store": self.store, "clock": self.setup.clock}
-        tools = make_tools(self.setup.toolbox, **kept)
+        tools = make_tools(self.setup.toolbox, verify=self.setup.verify, **kept)
         guidance = PlanMiddleware(self.setup.toolbox, settings=self.setup.settings, **kept)
         return Agent(
             "helper",

@@ -15,6 +15,7 @@ from todoplan.dialogue.application import edited, unseen_by_model
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.guidance.guidance import Guidance, Memory
 from todoplan.dialogue.toolbox import Reply
+from todoplan.planner.verifying.looking import Verifying
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 
@@ -275,8 +276,13 @@ class Functions:
     def answer_from(self, base, plan, turn):
         said = self.shape.said(turn)
         response = said if self.shape is RESPONSES else said[0]
-        clock, toolbox = self.setup.clock, self.setup.toolbox
-        return self.shape.module.answer(toolbox, plan, response, at=clock(), base=base)
+        setup, answer = self.setup, self.shape.module.answer
+
+        def attempt(toolbox):
+            return answer(toolbox, plan, response, at=setup.clock(), base=base)
+
+        verifying = Verifying.of(setup.toolbox, setup.verify)
+        return verifying.answer(attempt) if verifying else attempt(setup.toolbox)
 
     def missing(self, plan, call):
         text = "There is no such tool."
@@ -307,9 +313,8 @@ class Runs:
     def _begun(self, session):
         kept = json.loads(self.kept.get(session, "{}"))
         saved, given = kept.get("run"), self.setup
-        run = openai_chat.start_run(
-            given.toolbox, settings=given.settings, clock=given.clock, saved=saved
-        )
+        more = {"clock": given.clock, "verify": given.verify, "saved": saved}
+        run = openai_chat.start_run(given.toolbox, settings=given.settings, **more)
         return run, kept.get("messages", [])
 
     def _save(self, session, run, messages):

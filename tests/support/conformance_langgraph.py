@@ -78,6 +78,7 @@ class LangGraph:
             settings=setup.settings,
             store=store,
             clock=setup.clock,
+            verify=setup.verify,
             emit_events=True,
         )
         self.graph = create_agent(

@@ -39,7 +39,8 @@ class MCP:
     async def run(self, session, script):
         seen, before = [], len(self.store.entries(session))
         setup = self.setup
-        server = make_server(setup.toolbox, store=self.store, clock=setup.clock, plan_id=session)
+        given = {"clock": setup.clock, "verify": setup.verify, "plan_id": session}
+        server = make_server(setup.toolbox, store=self.store, **given)
         async with connected(server, self.era) as client:
             script.offer(map(_offered, await client.tools()))
             for turn in script.turns:

@@ -105,7 +105,8 @@ class OpenAIAgents:
         self.agent = Agent(name="worker", instructions="You work.")
 
     def _planning(self, saved=None):
-        return Planning(self.setup.toolbox, saved=saved, clock=self.setup.clock)
+        given = {"clock": self.setup.clock, "verify": self.setup.verify}
+        return Planning(self.setup.toolbox, saved=saved, **given)
 
     def _of(self, session):
         self.sessions.setdefault(session, JsonSession(session))

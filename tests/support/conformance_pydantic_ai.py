@@ -75,7 +75,8 @@ class PydanticAI:
     def __init__(self, setup, store=None):
         self.setup, self.kept = setup, {}
         box, settings = setup.toolbox, setup.settings
-        self.planning = Planning(box, settings, store=store, clock=setup.clock)
+        given = {"clock": setup.clock, "verify": setup.verify}
+        self.planning = Planning(box, settings, store=store, **given)
         self.agent = Agent(capabilities=[self.planning], instructions="You work.", retries=3)
 
     def _messages(self, session):

@@ -25,7 +25,7 @@ class Lasting(FileStore):
         name = type(self).__name__
         return (
             f"import sys; sys.path.insert(0, {tests!r})\n"
-            f"from support.faults_of_stores_lasting import {name}\n"
+            f"from {type(self).__module__} import {name}\n"
             f"opened = lambda: {name}({str(self.path)!r})"
         )
 

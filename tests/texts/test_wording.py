@@ -11,6 +11,7 @@ from support.talk import TOOLSETS
 
 from todoplan.core.plan.model import TASK_FIELDS
 from todoplan.core.rules.builtin import RULES
+from todoplan.dialogue import lean, tasks
 from todoplan.texts import wording as subject
 from todoplan.texts.wording import fill, say, wording
 
@@ -71,13 +72,17 @@ def test_no_text_is_unused(file):
     assert not unused
 
 
+TEAMS = {"tasks": (tasks(team=True),), "lean": (lean(team=True),)}
+
+
 @pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)
 def test_no_text_of_a_tool_set_is_unused(toolset):
     """Each is a prompt, a tool, an example or an argument that is shown."""
     used = {"system.compact", "system.guided", "waiting"}
-    for tool in toolset.tools:
+    for tool in [tool for each in (toolset, *TEAMS.get(toolset.name, ())) for tool in each.tools]:
         used |= {tool.key, f"{tool.key}.example", f"{tool.key}.example.later"}
         used |= set(_argument_names(tool.fields, tool.key))
+    used |= {f"{name}.team" for name in used if toolset.name in TEAMS}
     assert set(FILES[toolset.name]) <= used
 
 
@@ -100,7 +105,12 @@ def told(toolset):
 
 
 @pytest.mark.parametrize(
-    ("name", "toolset"), list(zip(("todos", "tasks", "snake", "lean"), TOOLSETS, strict=True))
+    ("name", "toolset"),
+    [
+        *zip(("todos", "tasks", "snake", "lean"), TOOLSETS, strict=True),
+        ("tasks_team", tasks(team=True)),
+        ("lean_team", lean(team=True)),
+    ],
 )
 def test_what_a_model_is_told_changes_only_on_purpose(name, toolset):
     """The prompts, descriptions and schemas are those of the snapshot."""

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from todoplan.dialogue.guidance.guidance import Advice, Guidance, unfinished_error
     from todoplan.dialogue.guidance.memory import Memory
     from todoplan.dialogue.guidance.settings import Settings
+    from todoplan.dialogue.held_claims import fences_after
     from todoplan.dialogue.intake.parsing import InputLimits
     from todoplan.dialogue.parallel_calls import answered_after, answered_beside
     from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
-    from todoplan.dialogue.tools.lean import LEAN
+    from todoplan.dialogue.tools.lean import LEAN, lean
     from todoplan.dialogue.tools.tasks import TASKS, tasks
     from todoplan.dialogue.tools.todos import TODOS, WRITE_TODOS
     from todoplan.dialogue.tools.toolset import ToolSet
@@ -48,6 +49,8 @@ __all__ = [
     "Turn",
     "answered_after",
     "answered_beside",
+    "fences_after",
+    "lean",
     "tasks",
     "text_of",
     "unfinished_error",
@@ -64,10 +67,11 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
             "guidance.guidance": ("Advice", "Guidance", "unfinished_error"),
             "guidance.memory": ("Memory",),
             "guidance.settings": ("Settings",),
+            "held_claims": ("fences_after",),
             "intake.parsing": ("InputLimits",),
             "parallel_calls": ("answered_after", "answered_beside"),
             "toolbox": ("Call", "Reply", "Toolbox", "Turn"),
-            "tools.lean": ("LEAN",),
+            "tools.lean": ("LEAN", "lean"),
             "tools.tasks": ("TASKS", "tasks"),
             "tools.todos": ("TODOS", "WRITE_TODOS"),
             "tools.toolset": ("ToolSet",),

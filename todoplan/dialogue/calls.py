@@ -6,12 +6,15 @@ from typing import Any
 
 import attrs
 
+from todoplan.core.events.base import Base
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.repairs import Repair
+from todoplan.errors import PlanError
 
-__all__ = ["Call", "Reply", "Turn"]
+__all__ = ["Call", "Reply", "Turn", "checked_base", "checked_plan"]
 
 
 @attrs.frozen(weakref_slot=False)
@@ -29,7 +32,8 @@ class Call:
 @attrs.frozen(weakref_slot=False)
 class Reply:
     """
-    What a call answers. On an error `plan` is the one given and `events` is empty.
+    What a call answers. On an error `plan` is the one given and `events` is empty, but for evidence
+    that a verifier has found: that is recorded also where the call is refused.
 
     `plan` is the plan as it stands, also for a call that was carried out before and is answered
     again by its key: `repeat_of` is the revision to which it led then.
@@ -70,3 +74,23 @@ class Turn:
         All events of the turn, in order.
         """
         return tuple(event for reply in self.replies for event in reply.events)
+
+
+def checked_plan(value: object) -> Plan:
+    """
+    Return a plan; anything else is a PlanError.
+    """
+    if isinstance(value, Plan):
+        return value
+    msg = f"{short_repr(value)} is no plan; give Plan(), or the plan of the last reply"
+    raise PlanError(msg, seen=value)
+
+
+def checked_base(value: object) -> Base:
+    """
+    Return what a hand last saw; anything else is a PlanError.
+    """
+    if isinstance(value, Base):
+        return value
+    msg = f"{short_repr(value)} is no Base; give Base(plan), the plan as it was last seen"
+    raise PlanError(msg, seen=value)

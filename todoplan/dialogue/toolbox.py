@@ -23,6 +23,8 @@ from datetime import datetime
 
 import attrs
 
+from todoplan.core.arguments import as_seconds
+from todoplan.core.commands import ClaimTask
 from todoplan.core.decide.decide import Rejected, decide_with_change
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
@@ -33,7 +35,8 @@ from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.calls import Call, Reply, Turn
+from todoplan.dialogue.calls import Call, Reply, Turn, checked_base, checked_plan
+from todoplan.dialogue.held_claims import NO_FENCES, Fences, fences_after, keeping_claims
 from todoplan.dialogue.intake.cleaning import quoted
 from todoplan.dialogue.intake.fields import shown_path
 from todoplan.dialogue.intake.parsing import InputLimits
@@ -43,19 +46,21 @@ from todoplan.dialogue.replies.error_texts import error_text, repairs_text, warn
 from todoplan.dialogue.replies.phrasing import (
     all_done_text,
     change_text,
+    claims_in_vain,
     not_in_reply,
     whole_list_text,
 )
 from todoplan.dialogue.replies.unseen import unseen_text
 from todoplan.dialogue.replies.views import ids_text, list_text, task_text
 from todoplan.dialogue.tools.todos import TODOS
-from todoplan.dialogue.tools.toolset import Query, Tool, ToolSet, plain_name, unmet_rules
+from todoplan.dialogue.tools.toolset import CLAIM, Query, Tool, ToolSet, plain_name, require_met
 from todoplan.errors import PlanError
 
 __all__ = ["Call", "Reply", "Toolbox", "Turn"]
 
 
 _reply = fast_keyword_constructor(Reply)
+_NOBODY = "an agent"  # whose program did not say who it is
 
 
 @attrs.frozen
@@ -64,7 +69,8 @@ class Toolbox:
     A tool set under a policy. One that no call of the set could ever satisfy is a PlanError.
 
     `limits` bound what one call may bring. Two notes cost tokens and are off: `show_list` puts the
-    whole list behind the answer to each change, `say_done` says when nothing is open any more.
+    whole list behind the answer to each change, `say_done` says when nothing is open any more. A
+    task that a model claims is its own for `lease` seconds after each of its planning calls.
     """
 
     toolset: ToolSet = TODOS
@@ -72,6 +78,8 @@ class Toolbox:
     limits: InputLimits = InputLimits()
     show_list: bool = False
     say_done: bool = False
+    # Longer than a worker's: a model that runs a test suite makes no planning call meanwhile.
+    lease: float = attrs.field(default=900.0, converter=as_seconds)
 
     def __attrs_post_init__(self) -> None:
         for name, kind in (("toolset", ToolSet), ("policy", Policy), ("limits", InputLimits)):
@@ -81,14 +89,7 @@ class Toolbox:
                     f"{short_repr(seen)} is no {kind.__name__}; write Toolbox(TASKS, DEFAULT), say"
                 )
                 raise PlanError(msg, seen=seen)
-        if unmet := unmet_rules(self.toolset, self.policy):
-            off = ", ".join(f'{name}="off"' for name in unmet)
-            msg = (
-                f"the tool set {self.toolset.name} takes no {', '.join(unmet.values())}, which the"
-                f" policy demands by {', '.join(unmet)}: every new task would be refused. Give"
-                f" policy.but({off}), or a tool set that takes it"
-            )
-            raise PlanError(msg, toolset=self.toolset.name, rules=tuple(unmet))
+        require_met(self.toolset, self.policy)
 
     def __repr__(self) -> str:
         options = [
@@ -107,10 +108,12 @@ class Toolbox:
         at: datetime | None = None,
         base: Base | None = None,
         actor: str | None = None,
+        fences: Fences = NO_FENCES,
     ) -> Reply:
         """
         Answer one call. `arguments` is a JSON text or a mapping; `at` an aware time, or `None`;
-        `actor` is whose call it is, for rules that ask.
+        `actor` is whose call it is, for rules that ask, and for claims. `fences` are those of the
+        claims that its earlier calls got (see `fences_after`), which this call extends.
 
         `base` is what the caller last saw of the plan, if others have changed it since. What they
         did stays, and the answer tells of it; after an answer that is no error it has been seen.
@@ -118,12 +121,10 @@ class Toolbox:
         Raises:
             PlanError: `plan` is no plan, or `base` is none. Nothing that a model sends raises.
         """
-        if not isinstance(plan, Plan):
-            raise _no_plan(plan)
-        if base is None:
-            return self._answer(plan, name, arguments, at, None, actor)
-        seen = _checked(base).upon
-        return _with_unseen(self._answer(plan, name, arguments, at, seen, actor), plan, base)
+        checked_plan(plan)
+        seen = None if base is None else checked_base(base).upon
+        reply = self._answer(plan, name, arguments, at, seen, actor, fences)
+        return reply if base is None else _with_unseen(reply, plan, base)
 
     def _answer(  # noqa: PLR0911, PLR0913, PLR0917 - one return for each way that a call can go
         self,
@@ -133,6 +134,7 @@ class Toolbox:
         at: datetime | None,
         base: Plan | None,
         actor: str | None,
+        fences: Fences,
     ) -> Reply:
         tool = self.toolset.find(name)
         if tool is None:
@@ -144,13 +146,17 @@ class Toolbox:
         repairs = intake.repairs
         if intake.problems:
             return _refusal(plan, name, intake.problems, repairs, self._example(plan, tool))
-        request = tool.request(intake.values)
+        values = intake.values
+        if tool.for_hand:
+            values = {**values, CLAIM: ClaimTask(actor or _NOBODY, self.lease)}
+        request = tool.request(values)
         if isinstance(request, Problem):
             problems = _with_shown_paths((request,), tool)
             return _refusal(plan, name, problems, repairs, self._example(plan, tool))
         if isinstance(request, Query):
-            return self._show(plan, name, request, repairs)
-        decision, change = decide_with_change(plan, request, self.policy, at, base, actor)
+            shown = self._show(plan, name, request, repairs)
+            return keeping_claims(shown, fences, self.lease, at) if fences else shown
+        decision, change = decide_with_change(plan, request, self.policy, at, base, actor, fences)
         if isinstance(decision, Rejected):
             # No example: what is well formed and against a rule needs no lesson in form.
             return _refusal(plan, name, _with_shown_paths(decision.problems, tool), repairs)
@@ -158,9 +164,11 @@ class Toolbox:
         if repairs and (loss := loss_by_guess(repairs, change)):
             return _refusal(plan, name, (loss,), repairs, self._example(plan, tool))
         text = whole_list_text(change) if tool.whole_list else change_text(change)
+        if tool.for_hand and (vain := claims_in_vain(change)):
+            text = f"{text}; {vain}"
         if decision.warnings or repairs or self.say_done or self.show_list:
             text = _lines(text, *self._notes(change, decision.warnings, repairs))
-        return _reply(
+        reply = _reply(
             plan=decision.plan,
             text=text,
             events=decision.events,
@@ -168,6 +176,7 @@ class Toolbox:
             repairs=repairs,
             name=name,
         )
+        return keeping_claims(reply, fences, self.lease, at) if fences else reply
 
     def _notes(
         self, change: Change, warnings: tuple[Problem, ...], repairs: tuple[Repair, ...]
@@ -203,7 +212,7 @@ class Toolbox:
         later = self.toolset.text(f"{key}.later") if len(plan) else ""
         return later or self.toolset.text(key)
 
-    def turn(
+    def turn(  # noqa: PLR0913 - as of `call`
         self,
         plan: Plan,
         calls: Sequence[Call],
@@ -211,21 +220,21 @@ class Toolbox:
         at: datetime | None = None,
         base: Base | None = None,
         actor: str | None = None,
+        fences: Fences = NO_FENCES,
     ) -> Turn:
         """
         Answer all planning calls of one model turn, in order as one (law 13).
 
         Granular calls build on each other. Of several whole-list writes none is carried out, and
-        each is answered with an error; the other calls are. `base` and `actor` are as of `call`:
-        all calls of a turn were written before any of the answers was read.
+        each is answered with an error; the other calls are. `base`, `actor` and `fences` are as of
+        `call`: all calls of a turn were written before any of the answers was read.
 
         Raises:
             PlanError: `plan` is no plan, or `calls` holds something else than calls.
         """
-        if not isinstance(plan, Plan):
-            raise _no_plan(plan)
+        checked_plan(plan)
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
-        seen = None if base is None else _checked(base).upon
+        seen = None if base is None else checked_base(base).upon
         clashing = self.clashing([call.name for call in calls])
         replies: list[Reply] = []
         for index, call in enumerate(calls):
@@ -233,12 +242,15 @@ class Toolbox:
                 problem = Problem("parallel_write", seen=str(len(clashing)))
                 reply = _refusal(plan, call.name, (problem,))
             else:
-                reply = self._answer(plan, call.name, call.arguments, at, seen, actor)
-                if seen is not None and not reply.is_error:
+                reply = self._answer(plan, call.name, call.arguments, at, seen, actor, fences)
+                if self.toolset.team:
+                    fences = fences_after(fences, reply.events)
+                if seen is not None:
                     seen = replay(seen, reply.events)  # its own work is no news to a hand
-                    if base is not None:
+                    if base is not None and not reply.is_error:
                         # Told once a turn, by the first answer that is no error.
                         reply, base = _with_unseen(reply, plan, base), None
+                    base = base and base.with_own(reply.events)
             plan = reply.plan
             replies.append(attrs.evolve(reply, call_id=call.call_id))
         return Turn(plan, tuple(replies))
@@ -250,13 +262,6 @@ class Toolbox:
         found = map(self.toolset.find, names)
         whole = [index for index, tool in enumerate(found) if tool is not None and tool.whole_list]
         return frozenset(whole) if len(whole) > 1 else frozenset()
-
-
-def _checked(base: object) -> Base:
-    if isinstance(base, Base):
-        return base
-    msg = f"{short_repr(base)} is no Base; give Base(plan), the plan as it was last seen"
-    raise PlanError(msg, seen=base)
 
 
 def _with_unseen(reply: Reply, plan: Plan, base: Base) -> Reply:
@@ -289,8 +294,3 @@ def _with_shown_paths(problems: tuple[Problem, ...], tool: Tool) -> tuple[Proble
 
 def _lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
-
-
-def _no_plan(seen: object) -> PlanError:
-    msg = f"{short_repr(seen)} is no plan; give Plan(), or the plan of the last reply"
-    return PlanError(msg, seen=seen)

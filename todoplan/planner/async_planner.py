@@ -32,6 +32,7 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.claiming.async_claims import AsyncClaimed
@@ -42,11 +43,11 @@ from todoplan.planner.steps import (
     Step,
     Steps,
     StoreCall,
-    done_at_once,
-    held_awaited,
+    done_held,
 )
 from todoplan.planner.threads import Background, Lane, aside, result_of, running_loop, threaded
 from todoplan.planner.transactions import Transactions
+from todoplan.planner.verifying.verifier import Verify
 from todoplan.planner.watching import Wait, watched_awaited, watching
 from todoplan.stores.base import AnyStore
 from todoplan.stores.journals import follow
@@ -60,10 +61,12 @@ _AT_ONCE = 4  # reads pass by an append that takes long, and a stuck store holds
 
 class AsyncPlanner(Transactions):
     """
-    One plan, as a `Planner` has it, awaited. A subscriber may be a coroutine function.
+    One plan, as a `Planner` has it, awaited. A subscriber and `verify` may be coroutine functions.
 
     A call that is cancelled may have been carried out; if so, subscribers are told of it.
     """
+
+    _awaits = True
 
     def __init__(
         self,
@@ -72,8 +75,9 @@ class AsyncPlanner(Transactions):
         *,
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
     ) -> None:
-        super().__init__(store, plan_id, toolbox=toolbox, clock=clock)
+        super().__init__(store, plan_id, toolbox=toolbox, clock=clock, verify=verify)
         never_waits = type(self._store) is MemoryStore  # a subclass may do anything
         self._in_thread = not never_waits and not iscoroutinefunction(self._store.load)
         self._lane = Lane(_AT_ONCE)
@@ -94,8 +98,7 @@ class AsyncPlanner(Transactions):
         key: str | None = None,
     ) -> Decision:
         """
-        Carry a command out, or say why not; under the toolbox's policy unless another is given.
-        Made again with the same `key`, it changes nothing: see `Planner.apply`.
+        Carry a command out, or say why not. See `Planner.apply`.
         """
         return await self._await(self._apply(command, actor, policy, key))
 
@@ -119,24 +122,22 @@ class AsyncPlanner(Transactions):
         actor: str | None = None,
         base: Base | None = None,
         key: str | Sequence[str] | None = None,
+        fences: Fences | None = None,
     ) -> Turn:
         """
-        Answer all planning calls of one model turn, in order as one. `base` is the plan as their
-        writer last saw it, where the caller knows that (law 15). `key` is as of `Planner.turn`.
+        Answer all planning calls of one model turn, in order as one. See `Planner.turn`.
         """
-        return await self._await(self._turn(calls, actor, base, key))
+        return await self._await(self._turn(calls, actor, base, key, fences))
 
     async def base_of(self, actor: str | None = None) -> Base | None:
         """
-        Return the plan as a hand last saw it, and who has changed it since; `None` if it has seen
-        all. See `Planner.base_of`.
+        Return the plan as a hand last saw it, and who has changed it. See `Planner.base_of`.
         """
         return await self._await(self._base_of(actor))
 
     async def claim(self, owner: str | ClaimTask) -> AsyncClaimed | None:
         """
-        Get a task that nobody else may work on for now. See `Planner.claim`; use it in an
-        `async with`, in a loop of asyncio.
+        Get a task to work on, for an `async with` in a loop of asyncio. See `Planner.claim`.
         """
         command = ClaimTask(owner) if isinstance(owner, str) else owner
         found = claimed_by(await self.apply(command, actor=command.owner))
@@ -156,11 +157,11 @@ class AsyncPlanner(Transactions):
         """
         return await self._await(self._begin(plans))
 
-    async def undo(self, *, actor: str | None = None) -> Decision:
+    async def undo(self, *, actor: str | None = None, seen: int | None = None) -> Decision:
         """
-        Take the last accepted command back that still stands; again, the one before it.
+        Take the last accepted command back that still stands. See `Planner.undo`.
         """
-        return await self._await(self._undo(actor))
+        return await self._await(self._undo(actor, seen))
 
     async def restore(self, earlier: Plan, *, actor: str | None = None) -> Decision:
         """
@@ -181,9 +182,8 @@ class AsyncPlanner(Transactions):
         timeout: float | None = None,  # noqa: ASYNC109 - it is no limit: every entry begins it anew
     ) -> AsyncGenerator[Entry, None]:
         """
-        Yield every entry behind a revision, once and in order, by whichever process it came, and
-        wait for the next. See `Planner.watch`; without `since` from the first one that is asked
-        for. Use it in a loop of asyncio.
+        Yield every entry behind a revision, and wait for the next, in a loop of asyncio. See
+        `Planner.watch`; without `since` from the first one that is asked for.
         """
         known = (await self.plan()).revision if since is None else since
         steps = watching(self._store, self._plan_id, known, timeout)
@@ -262,7 +262,7 @@ class AsyncPlanner(Transactions):
             await asyncio.wait([self._background.start(self._await(steps)) for steps in told])
 
     async def _ask(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        method = self._decide if name == "hold" else getattr(self._store, name)
+        method = partial(done_held, self._store) if name == "hold" else getattr(self._store, name)
         loop = running_loop()
         if loop is None or not self._in_thread:
             value = method(*arguments)
@@ -275,17 +275,6 @@ class AsyncPlanner(Transactions):
         if loop is None or not isawaitable(value):
             return await value if isawaitable(value) else value
         return await self._to_its_end(name, value)
-
-    def _decide(self, step: Hold) -> Any:
-        """
-        Hold a plan and decide: all of it in this thread, or in a coroutine that is returned.
-        """
-        holding: Any = self._store
-        holds = holding.hold(step.plan_id)
-        if hasattr(type(holds), "__aenter__"):
-            return held_awaited(holds, step)
-        with holds as held:
-            return done_at_once(step.decide(held))
 
     async def _to_its_end(self, name: str, work: Awaitable[T]) -> T:
         # A read that is cancelled leaves nothing undone.

@@ -12,7 +12,8 @@ plan, whoever makes it: a program that edits shows its model nothing.
 
 Once a planner knows a hand, whatever came by another planner is another's, even under the same
 name: two clients may well have one name. To be told of one's own work costs a line; to undo
-another's costs the work.
+another's costs the work. The same holds of claims: a planner knows the fences that its own hands'
+calls got, and no others by the same name.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,9 @@ from threading import Lock
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.touched import ids_of
+from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.held_claims import NO_FENCES, Fences, fences_after
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.stores.hold import ALL
 from todoplan.stores.journals import follow
@@ -40,6 +43,7 @@ class Hands:
         self._toolset = toolset
         self._seen: dict[str | None, Plan] = {}
         self._shown: dict[str | None, Plan] = {}
+        self._fences: dict[str | None, Fences] = {}
         self._lock = Lock()
 
     def saw(self, actor: str | None, plan: Plan) -> None:
@@ -65,6 +69,23 @@ class Hands:
                 self._shown[actor] = shown
                 if len(self._shown) > _MOST_HANDS:
                     del self._shown[next(iter(self._shown))]
+
+    def did(self, actor: str | None, events: Sequence[Event]) -> None:
+        """
+        Note what a hand's own calls have brought about: the claims that they got or ended.
+        """
+        with self._lock:
+            held = fences_after(self._fences.pop(actor, NO_FENCES), events)
+            if held:
+                self._fences[actor] = held
+            if len(self._fences) > _MOST_HANDS:
+                del self._fences[next(iter(self._fences))]
+
+    def fences(self, actor: str | None) -> Fences:
+        """
+        Return the fences of the claims that a hand's own calls got (law 19).
+        """
+        return self._fences.get(actor, NO_FENCES)
 
     def since(self, actor: str | None, plan: Plan, newest: Entry | None = None) -> int | None:
         """

@@ -13,11 +13,13 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.claiming.claims import Claimed, claimed_by
 from todoplan.planner.steps import Hold, News, Step, Steps, done_at_once
 from todoplan.planner.transactions import Transactions
+from todoplan.planner.verifying.verifier import Verify
 from todoplan.planner.watching import watched, watching
 from todoplan.stores.base import Store
 from todoplan.stores.journals import follow
@@ -34,7 +36,9 @@ class Planner(Transactions):
 
     `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. `actor` is who acts, as the caller
     knows it; it is never read from a model's arguments. Subscribers are told one after the other,
-    in the thread whose command was accepted.
+    in the thread whose command was accepted. `verify` looks whether a task with a check is done
+    before a model's call completes it: a function of the task and the plan that returns
+    (passed, summary), or a `Verifier`.
     """
 
     def __init__(
@@ -44,8 +48,11 @@ class Planner(Transactions):
         *,
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
     ) -> None:
-        super().__init__(store, plan_id, toolbox=toolbox, clock=clock)
+        super().__init__(store, plan_id, toolbox=toolbox, clock=clock, verify=verify)
+        if self._verifying is not None:
+            self._verifying.verifier.refuse_awaited("AsyncPlanner")
         if iscoroutinefunction(self._store.load):
             raise PlanError(_AWAITED)
 
@@ -94,13 +101,16 @@ class Planner(Transactions):
         actor: str | None = None,
         base: Base | None = None,
         key: str | Sequence[str] | None = None,
+        fences: Fences | None = None,
     ) -> Turn:
         """
         Answer all planning calls of one model turn, in order as one. `base` is the plan as their
         writer last saw it, where the caller knows that (law 15). `key` is as of `apply`, or one for
-        each call (`keys_of`): what was carried out is given again beside what was not.
+        each call (`keys_of`): what was carried out is given again beside what was not. `fences`
+        are those of the writer's claims, where the caller keeps them (`fences_after`); otherwise
+        the planner does.
         """
-        return self._run(self._turn(calls, actor, base, key))
+        return self._run(self._turn(calls, actor, base, key, fences))
 
     def base_of(self, actor: str | None = None) -> Base | None:
         """
@@ -150,11 +160,12 @@ class Planner(Transactions):
         """
         return self._run(self._begin(plans))
 
-    def undo(self, *, actor: str | None = None) -> Decision:
+    def undo(self, *, actor: str | None = None, seen: int | None = None) -> Decision:
         """
-        Take the last accepted command back that still stands; again, the one before it.
+        Take the last accepted command back that still stands; again, the one before it. Refused if
+        the plan is not at the revision `seen` any more, where that is given.
         """
-        return self._run(self._undo(actor))
+        return self._run(self._undo(actor, seen))
 
     def restore(self, earlier: Plan, *, actor: str | None = None) -> Decision:
         """

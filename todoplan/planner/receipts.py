@@ -29,6 +29,7 @@ from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
+from todoplan.dialogue.held_claims import Fences, fences_after
 from todoplan.dialogue.intake.repairs import Repair
 from todoplan.dialogue.replies.unseen import unseen_text
 from todoplan.dialogue.toolbox import Call, Reply, Turn
@@ -45,6 +46,7 @@ __all__ = [
     "parts_of_turn",
     "replies_again",
     "replies_text",
+    "with_kept",
     "with_own",
 ]
 
@@ -180,6 +182,14 @@ def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
     own = [event for one in entries if one.revision > seen.plan.revision for event in one.events]
     # Whether that was before a reminder showed the plan is not known: so that counts for nothing.
     return attrs.evolve(seen, plan=replay(seen.plan, own), shown=None) if own else seen
+
+
+def with_kept(fences: Fences, kept: Sequence[Receipt | None]) -> Fences:
+    """
+    Return a hand's fences, and those that its calls got which are made again.
+    """
+    entries = [entry for receipt in kept if receipt is not None for entry in receipt.entries]
+    return fences_after(fences, [event for entry in entries for event in entry.events])
 
 
 def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:

@@ -9,35 +9,33 @@ are sent what came of it. So this file says once what `Planner` does at once and
 awaits, and neither waits for a lock of ours while the store is at work.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
-from itertools import accumulate
 from typing import Self
 
 import attrs
 
-from todoplan.core.commands import Command, RestorePlan
+from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision, Rejected, decide
-from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
-from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import tuple_of
-from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.last_seen import base_at
+from todoplan.dialogue.observed import start, tell_called, tell_decided
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.arguments import checked_store, unfit
 from todoplan.planner.commits import Commits, Journal, Outcome, Signed, nothing
+from todoplan.planner.entries import entries_of, signed_entries
 from todoplan.planner.hands import Hands
 from todoplan.planner.receipts import (
-    Part,
     accepted_again,
     accepted_text,
     joined,
@@ -45,26 +43,27 @@ from todoplan.planner.receipts import (
     keys_of_calls,
     parts_of_turn,
     replies_again,
-    replies_text,
+    with_kept,
     with_own,
 )
+from todoplan.planner.restoring import begun, put_back, undone
 from todoplan.planner.steps import Steps
 from todoplan.planner.telling import Subscriber
+from todoplan.planner.verifying.looking import Verifying
+from todoplan.planner.verifying.verifier import Verify
 from todoplan.stores.base import AnyStore, checked_id
 from todoplan.stores.hold import ALL, Receipt
-from todoplan.stores.journals import CUT, is_beginning
 from todoplan.stores.memory import MemoryStore
 
 __all__ = ["Transactions"]
-
-_ANYTHING_GOES = Policy()
-_BEGUN = "begin"
 
 
 class Transactions:
     """
     What both planners do, and what they share.
     """
+
+    _awaits = False
 
     def __init__(
         self,
@@ -73,6 +72,7 @@ class Transactions:
         *,
         toolbox: Toolbox | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
     ) -> None:
         # Compared with None: a store may have a length, and an empty one would be false.
         self._store = MemoryStore() if store is None else checked_store(store)
@@ -89,6 +89,7 @@ class Transactions:
         self._commits = Commits(self._store, self._plan_id, clock)
         self._feed = self._commits.feed
         self._hands = Hands(self.toolbox.toolset)
+        self._verifying = Verifying.of(self.toolbox, verify)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -143,15 +144,19 @@ class Transactions:
         chosen = self.toolbox.policy if policy is None else policy
         keys = () if key is None else (key_of_command(key, command, actor),)
 
+        again = False
+
         def attempt(
             plan: Plan, _: Journal, at: datetime, kept: Sequence[Receipt | None] = (None,)
         ) -> Outcome:
+            nonlocal again
+            again = kept[0] is not None
             if kept[0] is not None:
                 return Outcome(accepted_again(plan, kept[0]), plan)
             decision = decide(plan, command, chosen, at=at)
             if isinstance(decision, Rejected):
                 return Outcome(decision, plan)
-            entries = _entries(plan, [(type(command).__name__, decision.events)], at, actor)
+            entries = entries_of(plan, [(type(command).__name__, decision.events)], at, actor)
             signed = (
                 (Signed(entries, decision.plan, keys[0], accepted_text(decision)),)
                 if keys and entries
@@ -159,7 +164,10 @@ class Transactions:
             )
             return Outcome(decision, decision.plan, entries, signed)
 
-        return self._commits.commit(attempt, keys=keys)
+        decision: Decision = yield from self._commits.commit(attempt, keys=keys)
+        if not again:
+            tell_decided(self.toolbox, decision, actor)
+        return decision
 
     def _turn(
         self,
@@ -167,22 +175,31 @@ class Transactions:
         actor: str | None,
         base: Base | None = None,
         key: str | Sequence[str] | None = None,
+        fences: Fences | None = None,
     ) -> Steps[Turn]:
-        decided = False
+        decided = was_behind = False
+        began = start(self.toolbox)
+        held = self._hands.fences(actor) if fences is None else fences
+        looks = None if self._verifying is None else self._verifying.looks()
+        box = self.toolbox if looks is None else looks.toolbox
 
         def attempt(
             plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
         ) -> Outcome:
-            nonlocal decided
+            nonlocal decided, was_behind
             again = replies_again(plan, calls, parts, kept)
             anew = [call for place, call in enumerate(calls) if place not in again]
             decided = bool(anew)
             seen = self._hands.base(actor, journal) if base is None and anew else base
             seen = None if seen is None else with_own(seen, kept)
+            was_behind = seen is not None
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = self.toolbox.turn(plan, anew, at=at, base=seen, actor=actor)
-            signed = _signed(plan, parts, again, turn.replies, at, actor)
+            known = with_kept(held, kept)
+            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=known)
+            if looks is not None and looks.are_missing:
+                return Outcome(turn, plan)
+            signed = signed_entries(plan, parts, again, turn.replies, at, actor)
             if again:
                 turn = joined(turn, again, seen)
             entries = tuple(entry for each in signed for entry in each.entries)
@@ -192,15 +209,25 @@ class Transactions:
         parts = parts_of_turn(key, calls, actor)
         since = partial(self._hands.since, actor) if base is None else nothing
         tools = [self.toolbox.toolset.find(call.name) for call in calls]
-        if all(tool is None or tool.read_only for tool in tools):
+        # A look by who holds a claim is written: it extends the claim.
+        if not held and all(tool is None or tool.read_only for tool in tools):
             turn: Turn = yield from self._commits.look(attempt, since)
         else:
             keys = [part.key for part in parts if part.key is not None]
             turn = yield from self._commits.commit(attempt, since, keys)
+            while looks is not None and looks.are_missing:
+                # A look may take minutes: it holds neither the plan nor a lock of the store's.
+                yield looks.alook if self._awaits else looks.look
+                turn = yield from self._commits.commit(attempt, since, keys)
+        if turn.events and (held or self.toolbox.toolset.team):
+            self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
-        if decided and not all(reply.is_error for reply in turn.replies):
+        is_look = not all(reply.is_error for reply in turn.replies)
+        # A refusal that records what a verifier has found is no news to the hand that it answers.
+        if decided and (is_look or (turn.events and not was_behind)):
             self._hands.saw(actor, turn.plan)
+        tell_called(self.toolbox, turn.replies, actor, began)
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:
@@ -227,15 +254,7 @@ class Transactions:
         )
 
     def _begin(self, plans: Sequence[Plan]) -> Steps[bool]:
-        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
-            if plan.revision:
-                return Outcome(bool(journal) and journal[0].cause == _BEGUN, plan)
-            entries: list[Entry] = []
-            for each in plans:
-                done = self._put_back(plan, each, Entry(0, (), at, cause=_BEGUN, undoes=0))
-                plan, entries = done.plan, [*entries, *done.entries]
-            return Outcome(result=True, plan=plan, entries=tuple(entries))
-
+        attempt = partial(begun, plans)
         return self._commits.commit(attempt, lambda plan, _: ALL if plan.revision else None)
 
     def _call(
@@ -246,85 +265,9 @@ class Transactions:
 
     def _restore(self, earlier: Plan, actor: str | None) -> Steps[Decision]:
         def attempt(plan: Plan, _: Journal, at: datetime) -> Outcome:
-            return self._put_back(plan, earlier, Entry(0, (), at, actor, cause="restore"))
+            return put_back(plan, earlier, Entry(0, (), at, actor, cause="restore"))
 
         return self._commits.commit(attempt)
 
-    def _undo(self, actor: str | None) -> Steps[Decision]:
-        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
-            # From the journal: another planner, or this one after a restart, goes on undoing.
-            undone = {entry.undoes for entry in journal}
-            # The last entry that is no undo itself and has not been taken back.
-            target = next(
-                (
-                    place
-                    for place in reversed(range(len(journal)))
-                    if journal[place].undoes is None and journal[place].revision not in undone
-                ),
-                None,
-            )
-            if target is None:
-                return Outcome(Rejected((_nothing_to_undo(journal),)), plan)
-            # Every later entry is an undo or was undone, so replaying the ones before is enough.
-            earlier = (event for entry in journal[:target] for event in entry.events)
-            undo = Entry(0, (), at, actor, cause="undo", undoes=journal[target].revision)
-            return self._put_back(plan, replay(Plan(), earlier), undo)
-
-        return self._commits.commit(attempt, lambda *_: ALL)
-
-    def _put_back(self, plan: Plan, earlier: Plan, blank: Entry) -> Outcome:
-        # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
-        command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
-        decision = decide(plan, command, _ANYTHING_GOES, at=blank.at)
-        if isinstance(decision, Rejected):
-            return Outcome(decision, plan)
-        after = decision.plan
-        entry = attrs.evolve(blank, revision=after.revision, events=decision.events)
-        return Outcome(decision, after, (entry,))
-
-
-def _nothing_to_undo(journal: Journal) -> Problem:
-    # A journal that was cut says so, and so does its undo.
-    if journal and is_beginning(journal[0]) and journal[0].cause == CUT:
-        return Problem("journal_cut", seen=str(journal[0].revision))
-    return Problem("nothing_to_undo")
-
-
-def _entries(
-    plan: Plan, named: Sequence[tuple[str, tuple[Event, ...]]], at: datetime, actor: str | None
-) -> tuple[Entry, ...]:
-    """
-    Return the journal entries of what was accepted, one for each name that has events.
-    """
-    revisions = accumulate((len(events) for _, events in named), initial=plan.revision)
-    next(revisions)
-    return tuple(
-        Entry(revision, events, at, actor, cause)
-        for revision, (cause, events) in zip(revisions, named, strict=True)
-        if events
-    )
-
-
-def _signed(  # noqa: PLR0913, PLR0917 - all that an entry says
-    plan: Plan,
-    parts: Sequence[Part],
-    again: Mapping[int, Reply],
-    replies: Sequence[Reply],
-    at: datetime,
-    actor: str | None,
-) -> tuple[Signed, ...]:
-    """
-    Return what is to be appended for each part of a turn that was not carried out before; `replies`
-    are those to its calls.
-    """
-    signed, rest = [], iter(replies)
-    for part in parts:
-        if part.places and part.places[0] in again:
-            continue
-        made = [next(rest) for _ in part.places]
-        named = [(reply.name, reply.events) for reply in made]
-        if entries := _entries(plan, named, at, actor):
-            answer = "" if part.key is None else replies_text(made)
-            plan = made[-1].plan
-            signed.append(Signed(entries, plan, part.key, answer))
-    return tuple(signed)
+    def _undo(self, actor: str | None, seen: int | None) -> Steps[Decision]:
+        return self._commits.commit(partial(undone, actor, seen), lambda *_: ALL)

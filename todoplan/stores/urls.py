@@ -70,5 +70,15 @@ def _split(url: str) -> tuple[str, str]:
 
 
 def _unknown(given: object) -> StoreError:
-    msg = f"{given!r} is no address of a store; write {_LEGAL}"
-    return StoreError(msg, seen=given, problem="unknown_store")
+    seen = _without_secrets(given) if isinstance(given, str) else given
+    msg = f"{seen!r} is no address of a store; write {_LEGAL}"
+    return StoreError(msg, seen=seen, problem="unknown_store")
+
+
+def _without_secrets(url: str) -> str:
+    # It is misspelled, so nobody knows which part is the password: of an address with a user in it,
+    # or libpq's "password=...", only what stands in front of the colon is shown, in a log for ever.
+    if "@" not in url and "password" not in url.lower():
+        return url
+    scheme = url.partition("://")[0] if "://" in url else ""
+    return f"{scheme}://..." if scheme.isalnum() else "..."

@@ -9,7 +9,9 @@ from support.mcp_scripts import said
 from support.mcp_server import http_process, server_of
 
 from todoplan.adapters.mcp.clients import Clients
+from todoplan.adapters.mcp.server import make_server
 from todoplan.core.commands import CreateTask
+from todoplan.dialogue import Toolbox, lean
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
@@ -76,6 +78,34 @@ def test_a_client_that_comes_anew_goes_on(era):
     text, _ = asyncio.run(play("Dig"))
     assert "#2 Tell Ann created by ann" in text
     assert subjects(store) == ["Dig", "Tell Ann"]
+
+
+def test_two_clients_drain_one_plan():
+    """Law 19: each session holds the fences of its own claims, though both have one name."""
+    store = MemoryStore()
+    server = make_server(Toolbox(lean(team=True)), store=store)
+
+    async def play():
+        async with connected(server) as one, connected(server) as two:
+            await one.call("plan", {"write": ["Dig", "Lay", "Sow"]})
+            return [
+                said(await client.call("plan", arguments))[0]
+                for client, arguments in (
+                    (one, {"next": True}),
+                    (two, {"next": True}),
+                    (two, {"done": [1]}),
+                    (two, {"done": [2], "next": True}),
+                    (one, {"done": [1], "next": True}),
+                )
+            ]
+
+    first, second, refused, third, last = asyncio.run(play())
+    assert first == "0/3: #1 claimed (fence 1): Dig"
+    assert second == "0/3: #2 claimed (fence 1): Lay"
+    assert "Task 1 is claimed by mcp" in refused
+    assert third == "1/3: #2 completed; #3 claimed (fence 1): Sow"
+    assert last.endswith("2/3: #1 completed; no task can be claimed now")
+    assert {task.claims for task in store.load("plan")} == {1}
 
 
 def _request(name, version="2025-11-25", **more):

@@ -17,6 +17,7 @@ from todoplan.core.events.base import Base
 from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
+from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.guidance.guidance import (
     REMINDERS,
@@ -289,6 +290,20 @@ def test_a_refusal_is_let_go(plan):
     memory = Memory(asked=1)
     advice = Guidance(TODOS, ALL_ON).after_model(plan, refusal, memory)
     assert (advice.verdict, advice.memory) == ("accept", memory)
+
+
+def test_an_answer_is_let_through_while_the_plan_waits_for_its_approval():
+    """Nothing may be started: there is nothing to go on with. Approved, the rule is as ever."""
+    plan = plan_with("pending", "pending")
+    approved = decide(plan, ApprovePlan("ann")).plan
+    answer = Message("assistant", "Here is the plan.")
+    for severity, waits in (("error", True), ("warn", False), ("off", False)):
+        policy = Policy().but(approval_required=severity)
+        guidance = Guidance(TODOS, Settings(unfinished=2), policy)
+        for each, verdict in ((plan, "accept" if waits else "again"), (approved, "again")):
+            assert guidance.after_model(each, answer, Memory()).verdict == verdict
+    with pytest.raises(PlanError, match="is no Policy"):
+        Guidance(TODOS, policy="strict")
 
 
 def test_a_structured_answer_is_never_sent_back():

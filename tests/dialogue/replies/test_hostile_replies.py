@@ -12,7 +12,7 @@ from support.hostile import CORPUS, UNSAFE, plans, texts
 from support.talk import BOXES
 
 from todoplan import DEFAULT, Problem, Rule, plan_of
-from todoplan.core.plan.model import TASK_FIELDS, Evidence, FieldKind, Status, Task, Waiting
+from todoplan.core.plan.model import TASK_FIELDS, Claim, Evidence, FieldKind, Status, Task, Waiting
 from todoplan.dialogue.guidance.reminders import ReminderKind, reminder
 from todoplan.dialogue.intake.repairs import Repair
 from todoplan.dialogue.replies.error_texts import repairs_text, sentence
@@ -143,17 +143,21 @@ FULL = {
     "metadata": {"the": "metadata"},
     "parent": "5",
     "evidence": Evidence(passed=False, summary="the evidence", by="the looker"),
+    "claim": Claim("the holder", 3, datetime(2031, 1, 1, tzinfo=UTC)),
+    "claims": 3,
 }
 SHOWN = {**FULL, "blocks": "#8", "blocked_by": "#6", "estimate": "90 min", "id": "#7"}
 SHOWN |= {"parent": "Part of: #5", "evidence": "not passed: the evidence by the looker"}
 SHOWN["metadata"] = '{"the": "metadata"}'
-NOT_SHOWN = {"created_at", "updated_at", "started_at", "completed_at"}
+SHOWN["claim"] = "Claimed: by the holder, until 2031-01-01 00:00+00:00"
+del SHOWN["claims"]
+NOT_SHOWN = {"claims", "created_at", "updated_at", "started_at", "completed_at"}
 
 
 def test_every_field_of_a_task_is_shown_or_named_here():
     """A new field of a task is shown to a model, or somebody has decided that it is not."""
     assert set(FULL) | NOT_SHOWN | {"waiting"} == set(TASK_FIELDS)
-    times = dict.fromkeys(NOT_SHOWN, datetime(1999, 1, 1, tzinfo=UTC))
+    times = dict.fromkeys(NOT_SHOWN - {"claims"}, datetime(1999, 1, 1, tzinfo=UTC))
     task = Task(**FULL, **times)
     plan = plan_of(
         [
@@ -167,7 +171,7 @@ def test_every_field_of_a_task_is_shown_or_named_here():
     assert "1999" not in text
     for name, shown in SHOWN.items():
         assert shown in text, name
-    waiting = task.but(status=Status.PENDING, waiting=WAITS)
+    waiting = task.but(status=Status.PENDING, waiting=WAITS, claim=None)
     assert "Waiting: the waiting, until 2031-01-01 00:00+00:00\nQuestion: the question" in (
         task_text(plan, waiting)
     )

@@ -12,6 +12,7 @@ from support.talk import PYTHON, planned, toolbox, write
 from todoplan.core.commands import (
     AnswerTask,
     Batch,
+    ClaimTask,
     ClearPlan,
     CreateTask,
     DeleteTask,
@@ -23,6 +24,7 @@ from todoplan.core.commands import (
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import Accepted, decide, decide_with_change
 from todoplan.core.events.types import (
+    ClaimRenewed,
     EdgeAdded,
     EdgeRemoved,
     Event,
@@ -31,6 +33,7 @@ from todoplan.core.events.types import (
     PlanCleared,
     PlanRestored,
     StatusChanged,
+    TaskClaimed,
     TaskCreated,
     TaskDeleted,
     TaskEdited,
@@ -64,15 +67,31 @@ WORDS = {
     PlanRestored(()): "earlier plan restored",
     ParentChanged("1", None): "#1 moved",
     PlanApproved("ann"): "plan approved",
+    ClaimRenewed("1", None): "claim of #1 extended",
 }
 
 
 def test_every_event_has_its_words():
     """Each member of the union is put into words."""
-    assert set(map(type, WORDS)) == set(typing.get_args(Event))
+    assert {*map(type, WORDS), TaskClaimed} == set(typing.get_args(Event))
     for event, words in WORDS.items():
         change = Change(Plan(), Plan(), None, (event,))
         assert change_text(change) == f"0/0: {words}"
+
+
+def test_a_claim_is_said_with_its_fence_and_its_text():
+    """Who gets a task may never have seen it; a task that is gone again has no words."""
+    plan = plan_of([Task("1", "Dig"), Task("2", "Lay")])
+    decision, change = decide_with_change(plan, ClaimTask("ann"), Policy(), None)
+    assert change_text(change) == "0/2: #1 claimed (fence 1): Dig"
+    later = datetime(2026, 1, 1, tzinfo=UTC)
+    ended = decide(plan, ClaimTask("ann", lease=1), at=later).unwrap()
+    hour = later + timedelta(hours=1)
+    _, change = decide_with_change(ended, ClaimTask("bob"), Policy(), hour)
+    assert [type(event) for event in change.events] == [TaskClaimed]
+    assert change_text(change) == "0/2: #1 claimed (fence 2): Dig"
+    gone = Change(Plan(), Plan(), None, (*decision.events, TaskDeleted("1")))
+    assert change_text(gone) == "0/0: #1 deleted"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What others did, as the first answer after it says."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from support.hostile import CORPUS, UNSAFE
 
@@ -37,6 +39,27 @@ def test_each_kind_of_change_has_its_words():
         "#4 Tell Ann created by ann, #3 Send deleted by ann"
     )
     assert unseen_text(base, PLAN) == ""
+
+
+def test_a_claim_is_told_and_a_heartbeat_is_not():
+    """Who works on it now, and whose it was; that a claim goes on is nothing to tell of."""
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+    at = [began + n * timedelta(minutes=1) for n in range(9)]
+    claim = decide(PLAN, commands.ClaimTask("bob", lease=90), at=at[0])
+    base = Base(PLAN).after(claim.events, "bob")
+    claimed = claim.unwrap()
+    assert unseen_text(base, claimed) == "since you last looked: #1 Draft claimed by bob"
+    renewed = decide(claimed, commands.RenewClaim("1", 1, 90), at=at[1]).unwrap()
+    assert renewed != claimed
+    assert not Base(claimed).unseen(renewed)
+    assert unseen_text(Base(claimed), renewed) == ""
+    edited = decide(renewed, commands.UpdateTask("1", owner="bob"), at=at[1]).unwrap()
+    assert unseen_text(Base(claimed), edited) == "since you last looked: #1 Draft updated"
+    taken = decide(renewed, commands.ClaimTask("ann"), at=at[4])
+    text = unseen_text(Base(renewed).after(taken.events, "ann"), taken.unwrap())
+    assert text == "since you last looked: #1 Draft claimed by ann from bob"
+    hostile = decide(PLAN, commands.ClaimTask("a\n<b>" + "x" * 90)).unwrap()
+    assert unseen_text(Base(PLAN), hostile).endswith(f"claimed by a <b>{'x' * 32}...")
 
 
 def test_an_answer_is_told_with_its_question():

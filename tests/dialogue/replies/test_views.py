@@ -47,7 +47,7 @@ def test_a_list_has_a_line_for_each_task(plan):
     text = list_text(plan)
     assert len(text.splitlines()) == max(1, len(plan))
     for line, task in zip(text.splitlines(), plan, strict=False):
-        assert line.startswith(f"#{task.id} [{task.status.value}] ")
+        assert line.lstrip().startswith(f"#{task.id} [{task.status.value}] ")
 
 
 def afresh(plan):
@@ -59,12 +59,13 @@ def afresh(plan):
         depth[task.id] = depth[task.parent] + 1
         owner = f" ({one_line(task.owner)})" if task.owner else ""
         waits = f" [waiting: {task.waiting.reason}]" if task.waiting else ""
+        claim = f" [claimed by {task.claim.owner}]" if task.claim else ""
         blockers = ids_text(unresolved_blockers(plan, task))
         blocked = f" [blocked by {blockers}]" if blockers else ""
         failed = ids_text(stuck(plan).get(task.id, ()))
         vain = f" [cannot start: {failed} failed]" if failed else ""
         line = f"#{task.id} [{task.status.value}] {one_line(task.subject)}"
-        lines.append(f"{'  ' * depth[task.id]}{line}{owner}{waits}{blocked}{vain}")
+        lines.append(f"{'  ' * depth[task.id]}{line}{owner}{waits}{claim}{blocked}{vain}")
     return "\n".join(lines) or "The plan is empty."
 
 

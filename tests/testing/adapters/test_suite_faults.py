@@ -2,13 +2,25 @@
 
 import pytest
 from hypothesis import Phase, settings
-from support import faults_of_calls, faults_of_guidance, faults_of_hands, faults_of_sessions
+from support import (
+    faults_of_calls,
+    faults_of_evidence,
+    faults_of_guidance,
+    faults_of_hands,
+    faults_of_sessions,
+)
 from support.conformance_sound import Sound
 
 from todoplan.testing.adapters import AdapterSuite
 
 DRAWN = {"test_drawn_conversations_are_the_same", "test_the_catalogue_is_read_alike"}
-MODULES = (faults_of_calls, faults_of_sessions, faults_of_hands, faults_of_guidance)
+MODULES = (
+    faults_of_calls,
+    faults_of_sessions,
+    faults_of_hands,
+    faults_of_evidence,
+    faults_of_guidance,
+)
 FAULTS = [host for each in MODULES for host in vars(each).values() if hasattr(host, "meant")]
 CHECKS = [name for name in dir(AdapterSuite) if name.startswith("test_")]
 

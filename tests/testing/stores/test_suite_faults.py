@@ -7,6 +7,7 @@ from hypothesis import Phase, settings
 from support import (
     faults_of_stores,
     faults_of_stores_at_once,
+    faults_of_stores_claimed,
     faults_of_stores_held,
     faults_of_stores_lasting,
     faults_of_stores_watched,
@@ -23,6 +24,7 @@ from todoplan.testing.stores.watching import Watching
 MODULES = (
     faults_of_stores,
     faults_of_stores_at_once,
+    faults_of_stores_claimed,
     faults_of_stores_held,
     faults_of_stores_lasting,
     faults_of_stores_watched,

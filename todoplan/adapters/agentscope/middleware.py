@@ -32,10 +32,12 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Conversation
-from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings, unfinished_error
+from todoplan.dialogue.guidance.guidance import Memory, Settings, unfinished_error
+from todoplan.dialogue.observed import guidance_of
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["PlanMiddleware", "attach"]
 
@@ -73,7 +75,7 @@ class PlanMiddleware(MiddlewareBase):
         toolset = box.toolset
         self._plans = PlanStore.of(store, plan_id, box, require_clock(clock))
         chosen = _DROP_IN if settings is None else require(settings, Settings)
-        self._guidance = Guidance(toolset, chosen)
+        self._guidance = guidance_of(box, chosen)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
 
     async def on_system_prompt(self, agent: Agent, current_prompt: str) -> str:  # noqa: ARG002 - AgentScope's signature
@@ -233,6 +235,7 @@ def attach(  # noqa: PLR0913 - keywords, each passed on as it is
     settings: Settings | None = None,
     store: AnyStore | None = None,
     clock: Clock = utc_now,
+    verify: Verify | None = None,
     system_prompt: str | None = None,
     plan_id: str | None = None,
     toolkit: Toolkit | None = None,
@@ -243,20 +246,21 @@ def attach(  # noqa: PLR0913 - keywords, each passed on as it is
     Return what `Agent` takes, `Agent(name, prompt, model, **attach())`, for tools and guidance.
 
     The tools are added to `toolkit`; guidance comes behind your `middlewares`, nearest to the
-    model, so that it sees the request as it is sent. `clock` gives the aware time of every change.
+    model, so that it sees the request as it is sent. `clock` gives the aware time of every change,
+    `verify` looks whether a task is done (see `AsyncPlanner`).
     With a `store` the plan is kept there under `plan_id`, or else under the session's id, and
     anyone may change it at any time; AgentScope's list is published.
 
     Raises:
         PlanError: the toolkit has tools of these names already; what was given is no toolbox, no
-            settings, no store or no clock.
+            settings, no store, no clock or no verifier.
     """
     toolbox = default_toolbox() if toolbox is None else toolbox
     kept: dict[str, Any] = {"store": store, "clock": clock, "plan_id": plan_id}
     planning = PlanMiddleware(toolbox, settings=settings, system_prompt=system_prompt, **kept)
     toolkit = toolkit or Toolkit()
     # Toolkit always makes the first group, "basic", itself.
-    tools, basic = make_tools(toolbox, **kept), toolkit.tool_groups[0].tools
+    tools, basic = make_tools(toolbox, verify=verify, **kept), toolkit.tool_groups[0].tools
     names = list(toolbox.toolset.tool_names)
     doubled = sorted({tool.name for tool in basic} & set(names))
     if doubled:

@@ -35,11 +35,13 @@ from todoplan.codec.foreign.agentscope import task_to_agentscope
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.clock import Clock
+from todoplan.dialogue.held_claims import NO_FENCES, fences_after
 from todoplan.dialogue.parallel_calls import answered_after
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.arguments import store_of_plans
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["PlanStore", "plans_of"]
 
@@ -48,6 +50,7 @@ _SHOWN = "shown"
 _SEAL = "seal"
 _UNTOLD = "untold"
 _TURN = "turn"
+_FENCES = "fences"
 logger = logging.getLogger("todoplan")
 
 
@@ -62,10 +65,16 @@ class PlanStore:
     plan_id: str | None
     toolbox: Toolbox
     clock: Clock
+    verify: Verify | None = None
 
     @classmethod
     def of(
-        cls, store: AnyStore | None, plan_id: str | None, toolbox: Toolbox, clock: Clock
+        cls,
+        store: AnyStore | None,
+        plan_id: str | None,
+        toolbox: Toolbox,
+        clock: Clock,
+        verify: Verify | None = None,
     ) -> PlanStore | None:
         """
         Return where plans are kept, `None` without a store.
@@ -74,7 +83,7 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        return None if kept is None else cls(kept, plan_id, toolbox, clock)
+        return None if kept is None else cls(kept, plan_id, toolbox, clock, verify)
 
     def id_of(self, state: AgentState) -> str:
         """
@@ -105,7 +114,8 @@ class PlanStore:
         As `opened`, awaited.
         """
         plan_id = self.id_of(state)
-        planner = AsyncPlanner(self.store, plan_id, toolbox=self.toolbox, clock=self.clock)
+        given: dict[str, Any] = {"clock": self.clock, "verify": self.verify}
+        planner = AsyncPlanner(self.store, plan_id, toolbox=self.toolbox, **given)
         if plans := self._plans_in(state):
             self._handed_over(state, begun=await planner.begin(*plans))
         return planner
@@ -139,8 +149,13 @@ class PlanStore:
         message = state.context[-1].id if state.context else None
         scope = state.session_id, message, begun["upon"]
         keys = planner.keys_of([call], *scope) if message and call.call_id else None
-        done = await planner.turn([call], base=base, key=keys)
+        # In a team the session is a hand of its own, and keeps the fences that its calls got.
+        team, held = self.toolbox.toolset.team, mark.get(_FENCES, NO_FENCES)
+        name = state.session_id if team else None
+        done = await planner.turn([call], actor=name, base=base, key=keys, fences=held)
         reply = done.replies[0]
+        if team:
+            mark[_FENCES] = fences_after(held, done.events)
         if not reply.is_error:
             own = [reply.revision] if reply.events else []
             mark[_TURN] = {**begun, "own": [*begun["own"], *own]}

@@ -34,12 +34,15 @@ from todoplan.core.rules.presets import AGENTSCOPE
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
+from todoplan.dialogue.observed import start, tell_called
 from todoplan.dialogue.replies.error_texts import error_text
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore
+from todoplan.planner.verifying.looking import Verifying
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = [
     "PlanTool",
@@ -79,13 +82,14 @@ class PlanTool(ToolBase):
 
     is_state_injected = True  # AgentScope then passes its state as `_agent_state`
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what `make_tools` was given
         self,
         toolbox: Toolbox,
         definition: Definition,
         middlewares: _Wrappers = None,
         clock: Clock = utc_now,
         plans: PlanStore | None = None,
+        verifying: Verifying | None = None,
     ) -> None:
         super().__init__(middlewares)
         self.plans = plans
@@ -94,6 +98,7 @@ class PlanTool(ToolBase):
         # AgentScope's own say the opposite: reads count as writes, creates may run at once.
         self.is_read_only = self.is_concurrency_safe = definition.read_only
         self.toolbox = toolbox
+        self._verifying = verifying
         tool = toolbox.toolset.find(definition.name)
         self._is_whole_list = tool is not None and tool.whole_list
         self._fields = tool.fields if tool else ()
@@ -127,17 +132,24 @@ class PlanTool(ToolBase):
         try:
             if self.plans is not None:
                 return await self._answer_in(self.plans, _agent_state, arguments)
-            return self._answer(_agent_state, arguments)
+            return await self._answer(_agent_state, arguments)
         except (CodecError, PlanError) as error:
             return _chunk(error_text((Problem("broken_list", seen=str(error)),)), is_error=True)
 
-    def _answer(self, state: AgentState, given: dict[str, Any]) -> ToolChunk:
+    async def _answer(self, state: AgentState, given: dict[str, Any]) -> ToolChunk:
         call = Call(self.name, as_sent(state.context, self.name, given))
-        at = self._clock()
-        held, reply, turn = self._decided(state, call, at, whole=self.is_read_only)
-        # A part of a long list was looked at, and what this call rests on is not all in it.
-        if not held.mirror.is_sure(state.tasks_context.tasks, held.plan, touched(reply.events)):
-            held, reply, turn = self._decided(state, call, at)
+
+        def attempt(box: Toolbox) -> tuple[Held, Reply, tuple[Call, ...], datetime]:
+            at = self._clock()
+            held, reply, turn = self._decided(box, state, call, at, whole=self.is_read_only)
+            # A part of a long list was looked at, and what this call rests on is not all in it.
+            if not held.mirror.is_sure(state.tasks_context.tasks, held.plan, touched(reply.events)):
+                held, reply, turn = self._decided(box, state, call, at)
+            return held, reply, turn, at
+
+        asked, began = self._verifying, start(self.toolbox)
+        held, reply, turn, at = await asked.aanswer(attempt) if asked else attempt(self.toolbox)
+        tell_called(self.toolbox, (reply,), None, began)
         if held.seen.answered(reply, turn):
             held.keep_base()
         entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)
@@ -159,6 +171,7 @@ class PlanTool(ToolBase):
 
     def _decided(
         self,
+        box: Toolbox,
         state: AgentState,
         call: Call,
         at: datetime,
@@ -171,7 +184,7 @@ class PlanTool(ToolBase):
         # The turn is another walk over the context, and of no matter to most calls.
         is_asked = self._is_whole_list or held.seen.is_of_interest
         turn = calls_in_turn(state.context) if is_asked else ()
-        return held, held.seen.answer(self.toolbox, held.plan, call, turn, at=at), turn
+        return held, held.seen.answer(box, held.plan, call, turn, at=at), turn
 
 
 def _with_ids(value: Any, fields: tuple[Field, ...], names: Mapping[str, str]) -> Any:
@@ -215,20 +228,25 @@ def make_tools(
     *,
     store: AnyStore | None = None,
     clock: Clock = utc_now,
+    verify: Verify | None = None,
     plan_id: str | None = None,
 ) -> list[ToolBase]:
     """
     Return the tools of a tool set for `Toolkit(tools=...)`; AgentScope's own four by default.
 
     With a `store` the plan is kept there under `plan_id`, or else under the session's id. `clock`
-    gives aware times.
+    gives aware times, `verify` looks whether a task is done (see `AsyncPlanner`).
 
     Raises:
-        PlanError: what was given is no toolbox, no store or no clock.
+        PlanError: what was given is no toolbox, no store, no clock or no verifier.
     """
     toolbox = default_toolbox() if toolbox is None else require(toolbox, Toolbox)
-    definitions, plans = toolbox.toolset.definitions(), PlanStore.of(store, plan_id, toolbox, clock)
-    return [PlanTool(toolbox, definition, None, clock, plans) for definition in definitions]
+    verifying = Verifying.of(toolbox, verify)
+    plans = PlanStore.of(store, plan_id, toolbox, clock, verify)
+    return [
+        PlanTool(toolbox, definition, None, clock, plans, verifying)
+        for definition in toolbox.toolset.definitions()
+    ]
 
 
 def default_toolbox(policy: Policy = AGENTSCOPE) -> Toolbox:

@@ -1,16 +1,17 @@
 """
 Plans in LangChain, LangGraph and DeepAgents: `pip install 'todoplan[langgraph]'`.
 
-`PlanMiddleware` takes the place of `TodoListMiddleware` in `create_agent`; `make_tools` and
-`PlanState` serve a `StateGraph` written by hand; `plan_of_state`, `history_of`, `seed_plan`,
-`edit_plan` and `undo_plan` are how an application reads, sets and changes the plan of a thread,
-`plan_update` and `command_update` how a node or a tool of its own does.
+`PlanMiddleware` takes the place of `TodoListMiddleware` in `create_agent`, beside it `PlanApproval`
+stops a run until a person has agreed to the plan; `make_tools` and `PlanState` serve a `StateGraph`
+written by hand; `plan_of_state`, `history_of`, `seed_plan`, `edit_plan` and `undo_plan` are how an
+application reads, sets and changes the plan of a thread, `plan_update` and `command_update` how a
+node or a tool of its own does.
 
 Read `state` first: where the plan lives, and who writes it when; beside it `seen`: what the model
 last saw of it. With a `store` it lives there (see `stored_plans`). Then `tools` (and `answering`)
 and `middleware` (and `agent_state`), which the model's turns go through (`conversation` is what
 guidance reads of its messages), and `editing` and `undoing` (and `threads`), which the application
-uses between them, and in a store at any time.
+uses between them, and in a store at any time. `approval` is a run that waits for a person.
 """
 
 from todoplan.errors import MissingExtraError
@@ -21,6 +22,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "langgraph") from error
 
+from todoplan.adapters.langgraph.approval.middleware import PlanApproval
 from todoplan.adapters.langgraph.editing import (
     aedit_plan,
     aseed_plan,
@@ -48,6 +50,7 @@ from todoplan.adapters.langgraph.undoing import aundo_plan, undo_plan
 from todoplan.lazy import listing
 
 __all__ = [
+    "PlanApproval",
     "PlanMiddleware",
     "PlanState",
     "aedit_plan",

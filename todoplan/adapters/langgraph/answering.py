@@ -10,6 +10,8 @@ store has one plan for all of them: there they are carried out once, by one of t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from typing import Any, cast
 from zlib import crc32
 
@@ -26,21 +28,27 @@ from todoplan.adapters.langgraph.state import (
     step_update,
     value_in,
 )
-from todoplan.adapters.langgraph.stored_plans.mark import mark
+from todoplan.adapters.langgraph.stored_plans.mark import fences_in, mark
 from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore
 from todoplan.codec import entry_to_data
 from todoplan.codec.foreign.branches import Step, head_of
+from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
-from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import in_utc
 from todoplan.dialogue.clock import Clock
+from todoplan.dialogue.held_claims import fences_after
+from todoplan.dialogue.observed import start, tell_called
 from todoplan.dialogue.parallel_calls import answered_beside
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
+from todoplan.planner.verifying.looking import Verifying
 
 __all__ = ["Answering", "answered_calls", "messages_in"]
 
 # A private key of HumanInTheLoopMiddleware: the calls that a person has edited, by id.
 _EDITS = "hitl_edited_tool_calls"
+
+_Done = tuple[tuple[Reply, ...], datetime, Base | None]
+"""The replies to the calls up to one's own, when they were decided, and what was unseen then."""
 
 
 def messages_in(state: Any) -> Sequence[BaseMessage]:
@@ -82,6 +90,7 @@ class Answering:
     clock: Clock
     emit_events: bool
     plans: PlanStore | None = None
+    verifying: Verifying | None = None
 
     def answer(self, runtime: ToolRuntime | None, own: Call) -> Command[Any]:
         """
@@ -95,9 +104,31 @@ class Answering:
             plan_id = self.plans.id_of(_config(runtime))
             told = self.plans.answer(state, plan_id, _message(runtime, state), calls, own)
             return self._stored(runtime, plan_id, own, *told)
-        place, plan, at = calls.index(own), plan_in(state), self.clock()
-        base = base_of(value_in(state))
-        *earlier, reply = answered_beside(self.toolbox, plan, calls, place, at=at, base=base)
+        attempt, began = partial(self._attempt, state, calls, own), start(self.toolbox)
+        if self.verifying is None:
+            done = attempt(self.toolbox)
+        else:
+            self.verifying.verifier.refuse_awaited("ainvoke or astream")
+            with self.verifying.of_turn(*_name_of(runtime, turn, calls, own)) as shared:
+                done = self.verifying.answer(attempt, shared)
+        tell_called(self.toolbox, done[0][-1:], None, began)
+        return self._kept(runtime, state, turn, calls, own, done)
+
+    def _attempt(self, state: Any, calls: Sequence[Call], own: Call, box: Toolbox) -> _Done:
+        at, base = in_utc(self.clock()), base_of(value_in(state))
+        place = calls.index(own)
+        return answered_beside(box, plan_in(state), calls, place, at=at, base=base), at, base
+
+    def _kept(  # noqa: PLR0913, PLR0917 - a call, its turn, and what came of it
+        self,
+        runtime: ToolRuntime | None,
+        state: Any,
+        turn: str,
+        calls: Sequence[Call],
+        own: Call,
+        done: _Done,
+    ) -> Command[Any]:
+        (*earlier, reply), at, base = done
         message = _told(reply, own)
         # What this call follows from: the last call before it that did something, or the state.
         parent = _head(earlier, calls) or head_of(value_in(state))
@@ -109,31 +140,43 @@ class Answering:
         name = _name(own) if len(calls) > 1 else own.call_id
         step = Step(reply.plan, reply.events, name, parent, turn)
         self._tell(runtime, step.entry(), reply, own)
-        entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)
-        update = step_update(step, state, entry, by_model=True)
+        entry = Entry(reply.plan.revision, reply.events, at, cause=reply.name)
+        # A refusal that records what a verifier has found tells nothing of what others did.
+        told = base is None or not reply.is_error
+        update = step_update(step, state, entry, by_model=told)
         return _Fresh(update={**update, "messages": [message]})
 
     async def aanswer(self, runtime: ToolRuntime | None, own: Call) -> Command[Any]:
         """
-        As `answer`, where a store keeps the plan, awaited.
+        As `answer`, where a store keeps the plan or a verifier looks, awaited.
         """
         state: Any = runtime.state if runtime else {}
         own = attrs.evolve(own, call_id=runtime.tool_call_id or "") if runtime else own
-        _, calls = self._turn(state, own)
-        plans = cast("PlanStore", self.plans)
+        turn, calls = self._turn(state, own)
+        if self.plans is None:
+            verifying, began = cast("Verifying", self.verifying), start(self.toolbox)
+            with verifying.of_turn(*_name_of(runtime, turn, calls, own)) as shared:
+                attempt = partial(self._attempt, state, calls, own)
+                done = await verifying.aanswer(attempt, shared)
+            tell_called(self.toolbox, done[0][-1:], None, began)
+            return self._kept(runtime, state, turn, calls, own, done)
+        plans = self.plans
         plan_id = plans.id_of(_config(runtime))
         told = await plans.aanswer(state, plan_id, _message(runtime, state), calls, own)
         return self._stored(runtime, plan_id, own, *told)
 
     def _stored(
-        self, runtime: ToolRuntime | None, plan_id: str, own: Call, reply: Reply, seen: Plan | None
+        self, runtime: ToolRuntime | None, plan_id: str, own: Call, reply: Reply, seen: Turn | None
     ) -> Command[Any]:
         update: dict[str, Any] = {"messages": [_told(reply, own)]}
         if reply.events:
             entry = entry_to_data(Entry(reply.revision, reply.events))
             self._tell(runtime, entry, reply, own)
         if seen is not None:
-            update |= {PLAN: mark(plan_id, seen.revision), **publishing(seen)}
+            held = fences_in(value_in(runtime.state) if runtime else None, plan_id)
+            fences = fences_after(held, seen.events) if self.toolbox.toolset.team else held
+            marked = mark(plan_id, seen.plan.revision, held, fences)
+            update |= {PLAN: marked, **publishing(seen.plan)}
         return _Fresh(update=update)
 
     def _tell(
@@ -165,6 +208,18 @@ class Answering:
         turn = message.id or " ".join(call["id"] or "" for call in message.tool_calls)
         # A call that the application made up is answered upon the plan as it is.
         return turn, calls if own in calls else [own]
+
+
+def _name_of(
+    runtime: ToolRuntime | None, turn: str, calls: Sequence[Call], own: Call
+) -> tuple[object, list[str], str]:
+    """
+    Return what the looks of a turn are shared by: its name, in its thread, and its calls.
+    """
+    config = _config(runtime)
+    key = config.get("thread_id"), config.get("checkpoint_ns", "").rpartition("|")[0], turn
+    # Of no use to a run that has no thread, nor a message with a name: another might have both.
+    return (key if turn else object()), [call.call_id for call in calls], own.call_id
 
 
 def _config(runtime: ToolRuntime | None) -> Mapping[str, Any]:

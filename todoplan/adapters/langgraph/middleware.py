@@ -38,10 +38,12 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Conversation, is_final_answer
-from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
+from todoplan.dialogue.guidance.guidance import Advice, Memory, Settings, unfinished_error
+from todoplan.dialogue.observed import guidance_of
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import WRITE_TODOS
 from todoplan.planner import AnyStore
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["PlanMiddleware"]
 
@@ -58,13 +60,14 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     `toolbox` is the tools and their policy, LangChain's `write_todos` under `DEFAULT` unless given;
     `settings` are those of guidance, `Settings(unfinished=0)` unless given: a final answer stands,
-    as with LangChain's own; `clock` gives the aware time of every change. As LangChain's own, it
-    takes a `system_prompt`, which is appended to the agent's ("" for none), and a
-    `tool_description` for the tool that writes. `emit_events` is that of `make_tools`;
-    `reminder_names` names a kind's messages, so that interfaces can hide them.
+    as with LangChain's own; `clock` gives the aware time of every change; `verify` looks whether a
+    task is done (see `Planner`). As LangChain's own, it takes a `system_prompt`, which is appended
+    to the agent's ("" for none), and a `tool_description` for the tool that writes. `emit_events`
+    is that of `make_tools`; `reminder_names` names a kind's messages, so that interfaces can hide
+    them.
 
     Raises:
-        PlanError: what was given is no toolbox, no settings, no store or no clock.
+        PlanError: what was given is no toolbox, no settings, no store, no clock or no verifier.
     """
 
     state_schema = PlanAgentState
@@ -76,6 +79,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         settings: "Settings | None" = None,
         store: "AnyStore | None" = None,
         clock: "Clock" = utc_now,
+        verify: "Verify | None" = None,
         system_prompt: str | None = None,
         plan_id: str | None = None,
         tool_description: str | None = None,
@@ -86,11 +90,13 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         chosen = Toolbox(WRITE_TODOS) if toolbox is None else require(toolbox, Toolbox)
         toolset, writer = chosen.toolset, chosen.toolset.shown(chosen.toolset.writer)
         # A drop-in: an answer that was let stand before must not be sent back for a new import.
-        self.guidance = Guidance(toolset, Settings(unfinished=0) if settings is None else settings)
-        require(self.guidance.settings, Settings)
+        wanted = Settings(unfinished=0) if settings is None else require(settings, Settings)
+        self.guidance = guidance_of(chosen, wanted)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
-        self._plans = PlanStore.of(store, plan_id, chosen, require_clock(clock), is_agents=True)
-        self.tools = tools_of(chosen, self._plans, clock=clock, emit_events=emit_events)
+        kept = store, plan_id, chosen, require_clock(clock), verify
+        self._plans = PlanStore.of(*kept, is_agents=True)
+        told: dict[str, Any] = {"clock": clock, "verify": verify, "emit_events": emit_events}
+        self.tools = tools_of(chosen, self._plans, **told)
         for tool in self.tools:
             if tool.name == writer:
                 tool.description = tool_description or tool.description

@@ -20,6 +20,8 @@ from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.planner import AnyStore
+from todoplan.planner.verifying.looking import Verifying
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["PlanTool", "make_tools", "tools_of"]
 
@@ -88,11 +90,12 @@ class PlanTool(StructuredTool):
         return not (manager.handlers or self.callbacks or self.verbose)
 
 
-def make_tools(
+def make_tools(  # noqa: PLR0913 - settings of every adapter
     toolbox: Toolbox | None = None,
     *,
     store: AnyStore | None = None,
     clock: Clock = utc_now,
+    verify: Verify | None = None,
     plan_id: str | None = None,
     emit_events: bool = False,
 ) -> list[BaseTool]:
@@ -100,25 +103,32 @@ def make_tools(
     Return the tools of a toolbox, for `bind_tools` and `ToolNode` over a state such as `PlanState`.
 
     With a `store` the plan is kept there under `plan_id`, or else under the thread's id, and not in
-    the state. `emit_events`: each accepted call is told on the stream mode "custom" as
-    {"todoplan": ...}, with the entry of the journal, the tool's name and the call's id. Calls of
-    one turn run at once and tell in any order; `revision` is the right one.
+    the state. `verify` looks whether a task is done (see `Planner`). `emit_events`: each accepted
+    call is told on the stream mode "custom" as {"todoplan": ...}, with the entry of the journal,
+    the tool's name and the call's id. Calls of one turn run at once and tell in any order;
+    `revision` is the right one.
 
     Raises:
-        PlanError: what was given is no toolbox, no store or no clock.
+        PlanError: what was given is no toolbox, no store, no clock or no verifier.
     """
     chosen = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-    plans = PlanStore.of(store, plan_id, chosen, require_clock(clock))
-    return tools_of(chosen, plans, clock=clock, emit_events=emit_events)
+    plans = PlanStore.of(store, plan_id, chosen, require_clock(clock), verify)
+    return tools_of(chosen, plans, clock=clock, verify=verify, emit_events=emit_events)
 
 
 def tools_of(
-    toolbox: Toolbox, plans: PlanStore | None, *, clock: Clock, emit_events: bool
+    toolbox: Toolbox,
+    plans: PlanStore | None,
+    *,
+    clock: Clock,
+    verify: Verify | None,
+    emit_events: bool,
 ) -> list[BaseTool]:
     """
     Return the tools of a toolbox, for plans in the state, or in a store.
     """
-    answering = Answering(toolbox, clock, emit_events, plans)
+    verifying = Verifying.of(toolbox, verify)
+    answering = Answering(toolbox, clock, emit_events, plans, verifying)
     return [_tool(answering, definition) for definition in toolbox.toolset.definitions()]
 
 
@@ -134,8 +144,8 @@ def _tool(answering: Answering, definition: Definition) -> BaseTool:
 
     return PlanTool.from_function(
         answer,
-        # Without a store nothing is waited for, and calls of one loop stay in order.
-        awaited if answering.plans else None,
+        # Else nothing is waited for, and calls of one loop stay in order.
+        awaited if answering.plans or answering.verifying else None,
         name=definition.name,
         description=definition.description,
         # LangChain does not validate a schema that is a dict: intake reads what was sent, and says

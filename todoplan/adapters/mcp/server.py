@@ -23,6 +23,7 @@ from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner
+from todoplan.planner.verifying.verifier import Verify
 from todoplan.stores.memory import MemoryStore
 
 __all__ = ["Handlers", "make_server"]
@@ -32,11 +33,12 @@ _Handler = Callable[[Any, Any], Awaitable[Any]]
 """Answers one request: `(context, params) -> result`, as mcp 2.x has it."""
 
 
-def make_server(
+def make_server(  # noqa: PLR0913 - settings of every adapter
     toolbox: Toolbox | None = None,
     *,
     store: AnyStore | None = None,
     clock: Clock = utc_now,
+    verify: Verify | None = None,
     plan_id: str = "plan",
     structured: bool = True,
 ) -> Any:
@@ -44,15 +46,16 @@ def make_server(
     Return a low-level MCP server of the plans in a store; without one they end with the server.
 
     Requests are about the plan `plan_id`; over HTTP, a path that ends in another id is about that
-    plan. `structured` says whether results come as data too, beside the text.
+    plan. `verify` looks whether a task is done (see `AsyncPlanner`). `structured` says whether
+    results come as data too, beside the text.
 
     Raises:
-        PlanError: the id could not stand in an address, or toolbox or store are none.
+        PlanError: the id could not stand in an address; or toolbox, store or verifier are none.
     """
     kept = MemoryStore() if store is None else store
 
     def planner(plan_id: str) -> AsyncPlanner:
-        return AsyncPlanner(kept, plan_id, toolbox=toolbox, clock=clock)
+        return AsyncPlanner(kept, plan_id, toolbox=toolbox, clock=clock, verify=verify)
 
     handlers = Handlers(planner, plan_id, structured=structured)
     prompt = handlers.topic(plan_id).planner.toolbox.toolset.system_prompt()

@@ -37,8 +37,8 @@ from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
-from todoplan.planner.arguments import store_of_plans
-from todoplan.planner.holding import holding
+from todoplan.planner.arguments import holding, store_of_plans
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = [
     "Planning",
@@ -62,14 +62,14 @@ class Planning:
     The plan of one session. Make one for each, and give it to every agent that shares the plan.
 
     `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
-    aware time of every change. Without a `store`, save `to_data()` beside the SDK's session, and go
-    on with `Planning(saved=...)`. With one, the plan is kept there under `plan_id`, and `to_data`
-    holds only what guidance remembers.
+    aware time of every change, `verify` looks whether a task is done (see `AsyncPlanner`). Without
+    a `store`, save `to_data()` beside the SDK's session, and go on with `Planning(saved=...)`. With
+    one, the plan is kept there under `plan_id`, and `to_data` holds only what guidance remembers.
 
     Raises:
         CodecError: what was saved is damaged.
         PlanError: the plan would have two owners, or none; what was given is no toolbox, no
-            settings or no clock.
+            settings, no clock or no verifier.
     """
 
     def __init__(  # noqa: PLR0913 - four settings of every adapter, and what was saved
@@ -79,6 +79,7 @@ class Planning:
         settings: Settings = Settings(),  # noqa: B008 - a frozen value
         store: AnyStore | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
         plan_id: str | None = None,
         saved: Mapping[str, Any] | None = None,
     ) -> None:
@@ -101,6 +102,7 @@ class Planning:
             plan_id if self._own is None else _KEY,
             toolbox=toolbox,
             clock=require_clock(clock),
+            verify=verify,
         )
         self._id = require(kept.get(_ID) or uuid4().hex, str, "what planning.to_data() returned")
         self.memory = Memory.of(kept.get("memory"))
@@ -203,8 +205,9 @@ class Planning:
             known = memory.revision
             shown = None if self._shown is None else self._shown.revision
             _, base = await self.planner.look(None if known < 0 else known, shown=shown)
-        # A run that goes on from a state without the answers makes the calls again.
-        keys = None if self._own else self.planner.keys_of(calls, self._id, known)
+        # A run that goes on from a state without the answers makes the calls again, in the same
+        # turn; some providers number the calls of each turn anew.
+        keys = None if self._own else self.planner.keys_of(calls, self._id, memory.turn)
         turn = await self.planner.turn(calls, base=base, key=keys)
         before = turn.plan.revision - len(turn.events)
         is_look = not all(reply.is_error for reply in turn.replies)

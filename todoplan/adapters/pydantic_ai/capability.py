@@ -37,8 +37,10 @@ from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Message, is_final_answer
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
+from todoplan.dialogue.observed import guidance_of
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.planner import AnyStore
+from todoplan.planner.verifying.verifier import Verify, verifier_of
 
 __all__ = ["Planning"]
 
@@ -52,6 +54,7 @@ class Planning(AbstractCapability[Any]):
     Planning for an agent. It holds no plan and may serve any number of agents and conversations.
 
     The plan is kept in the message history, or with a `store` there, under `conversation_id`.
+    `verify` looks whether a task is done (see `AsyncPlanner`).
     `system_prompt` is a static instruction ("" for none), by default the tool set's. List it behind
     capabilities that change requests: it looks at what it is handed.
     """
@@ -60,6 +63,7 @@ class Planning(AbstractCapability[Any]):
     settings: Settings = field(default_factory=Settings)
     store: AnyStore | None = None
     clock: Clock = utc_now
+    verify: Verify | None = None
     system_prompt: str | None = None
     _run_plan: RunPlan | None = field(default=None, init=False, repr=False)
     _heard: Memory = field(default_factory=Memory, init=False, repr=False)
@@ -73,6 +77,7 @@ class Planning(AbstractCapability[Any]):
         require(self.toolbox, Toolbox)
         require(self.settings, Settings)
         require_clock(self.clock)
+        self.verify = verifier_of(self.verify)
 
     async def for_run(self, ctx: _Context) -> Planning:
         """
@@ -84,7 +89,8 @@ class Planning(AbstractCapability[Any]):
                 keeps the plan.
         """
         own = replace(self)  # the agent's is shared by all runs, and so by all users
-        own._run_plan = await RunPlan.of(ctx, self.toolbox, self.store, self.clock)  # noqa: SLF001 - its own kind
+        plan = await RunPlan.of(ctx, self.toolbox, self.store, self.clock, self.verify)
+        own._run_plan = plan  # noqa: SLF001 - its own kind
         own._runs = self._runs  # noqa: SLF001 - its own kind
         return own
 
@@ -201,7 +207,7 @@ class Planning(AbstractCapability[Any]):
 
     @property
     def _guidance(self) -> Guidance:
-        return Guidance(self.toolbox.toolset, self.settings)
+        return guidance_of(self.toolbox, self.settings)
 
     @property
     def _own(self) -> RunPlan:

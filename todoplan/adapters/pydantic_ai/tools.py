@@ -30,6 +30,8 @@ from todoplan.dialogue.last_seen import LastSeen, base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner
+from todoplan.planner.verifying.looking import Verifying
+from todoplan.planner.verifying.verifier import Verify, verifier_of
 
 __all__ = ["PlanToolset", "RunPlan", "make_tools"]
 
@@ -43,14 +45,14 @@ class RunPlan:
     What one run works on: the plan and what guidance remembers. With a `planner` the plan is in a
     store, under the conversation's id. Without one the message history is where it is kept: it is
     `held` here, and `seen` says what the model has seen of it.
-    `times` has the time of the latest change; `shown` is the revision that a reminder showed in the
-    request that is answered now.
+    `times` has the time of the latest change, `shown` the revision that a reminder just showed.
     """
 
     toolbox: Toolbox
     clock: Clock
     planner: AsyncPlanner | None
     memory: Memory
+    verifying: Verifying | None = None
     held: Plan = attrs.field(factory=Plan)
     seen: LastSeen = attrs.field(factory=LastSeen)
     times: list[datetime] = attrs.field(factory=list)
@@ -58,7 +60,12 @@ class RunPlan:
 
     @classmethod
     async def of(
-        cls, ctx: _Context, toolbox: Toolbox, store: AnyStore | None, clock: Clock
+        cls,
+        ctx: _Context,
+        toolbox: Toolbox,
+        store: AnyStore | None,
+        clock: Clock,
+        verify: Verify | None = None,
     ) -> RunPlan:
         """
         Return the plan of a run, from the messages that the run goes on from.
@@ -71,10 +78,12 @@ class RunPlan:
         own = cls(toolbox, clock, None, memory_of(ctx.messages))
         if store is None:
             own.held, own.seen = plan_of_state(ctx.messages), LastSeen(base_of(ctx.messages))
+            own.verifying = Verifying.of(toolbox, verify)
         else:
             # Law 19: without a clock that was meant it is the store's that judges claims.
             times = clock if clock is utc_now else own._now
-            own.planner = AsyncPlanner(store, ctx.conversation_id, toolbox=toolbox, clock=times)
+            given: dict[str, Any] = {"toolbox": toolbox, "clock": times, "verify": verify}
+            own.planner = AsyncPlanner(store, ctx.conversation_id, **given)
         own.memory = own.memory.new_run(await own.plan())
         return own
 
@@ -107,7 +116,7 @@ class RunPlan:
 
     def asked(self, shown: Plan | None) -> None:
         """
-        Note that the model has answered a request, with the plan that a reminder showed in it.
+        As `LastSeen.asked`, also in a store.
         """
         self.seen.asked(shown)
         self.shown = None if shown is None else shown.revision
@@ -120,7 +129,12 @@ class RunPlan:
         the model sees by the answer what others did. `response` names what the call is a part of.
         """
         if self.planner is None:
-            reply = self.seen.answer(self.toolbox, self.held, call, turn, at=self._now())
+
+            def attempt(box: Toolbox) -> Reply:
+                return self.seen.answer(box, self.held, call, turn, at=self._now())
+
+            looks = self.verifying
+            reply = await looks.aanswer(attempt) if looks else attempt(self.toolbox)
             self.held = reply.plan
         else:
             self._now()
@@ -143,8 +157,7 @@ class RunPlan:
         # With a store it is the planner whose answer tells what others did since.
         behind = self.planner is not None and memory.revision not in {-1, before}
         is_look = told or (behind and not reply.is_error)
-        if not reply.is_error:
-            self.shown = None
+        self.shown = self.shown if reply.is_error else None
         self.memory = memory.saw(reply.plan) if is_look else memory.saw_own(before, reply.plan)
         return reply, told
 
@@ -196,9 +209,11 @@ class PlanToolset(AbstractToolset[Any]):
         *,
         store: AnyStore | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
         run_plan: RunPlan | None = None,
     ) -> None:
         self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+        self.verify = verifier_of(verify)
         self.store = store
         self.clock = require_clock(clock)
         self._run_plan = run_plan
@@ -216,7 +231,7 @@ class PlanToolset(AbstractToolset[Any]):
         """
         if self._run_plan:  # the capability's, which has read the plan already
             return self
-        own = await RunPlan.of(ctx, self.toolbox, self.store, self.clock)
+        own = await RunPlan.of(ctx, self.toolbox, self.store, self.clock, self.verify)
         return PlanToolset(self.toolbox, store=self.store, clock=self.clock, run_plan=own)
 
     async def get_tools(self, ctx: _Context) -> dict[str, ToolsetTool[Any]]:
@@ -268,15 +283,19 @@ class PlanToolset(AbstractToolset[Any]):
 
 
 def make_tools(
-    toolbox: Toolbox | None = None, *, store: AnyStore | None = None, clock: Clock = utc_now
+    toolbox: Toolbox | None = None,
+    *,
+    store: AnyStore | None = None,
+    clock: Clock = utc_now,
+    verify: Verify | None = None,
 ) -> PlanToolset:
     """
     Return the tools of a toolbox for `Agent(toolsets=[...])`: without prompt and guidance.
 
     With a store, the plan is kept there under `conversation_id`, and not in the message history.
-    `clock` gives aware times.
+    `clock` gives aware times, `verify` looks whether a task is done (see `AsyncPlanner`).
 
     Raises:
-        PlanError: what was given is no toolbox, or no clock.
+        PlanError: what was given is no toolbox, no clock or no verifier.
     """
-    return PlanToolset(toolbox, store=store, clock=clock)
+    return PlanToolset(toolbox, store=store, clock=clock, verify=verify)

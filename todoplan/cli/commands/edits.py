@@ -16,7 +16,6 @@ import attrs
 
 from todoplan.cli.exit_codes import REFUSED, UNREADABLE
 from todoplan.cli.output.json_document import line
-from todoplan.cli.output.rows import event_phrases
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.plan_options import Judge, Place, Writer
 from todoplan.cli.stored_plans import chosen_plan, plan_to_write
@@ -30,6 +29,7 @@ from todoplan.core.problems import Problem, explain, ids_text
 from todoplan.errors import TodoplanError
 from todoplan.planner.planner import Planner
 from todoplan.render.outline import summary
+from todoplan.render.phrases import event_phrases
 
 __all__ = ["FORMAT", "VERSION", "Edit", "carry_out", "problem_data", "take_back"]
 

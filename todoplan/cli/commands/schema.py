@@ -6,7 +6,7 @@ from typing import Any
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat
 from todoplan.cli.output.screen import Screen
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.lean import LEAN, lean
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.dialogue.tools.toolset import ToolSet
@@ -18,6 +18,8 @@ TOOLSETS: dict[str, ToolSet] = {
     "tasks": tasks(),
     "tasks-snake": tasks("snake"),
     "lean": LEAN,
+    "tasks-team": tasks(team=True),
+    "lean-team": lean(team=True),
 }
 """Tool sets by the name that the command line takes."""
 

@@ -8,7 +8,6 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from todoplan.cli.output.rows import event_phrases
 from todoplan.cli.output.text import cut, hanging, room
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Difference
@@ -17,6 +16,7 @@ from todoplan.core.plan.frozen import thaw
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip, one_line
+from todoplan.render.phrases import event_phrases
 
 __all__ = ["difference_lines", "entry_lines", "entry_phrases", "log_lines"]
 

@@ -68,7 +68,9 @@ class Base:
         """
         Return what others made of the tasks since, in the order of the plan; what is gone is last.
         """
-        return differences(self.plan, plan, self.actors)
+        found = differences(self.plan, plan, self.actors)
+        # Approvals and heartbeats of claims are many, and nothing to tell of.
+        return tuple(each for each in found if not _is_renewal(each))
 
 
 @attrs.frozen
@@ -89,6 +91,14 @@ class Difference:
         task = self.now or self.was
         assert task is not None  # noqa: S101 - one of them is there, by `differences`
         return task
+
+
+def _is_renewal(found: Difference) -> bool:
+    was, now = found.was, found.now
+    if was is None or now is None or was.claim is None or now.claim is None:
+        return False
+    fresh = attrs.evolve(was.claim, until=now.claim.until)
+    return fresh == now.claim and was.but(claim=now.claim, updated_at=now.updated_at) == now
 
 
 def differences(was: Plan, now: Plan, actors: Mapping[str, str] = EMPTY) -> tuple[Difference, ...]:

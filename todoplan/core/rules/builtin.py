@@ -52,9 +52,12 @@ def _single_in_progress(change: Change) -> Iterable[Problem]:
     now = change.after.counts.in_progress
     if now <= 1 or now <= change.before.counts.in_progress:
         return ()
-    return (
-        Problem("single_in_progress", first_ids(change.after.active()), seen=str(now), legal="1"),
-    )
+    # Each claim is another hand's work: in a team several tasks are in progress by right.
+    free = [task for task in change.after.active() if task.claim is None]
+    now = len(free)
+    if now <= 1 or now <= sum(task.claim is None for task in change.before.active()):
+        return ()
+    return (Problem("single_in_progress", first_ids(free), seen=str(now), legal="1"),)
 
 
 @_rule()

@@ -22,9 +22,10 @@ from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks, within_reach
 from todoplan.core.plan.validation import short_repr
+from todoplan.core.rules.policy import Policy, Severity
 from todoplan.dialogue.guidance.conversation import Message, asks, is_final_answer, is_refusal
 from todoplan.dialogue.guidance.memory import Memory
-from todoplan.dialogue.guidance.reminders import ReminderKind, reminder
+from todoplan.dialogue.guidance.reminders import ReminderKind, reminder, unfinished_error
 from todoplan.dialogue.guidance.settings import Settings
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.errors import PlanError
@@ -186,16 +187,19 @@ REMINDERS: dict[ReminderKind, Reminder] = {
 @attrs.frozen
 class Guidance:
     """
-    Guidance for one tool set under chosen settings; holds no state of its own.
+    Guidance for one tool set under chosen settings; holds no state of its own. `policy` is that of
+    the toolbox: it may say that nothing is started before a person has approved the plan.
     """
 
     toolset: ToolSet
     settings: Settings = Settings()
+    policy: Policy = Policy()
 
     def __attrs_post_init__(self) -> None:
         for name, kind, remedy in (
             ("toolset", ToolSet, "Guidance(toolbox.toolset)"),
             ("settings", Settings, "Guidance(toolbox.toolset, Settings(unfinished=1))"),
+            ("policy", Policy, "Guidance(toolbox.toolset, policy=toolbox.policy)"),
         ):
             seen = getattr(self, name)
             if not isinstance(seen, kind):
@@ -227,13 +231,15 @@ class Guidance:
         """
         Judge what the model has just sent: a final answer while tasks are open is sent back.
 
-        Let through at once are a refusal, a question, an answer while all open tasks wait, and with
-        `structured` every answer: the framework asked for its form (`response_format`), and a
-        second one would not be read.
+        Let through at once are a refusal, a question, an answer while all open tasks wait or the
+        plan waits for its approval, and with `structured` every answer: the framework asked for its
+        form (`response_format`), and a second one would not be read.
         """
         _check(plan, memory)
         if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
             return Advice(memory)
+        if plan.counts.open and plan.approved is None and self._wants_approval():
+            return Advice(memory)  # nothing may be started: there is nothing to go on with
         counts = plan.counts
         # Closed, not resolved: who finds that a task fails, and says so, has gone on with the plan.
         if counts.open and counts.closed > memory.resolved:
@@ -245,6 +251,9 @@ class Guidance:
         used_up = self.settings.on_ignored == "raise" and self.settings.unfinished > 0
         ignored = used_up and bool(within_reach(plan))
         return Advice(memory, verdict="raise" if ignored else "accept")
+
+    def _wants_approval(self) -> bool:
+        return self.policy.severity("approval_required") is Severity.ERROR
 
     def _first_due(self, moment: _Moment, verdict: Verdict) -> Advice | None:
         for kind, row in REMINDERS.items():
@@ -279,18 +288,6 @@ def before_partial(
     # The provider keeps this request, reminder and all: what it shows has been seen for good.
     known = plan.revision if advice.shows_plan else advice.memory.revision
     return attrs.evolve(advice, memory=attrs.evolve(advice.memory, revision=known))
-
-
-def unfinished_error(plan: Plan) -> PlanError:
-    """
-    Return what to raise on the verdict "raise".
-    """
-    ids = tuple(task.id for task in within_reach(plan))
-    msg = (
-        f"the model went on answering while {len(ids)} of {len(plan)} tasks are open, however often"
-        " it was asked; allow more turns by Settings(unfinished=...), or let it go"
-    )
-    return PlanError(msg, task_ids=ids)
 
 
 def _check(plan: object, memory: object) -> None:

@@ -12,14 +12,15 @@ from typing import Literal
 from todoplan.core.events.base import Base
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.questions import open_tasks
+from todoplan.core.plan.questions import open_tasks, within_reach
 from todoplan.dialogue.replies.phrasing import counts_text
 from todoplan.dialogue.replies.unseen import unseen_text
 from todoplan.dialogue.replies.views import one_line, waiting_text
 from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.errors import PlanError
 from todoplan.texts.wording import say
 
-__all__ = ["TAG", "ReminderKind", "is_reminder", "reminder"]
+__all__ = ["TAG", "ReminderKind", "is_reminder", "reminder", "unfinished_error"]
 
 ReminderKind = Literal[
     "plan_lost", "changed", "changed_done", "empty", "stale", "unfinished", "all_done"
@@ -87,3 +88,15 @@ def is_reminder(text: str) -> bool:
     Say whether a message's text is a reminder of ours.
     """
     return text.startswith(f"<{TAG}>\n") and text.endswith(f"\n</{TAG}>")
+
+
+def unfinished_error(plan: Plan) -> PlanError:
+    """
+    Return what to raise on the verdict "raise".
+    """
+    ids = tuple(task.id for task in within_reach(plan))
+    msg = (
+        f"the model went on answering while {len(ids)} of {len(plan)} tasks are open, however often"
+        " it was asked; allow more turns by Settings(unfinished=...), or let it go"
+    )
+    return PlanError(msg, task_ids=ids)

@@ -8,7 +8,9 @@ counts come first: one token less than at the end, on every step of a plan.
 
 from collections.abc import Collection, Iterable, Iterator
 
+from todoplan.core.commands import Batch, ClaimTask, Command
 from todoplan.core.events.types import (
+    ClaimRenewed,
     EdgeAdded,
     EdgeRemoved,
     Event,
@@ -17,25 +19,34 @@ from todoplan.core.events.types import (
     PlanCleared,
     PlanRestored,
     StatusChanged,
+    TaskClaimed,
     TaskCreated,
     TaskDeleted,
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.model import RESOLVED, Status
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.questions import is_ready
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
-from todoplan.dialogue.replies.views import ids_text, one_line
+from todoplan.dialogue.replies.freed import few_ids, freed_texts
+from todoplan.dialogue.replies.views import one_line
 from todoplan.texts.wording import say
 
-__all__ = ["all_done_text", "change_text", "counts_text", "not_in_reply", "whole_list_text"]
+__all__ = [
+    "all_done_text",
+    "change_text",
+    "claims_in_vain",
+    "counts_text",
+    "not_in_reply",
+    "whole_list_text",
+]
 
 # Warnings of rules that the answer to a list has words for: "removed while open", "no change".
 _SAID_BY_WHOLE_LIST_TEXT = frozenset({"dropped_open_items", "no_op_write"})
 _MOST_TITLES = 3
 _LONGEST_TITLE = 60  # enough to know the task again
+_LONGEST_CLAIMED = 500
+_SAID_WITH_MORE = (TaskEdited, TaskClaimed)
 
 
 def counts_text(plan: Plan) -> str:
@@ -120,17 +131,17 @@ def change_text(change: Change) -> str:
     events = change.events
     if not events:
         return say("replies", "unchanged", counts=counts_text(change.after))
-    if len(events) == 1 and type(events[0]) is not TaskEdited:
+    if len(events) == 1 and type(events[0]) not in _SAID_WITH_MORE:
         # By far the most: one task changed its status.
         name, task_id = _words_for(events[0])
         text = say("replies", name, ids=f"#{task_id}")
     else:
         groups = _by_words(change)
-        text = "; ".join([say("replies", name, ids=_ids(ids)) for name, ids in groups.items()])
+        text = "; ".join([*_group_texts(groups, change)])
     # Named, so that nobody lists for it: with AgentScope's "Call TaskList now" a plan of 20 tasks
     # has 749,000 tokens re-read, without it 319,000.
-    if freed := _freed(change):
-        text = "; ".join([text, *_freed_texts(change, freed)])
+    if freed := [*freed_texts(change)]:
+        text = "; ".join([text, *freed])
     return _with_counts("steps", change.after, text)
 
 
@@ -151,11 +162,34 @@ def _by_words(change: Change) -> dict[str, dict[str, None]]:
     # What waits is pending: that it has become so needs no word.
     for task_id in groups.get("waiting", ()):
         groups.get("pending", {}).pop(task_id, None)
+    # What is claimed has started.
+    for task_id in groups.get("claimed", ()):
+        groups.get("in_progress", {}).pop(task_id, None)
     return {name: ids for name, ids in groups.items() if ids}
 
 
-def _ids(task_ids: Collection[str]) -> str:
-    return f"#{next(iter(task_ids))}" if len(task_ids) == 1 else ids_text(filter(None, task_ids))
+def _group_texts(groups: dict[str, dict[str, None]], change: Change) -> Iterator[str]:
+    for name, ids in groups.items():
+        if name != "claimed":
+            yield say("replies", name, ids=few_ids(ids))
+            continue
+        # Who gets a task may never have seen the plan: its text comes with the claim.
+        for task in filter(None, map(change.after.get, ids)):
+            fence, subject = task.claims, one_line(task.subject, _LONGEST_CLAIMED)
+            yield say("replies", "claim", ids=f"#{task.id}", fence=fence, subject=subject)
+
+
+def claims_in_vain(change: Change) -> str:
+    """
+    Return what to say where the next task was to be claimed and there was none; "" otherwise.
+    """
+    asked = any(type(part) is ClaimTask for part in _parts(change.command))
+    got = any(type(event) is TaskClaimed for event in change.events)
+    return say("replies", "nothing_to_claim") if asked and not got else ""
+
+
+def _parts(command: Command | None) -> Iterable[Command | None]:
+    return command.commands if type(command) is Batch else (command,)
 
 
 _PART_OF_NEW = frozenset({"updated", "moved", "reordered"})
@@ -165,6 +199,8 @@ _WORDS: dict[type, str] = {
     EdgeAdded: "updated",
     EdgeRemoved: "updated",
     ParentChanged: "moved",
+    TaskClaimed: "claimed",
+    ClaimRenewed: "extended",
     TaskDeleted: "deleted",
     TasksReordered: "reordered",
     PlanCleared: "cleared",
@@ -188,89 +224,3 @@ def _words_for(event: Event) -> tuple[str, str]:
     if isinstance(event, EdgeAdded | EdgeRemoved):
         return name, event.blocked  # the one whose start the edge decides about
     return name, getattr(event, "task_id", "")
-
-
-def _freed(change: Change) -> dict[str, list[str]]:
-    """
-    Return the tasks that nothing holds up any more, in the order of what freed them, each with its
-    blockers that were cancelled.
-    """
-    # Only what stood behind that which changed can have become ready. To compare all that is ready
-    # before and after would take a walk over the plan for every call.
-    before, after = change.before, change.after
-    freed: dict[str, list[str]] = {}
-    for event in change.events:
-        if type(event) is StatusChanged:
-            task = after.get(event.task_id) if event.new in RESOLVED else None
-            for task_id in task.blocks if task is not None else ():
-                causes = freed.setdefault(task_id, [])
-                if event.new is Status.CANCELLED:
-                    causes.append(event.task_id)
-        elif type(event) is not TaskCreated:
-            freed.update(
-                (task_id, []) for task_id in _behind(event, before) if task_id not in freed
-            )
-    if freed and after.nested:
-        freed = dict(_leaves(after, freed))
-    # An event tells only that a blocker is gone; another one may have come in the same call.
-    return {
-        task_id: causes
-        for task_id, causes in freed.items()
-        if task_id in before
-        and not is_ready(before, task_id)
-        and (is_ready(after, task_id) or (causes and _has_started(change, task_id)))
-    }
-
-
-def _behind(event: Event, before: Plan) -> Iterator[str]:
-    """
-    Yield the tasks that this event, which is no change of a status, may have freed.
-    """
-    if isinstance(event, EdgeRemoved):
-        yield event.blocked
-    elif isinstance(event, TaskEdited):
-        if event.changes.get("waiting", ...) is None:
-            yield event.task_id
-    elif isinstance(event, TaskDeleted | ParentChanged):
-        task = before.get(event.task_id)
-        if task is not None:
-            # What contained it may be a leaf now; what it contained lies elsewhere.
-            yield from (task.id, *before.children(task.id), *filter(None, (task.parent,)))
-            yield from task.blocks if isinstance(event, TaskDeleted) else ()
-
-
-def _leaves(plan: Plan, freed: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
-    """
-    Yield what lies in these tasks and contains nothing itself, each once.
-    """
-    below = [*freed.items()]
-    seen = set(freed)
-    for task_id, causes in below:  # it grows while it is walked
-        children = plan.children(task_id)
-        below += [(child, causes) for child in children if child not in seen]
-        seen.update(children)
-        if not children:
-            yield task_id, causes
-
-
-def _has_started(change: Change, task_id: str) -> bool:
-    was, now = (plan.get(task_id) for plan in (change.before, change.after))
-    started = now is not None and now.status is Status.IN_PROGRESS
-    return started and was is not None and was.status is not Status.IN_PROGRESS
-
-
-def _freed_texts(change: Change, freed: dict[str, list[str]]) -> Iterator[str]:
-    if ready := [task_id for task_id, causes in freed.items() if not causes]:
-        yield say("replies", "ready", ids=_ids(ready))
-    # A result that never came is no reason to go on as if it had: whoever goes on is told.
-    behind = [task_id for task_id, causes in freed.items() if causes]
-    started = [task_id for task_id in behind if not is_ready(change.after, task_id)]
-    ready = [task_id for task_id in behind if task_id not in set(started)]
-    for ids, one, several in (
-        (ready, "ready_after_cancelled", "ready_after_several"),
-        (started, "started_after_cancelled", "started_after_several"),
-    ):
-        if ids:
-            blockers = dict.fromkeys(cause for task_id in ids for cause in freed[task_id])
-            name = one if len(blockers) == 1 else several
-            yield say("replies", name, ids=_ids(ids), by=_ids(blockers))

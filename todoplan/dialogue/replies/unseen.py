@@ -54,6 +54,8 @@ def _listed(items: list[str]) -> str:
 
 def _said(one: Difference) -> str:
     title = f"#{one.task.id} {one_line(one.task.subject, _LONGEST_TITLE)}"
+    if taken := _taken(one, title):
+        return taken
     if one.was is None:
         name = "created"
     elif one.now is None:
@@ -67,6 +69,21 @@ def _said(one: Difference) -> str:
     else:
         name = "updated"
     return _by(say("replies", name, ids=title), one)
+
+
+def _taken(one: Difference, title: str) -> str:
+    """
+    Return who has claimed a task since, and from whom it was taken over; "" if nobody has.
+    """
+    claim, lost = one.now and one.now.claim, one.was and one.was.claim
+    if not claim or (lost and lost.fence == claim.fence):
+        return ""
+    text = say("replies", "claimed", ids=title)
+    text = say("replies", "by", text=text, actor=one_line(claim.owner, _LONGEST_ACTOR))
+    if lost:
+        loser = one_line(lost.owner, _LONGEST_ACTOR)
+        text = say("replies", "taken_over", text=text, loser=loser)
+    return text
 
 
 def _is_answered(one: Difference) -> bool:

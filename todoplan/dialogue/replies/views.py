@@ -19,7 +19,7 @@ from typing import Any
 
 from todoplan.core.plan.chunk_text import ChunkText, ChunkWriter
 from todoplan.core.plan.frozen import FrozenDict, thaw
-from todoplan.core.plan.model import TASK_FIELDS, Evidence, FieldKind, Status, Task, Waiting
+from todoplan.core.plan.model import TASK_FIELDS, Claim, Evidence, FieldKind, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import stuck, unresolved_blockers
 from todoplan.core.problems import ids_text
@@ -82,7 +82,8 @@ def _line(task: Task) -> str:
     # `_value_` is what the slower property `value` returns.
     owner = f" ({one_line(task.owner)})" if task.owner else ""
     waiting = _waiting_note(task.waiting) if task.waiting else ""
-    return f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{owner}{waiting}"
+    claim = _claim_note(task.claim) if task.claim else ""
+    return f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{owner}{waiting}{claim}"
 
 
 def waiting_text(waiting: Waiting) -> str:
@@ -97,6 +98,10 @@ def _waiting_note(waiting: Waiting) -> str:
     return f" [waiting: {text}]" if text else " [waiting]"
 
 
+def _claim_note(claim: Claim) -> str:
+    return f" [claimed by {one_line(claim.owner, _LONGEST_REASON)}]"
+
+
 def _lines(tasks: Sequence[Task]) -> list[str]:
     # Most subjects are short and plain. One look at all of them together is much cheaper than one
     # at each, and shows whether `one_line` would leave them as they are.
@@ -104,6 +109,7 @@ def _lines(tasks: Sequence[Task]) -> list[str]:
         f"#{task.id} [{task.status._value_}] {task.subject}"
         + (f" ({one_line(task.owner)})" if task.owner else "")
         + (_waiting_note(task.waiting) if task.waiting else "")
+        + (_claim_note(task.claim) if task.claim else "")
         for task in tasks
     ]
     text = " ".join((*lines, ""))  # so that a blank at an end is one of two
@@ -214,6 +220,14 @@ def _waiting(waiting: Waiting) -> str:
     return say("replies", "task.waiting_until", reason=reason, until=until)
 
 
+def _claim(claim: Claim) -> str:
+    owner = _detail(claim.owner)
+    if claim.until is None:
+        return say("replies", "task.claim_by", owner=owner)
+    until = claim.until.isoformat(sep=" ", timespec="minutes")
+    return say("replies", "task.claim_until", owner=owner, until=until)
+
+
 def _evidence(found: Evidence) -> str:
     summary = _detail(found.summary)
     if found.by:
@@ -240,7 +254,7 @@ _SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
     FieldKind.PRIORITY: str,
     FieldKind.PARENT: lambda parent: ids_text((parent,)),
     FieldKind.WAITING: _waiting,
-    FieldKind.CLAIM: lambda claim: one_line(claim.owner, _LONGEST_DETAIL),
+    FieldKind.CLAIM: _claim,
     FieldKind.COUNT: None,  # how often a task was claimed is the program's to know
     FieldKind.EVIDENCE: _evidence,
     FieldKind.IDS: ids_text,

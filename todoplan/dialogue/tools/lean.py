@@ -25,9 +25,9 @@ from todoplan.core.plan.model import Status, Todo, Waiting
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.intake.read import WITHIN
 from todoplan.dialogue.tools.todos import SUBTASKS, TITLES, WAITS
-from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
+from todoplan.dialogue.tools.toolset import CLAIM, Query, Request, Tool, ToolSet
 
-__all__ = ["LEAN"]
+__all__ = ["LEAN", "lean"]
 
 # Ids are published as integers: each is a token less than as a text.
 _TITLE = Field("text", "subject", Kind.LINE, required=True, aliases=TITLES, weak=("description",))
@@ -53,10 +53,16 @@ _FIELDS = (
         ),
     ),
     Field("drop", "drop", Kind.IDS, numeric=True, aliases=("cancel", "remove", "delete")),
-    Field("wait", "wait", Kind.WAITS, aliases=("waiting", *WAITS)),
+    Field("wait", "wait", Kind.WAITS, aliases=("waiting", "on_hold", "blocked", *WAITS)),
     Field("fail", "fail", Kind.IDS, numeric=True, aliases=("failed",)),
     # The next ready task starts by itself, so nobody needs this; who sends it is understood.
     Field("start", "start", Kind.IDS, numeric=True, hidden=True),
+)
+# Who starts a task claims it: a task that is started and nobody's would be done by two.
+_TEAM_FIELDS = (
+    *_FIELDS[:-1],
+    Field("next", "next", Kind.FLAG, aliases=("claimNext",)),
+    Field("claim", "claim", Kind.IDS, numeric=True, aliases=("start", "take")),
 )
 
 
@@ -77,28 +83,43 @@ def _plan(values: Mapping[str, Any]) -> Request:
     Make one command of all that stands in a call, in the order of the fields: what was written can
     be edited, what was added can be started.
     """
+    commands = _commands(values)
+    if not commands:
+        return Query()
+    # Who only corrects a text has not moved on, and would be surprised by a task that starts.
+    if len(commands) > len(values.get("edit", ())):
+        # Measured on the barest texts, 20 tasks: 55,000 tokens are re-read, and 100,000 where each
+        # change of status is a call of its own.
+        commands.append(StartNext())
+    return _batch(tuple(commands))
+
+
+def _plan_of_team(values: Mapping[str, Any]) -> Request:
+    """
+    Make one command of a call in a team: nothing starts by itself, for it would be nobody's.
+    """
+    commands, claim = _commands(values), values[CLAIM]
+    commands += [attrs.evolve(claim, task_id=task_id) for task_id in values.get("claim", ())]
+    if values.get("next"):
+        commands.append(claim)
+    return _batch(tuple(commands)) if commands else Query()
+
+
+def _commands(values: Mapping[str, Any]) -> list[Command]:
     commands: list[Command] = []
     # An empty list empties nothing: this set has no `clear`.
     if values.get("write"):
         commands.append(_write(tuple(_todos(values["write"]))))
     if values.get("add"):
         commands.append(_create(tuple(map(_added, values["add"]))))
-    edits = values.get("edit", ())
-    for entry in edits:
+    for entry in values.get("edit", ()):
         changes = dict(entry)
         commands.append(_update_by_name(add_blocked_by=changes.pop("after", ()), **changes))
     for task_id, reason in values.get("wait", ()):
         commands.append(UpdateTask(task_id, waiting=Waiting(reason) if reason else None))
     for key, status in _STATUSES.items():
         commands += [_update(task_id, status) for task_id in values.get(key, ())]
-    if not commands:
-        return Query()
-    # Who only corrects a text has not moved on, and would be surprised by a task that starts.
-    if len(commands) > len(edits):
-        # Measured on the barest texts, 20 tasks: 55,000 tokens are re-read, and 100,000 where each
-        # change of status is a call of its own.
-        commands.append(StartNext())
-    return _batch(tuple(commands))
+    return commands
 
 
 def _todos(entries: Sequence[Mapping[str, Any]]) -> list[Todo]:
@@ -121,3 +142,19 @@ def _added(entry: Mapping[str, Any]) -> CreateTask:
 
 LEAN = ToolSet("lean", (Tool("plan", _FIELDS, _plan),), "plan", expression="LEAN")
 """`plan`: write, done, add, edit, drop, wait, fail; without arguments it shows the plan."""
+
+_TEAM = ToolSet(
+    "lean",
+    (Tool("plan", _TEAM_FIELDS, _plan_of_team, for_hand=True),),
+    "plan",
+    expression="lean(team=True)",
+    team=True,
+)
+
+
+def lean(*, team: bool = False) -> ToolSet:
+    """
+    Return the tool set; for a `team`, whose agents share a plan, with `next` and `claim`: a task is
+    claimed before it is worked on, and none starts by itself.
+    """
+    return _TEAM if team else LEAN

@@ -6,16 +6,17 @@ from typing import Any, Literal, get_args
 
 import attrs
 
-from todoplan.core.commands import CreateTask, CreateTasks, DeleteTask, UpdateTask
+from todoplan.core.commands import Batch, ClaimTask, CreateTask, CreateTasks, DeleteTask, UpdateTask
 from todoplan.core.plan.fast_constructor import fast_constructor, fast_keyword_constructor
-from todoplan.core.plan.model import Waiting
+from todoplan.core.plan.model import Status, Waiting
 from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.intake.nesting import BY_OWN_ID, OWN_ID
 from todoplan.dialogue.intake.read import WITHIN
 from todoplan.dialogue.intake.vocabulary import DELETED
 from todoplan.dialogue.tools.todos import SUBTASKS, TITLES, WAITS
-from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
+from todoplan.dialogue.tools.toolset import CLAIM, Query, Request, Tool, ToolSet
 from todoplan.errors import PlanError
 
 __all__ = ["TASKS", "KeyStyle", "tasks"]
@@ -56,13 +57,15 @@ _NEW = (
     attrs.evolve(_WAITING, hidden=True),
     SUBTASKS,
 )
+# Ids come from the plan: one that a model gives to an entry serves to name it in the same call.
+_ENTRY = (*_NEW, Field(OWN_ID, OWN_ID, Kind.OWN_ID, aliases=("taskId", "todo_id"), hidden=True))
 _CREATE = (
     attrs.evolve(_NEW[0], required=False),
     *_NEW[1:-1],
     # Several at once: models make up a bulk tool where there is none (evonic#80). A later entry
     # names an earlier one as "#0", as in hezo#216.
-    Field("tasks", "tasks", Kind.ITEMS, aliases=("items", "todos"), items=_NEW),
-    attrs.evolve(SUBTASKS, kind=Kind.ITEMS, items=_NEW),
+    Field("tasks", "tasks", Kind.ITEMS, aliases=("items", "todos"), items=_ENTRY),
+    attrs.evolve(SUBTASKS, kind=Kind.ITEMS, items=_ENTRY),
 )
 _UPDATE = (
     _id(),
@@ -102,31 +105,39 @@ def _create(values: Mapping[str, Any]) -> Request:
         own["parent"] = own["parent"].lstrip("#")
     if not values.get("subtasks"):
         return _new(**_with_wait(own))
-    return _created([own, *({**e, WITHIN: e.get(WITHIN, -1) + 1} for e in values["subtasks"])])
+    inner = [
+        entry
+        if entry.get("parent", "").startswith(BY_OWN_ID) and WITHIN not in entry
+        else {**entry, WITHIN: entry.get(WITHIN, -1) + 1}
+        for entry in values["subtasks"]
+    ]
+    return _created([own, *inner], before=1)
 
 
-def _created(entries: Sequence[Mapping[str, Any]]) -> CreateTasks:
+def _created(entries: Sequence[Mapping[str, Any]], before: int = 0) -> CreateTasks:
     """
-    Return the command that creates these, each that was given in another below that.
+    Return the command that creates these, each that was given in another below that; `before` of
+    them stand before those of the list in which ids are given.
     """
     tops = [place for place, entry in enumerate(entries) if WITHIN not in entry]
     items: list[CreateTask] = []
     for entry in entries:
         values = _with_wait(entry)
         outer = values.pop(WITHIN, None)
-        # Its author counts the entries of the list itself, without those that lie in one.
-        if len(tops) < len(entries):
-            for name in _EDGES & values.keys():
-                values[name] = tuple(_moved(ref, tops) for ref in values[name])
-            if "parent" in values:
-                values["parent"] = _moved(values["parent"], tops)
+        for name in _EDGES & values.keys():
+            values[name] = tuple(_moved(ref, tops, before) for ref in values[name])
+        if "parent" in values:
+            values["parent"] = _moved(values["parent"], tops, before)
         if outer is not None:
             values["parent"] = f"#{outer}"
         items.append(_new(**values))
     return _several(tuple(items))
 
 
-def _moved(reference: str, tops: Sequence[int]) -> str:
+def _moved(reference: str, tops: Sequence[int], before: int) -> str:
+    if reference.startswith(BY_OWN_ID):
+        return f"#{int(reference.removeprefix(BY_OWN_ID)) + before}"
+    # Its author counts the entries of the list itself, without those that lie in one.
     place = int(reference[1:]) if reference.startswith("#") else len(tops)
     return f"#{tops[place]}" if place < len(tops) else reference
 
@@ -151,6 +162,20 @@ def _update(values: Mapping[str, Any]) -> Request:
     return _change(**(_with_wait(values) if "waiting" in values else values))
 
 
+def _update_in_team(values: Mapping[str, Any]) -> Request:
+    own = {key: value for key, value in values.items() if key not in {CLAIM, "status"}}
+    if values.get("status") is not Status.IN_PROGRESS:
+        return _update({**own, **({"status": values["status"]} if "status" in values else {})})
+    # Who starts a task claims it: one that is started and nobody's would be done by two.
+    claim = _claim(values)
+    return Batch((_change(**_with_wait(own)), claim)) if len(own) > 1 else claim
+
+
+def _claim(values: Mapping[str, Any]) -> ClaimTask:
+    as_whom: ClaimTask = values[CLAIM]
+    return attrs.evolve(as_whom, task_id=values.get("task_id"))
+
+
 def _styled(fields: tuple[Field, ...], keys: KeyStyle) -> tuple[Field, ...]:
     if keys == "camel":
         return fields
@@ -164,28 +189,35 @@ def _snake(name: str) -> str:
     return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
+def _toolset(keys: KeyStyle, *, team: bool) -> ToolSet:
+    create = Tool("TaskCreate", _styled(_CREATE, keys), _create, adds_only=True)
+    get = Tool("TaskGet", _styled((_id(),), keys), _get, read_only=True)
+    listing = Tool("TaskList", (), _list, read_only=True)
+    tools = [create, get, listing]
+    fields, wanted = _styled(_UPDATE, keys), (attrs.evolve(_id(), required=False),)
+    options = [] if keys == "camel" else [repr(keys)]
+    if team:
+        tools.append(Tool("TaskUpdate", fields, _update_in_team, for_hand=True))
+        tools.append(Tool("TaskClaim", _styled(wanted, keys), _claim, for_hand=True))
+        options.append("team=True")
+    else:
+        tools.append(Tool("TaskUpdate", fields, _update))
+    expression = f"tasks({', '.join(options)})" if options else "TASKS"
+    return ToolSet("tasks", tuple(tools), "TaskUpdate", expression=expression, team=team)
+
+
 # Made once each: tables are cached by the identity of a tool's fields.
-_SETS: dict[KeyStyle, ToolSet] = {
-    keys: ToolSet(
-        "tasks",
-        (
-            Tool("TaskCreate", _styled(_CREATE, keys), _create, adds_only=True),
-            Tool("TaskGet", _styled((_id(),), keys), _get, read_only=True),
-            Tool("TaskList", (), _list, read_only=True),
-            Tool("TaskUpdate", _styled(_UPDATE, keys), _update),
-        ),
-        "TaskUpdate",
-        expression="TASKS" if keys == "camel" else f"tasks({keys!r})",
-    )
-    for keys in get_args(KeyStyle)
+_SETS: dict[tuple[KeyStyle, bool], ToolSet] = {
+    (keys, team): _toolset(keys, team=team) for keys in get_args(KeyStyle) for team in (False, True)
 }
 
 
-def tasks(keys: KeyStyle = "camel") -> ToolSet:
+def tasks(keys: KeyStyle = "camel", *, team: bool = False) -> ToolSet:
     """
     Return the tool set with argument names as Claude ("camel") or AgentScope ("snake") spells them.
 
-    Either spelling is understood whichever is shown.
+    Either spelling is understood whichever is shown. For a `team`, whose agents share a plan, there
+    is a fifth tool, `TaskClaim`, and to set a task in progress is to claim it.
 
     Raises:
         PlanError: `keys` is neither.
@@ -193,7 +225,7 @@ def tasks(keys: KeyStyle = "camel") -> ToolSet:
     if keys not in get_args(KeyStyle):  # compared, not hashed: any object may come here
         msg = f"{short_repr(keys)} is no spelling; write tasks('camel') or tasks('snake')"
         raise PlanError(msg, seen=keys)
-    return _SETS[keys]
+    return _SETS[keys, team]
 
 
 TASKS = tasks()

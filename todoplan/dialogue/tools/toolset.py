@@ -27,6 +27,7 @@ from todoplan.errors import PlanError
 from todoplan.texts.wording import fill, wording
 
 __all__ = [
+    "CLAIM",
     "Definition",
     "Length",
     "Query",
@@ -34,8 +35,12 @@ __all__ = [
     "Tool",
     "ToolSet",
     "plain_name",
+    "require_met",
     "unmet_rules",
 ]
+
+CLAIM = "claim_as"
+"""Under this name a request finds how its hand claims a task."""
 
 Length = Literal["compact", "guided"]
 
@@ -58,7 +63,8 @@ class Tool:
     One tool. `key` is its name in texts and files; `request` makes a command of read arguments.
 
     `whole_list`: two calls of it in one turn contradict each other and are refused. `adds_only`:
-    what was there before stays, but for edges to what is new.
+    what was there before stays, but for edges to what is new. `for_hand`: its request is given how
+    its hand claims a task as well, a `ClaimTask` under `CLAIM`.
     """
 
     key: str
@@ -67,6 +73,7 @@ class Tool:
     read_only: bool = False
     whole_list: bool = False
     adds_only: bool = False
+    for_hand: bool = False
 
 
 @attrs.frozen
@@ -89,7 +96,7 @@ class ToolSet:
     `name` is that of the file with its texts; a set without one has none. `writer` is the tool that
     guidance names when it asks for an update; `by_id`: the model knows tasks by id;
     `names` are those shown instead of the tools' keys (see `renamed`). `expression` is how a
-    program writes the set.
+    program writes the set. One for a `team` has its own wording where there is one, "plan.team".
 
     Raises:
         PlanError: the tools are no tools, or `writer` or a key of `names` is none of them.
@@ -101,6 +108,7 @@ class ToolSet:
     by_id: bool = True
     names: Mapping[str, str] = attrs.field(factory=dict)
     expression: str = attrs.field(default="", kw_only=True)
+    team: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         tools = tuple_of(self.tools, Tool, "a tuple of tools, such as (Tool(...), Tool(...))")
@@ -163,7 +171,8 @@ class ToolSet:
         """
         Return a text of this set with its tool and argument names filled in; "" if there is none.
         """
-        return fill(wording(self.name, name, ""), self._vocabulary)
+        own = wording(self.name, f"{name}.team", "") if self.team else ""
+        return fill(own or wording(self.name, name, ""), self._vocabulary)
 
     def system_prompt(self, length: Length = "compact") -> str:
         """
@@ -217,6 +226,23 @@ def unmet_rules(toolset: ToolSet, policy: Policy) -> dict[str, str]:
     # A title is called differently in each set, and is always there.
     taken = {"subject", *(f.target for tool in toolset.tools for f in _with_inner(tool.fields))}
     return {name: field for name, field in demands.items() if field not in taken}
+
+
+def require_met(toolset: ToolSet, policy: Policy) -> None:
+    """
+    Raise if a rule at error can be satisfied by no call of the tool set.
+
+    Raises:
+        PlanError: there is such a rule.
+    """
+    if unmet := unmet_rules(toolset, policy):
+        off = ", ".join(f'{name}="off"' for name in unmet)
+        msg = (
+            f"the tool set {toolset.name} takes no {', '.join(unmet.values())}, which the"
+            f" policy demands by {', '.join(unmet)}: every new task would be refused. Give"
+            f" policy.but({off}), or a tool set that takes it"
+        )
+        raise PlanError(msg, toolset=toolset.name, rules=tuple(unmet))
 
 
 def _with_inner(fields: Sequence[Field]) -> Iterator[Field]:

@@ -39,6 +39,7 @@ class Capability(StrEnum):
     # Where a framework writes its state over what was written meanwhile, an edit must be refused.
     LIVE_EDITS = "a person can change the plan of a session while a run goes on"
     RETURNS = "what a run returns holds the plan"
+    VERIFIER = "the program can look whether a task is done before a call completes it"
     CLOCK = "the times of a change can be given"
     RESUME = "the plan is kept by the framework's own persistence, and resumed from it"
     THREADS = "sessions run in threads side by side"

@@ -1,5 +1,7 @@
 """A host under examination, run beside the function-calling adapter; and what every check needs."""
 
+from __future__ import annotations  # help() shows short names, not the path before each
+
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +15,13 @@ from hypothesis import settings
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Accepted, Rejected
 from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.errors import PlanError, TodoplanError
+from todoplan.planner.verifying.verifier import Verifier
 from todoplan.testing.adapters.capabilities import ALL, Capability
 from todoplan.testing.adapters.conversations import TASKS, Run, numbered
 from todoplan.testing.adapters.host import QUIET, Host, ModelTurn, Ran, Script, Setup
@@ -94,11 +99,19 @@ class Checks:
         )
         raise PlanError(msg, suite=name)
 
-    def harness(self, toolset: ToolSet = TASKS, guidance: Settings = QUIET) -> "Harness":
+    def harness(
+        self,
+        toolset: ToolSet = TASKS,
+        guidance: Settings = QUIET,
+        *,
+        policy: Policy = DEFAULT,
+        verify: Verifier | None = None,
+    ) -> Harness:
         """
         Return a new host under examination.
         """
-        return Harness(self.capabilities, Setup(Toolbox(toolset), guidance), self.host)
+        setup = Setup(Toolbox(toolset, policy), guidance, verify=verify)
+        return Harness(self.capabilities, setup, self.host)
 
 
 @attrs.define

@@ -27,6 +27,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.toolset import Definition
+from todoplan.planner.verifying.verifier import Verifier
 from todoplan.testing.assertions import must
 
 __all__ = ["QUIET", "Clock", "Host", "ModelTurn", "Ran", "Script", "Seen", "Setup"]
@@ -165,12 +166,13 @@ class Clock:
 @attrs.frozen
 class Setup:
     """
-    What a host is to be made of: tool set and policy, guidance settings, a clock.
+    What a host is to be made of: tool set and policy, guidance settings, a clock, a verifier.
     """
 
     toolbox: Toolbox = Toolbox()
     settings: Settings = QUIET
     clock: Clock = attrs.field(factory=Clock)
+    verify: Verifier | None = None
 
 
 @attrs.frozen

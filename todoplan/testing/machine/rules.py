@@ -56,7 +56,13 @@ def _linked(decision: NaiveDecision) -> list[str]:
 
 
 def _single(decision: NaiveDecision, _: Limits) -> bool:
-    return 1 < len(decision.after.active()) > len(decision.before.active())
+    if not 1 < len(decision.after.active()) > len(decision.before.active()):
+        return False
+    before, after = (
+        [i for i in model.active() if model[i]["claim"] is None]
+        for model in (decision.before, decision.after)
+    )
+    return 1 < len(after) > len(before)
 
 
 def _some(decision: NaiveDecision, _: Limits) -> bool:

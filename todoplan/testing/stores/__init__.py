@@ -27,11 +27,13 @@ open, by lines of Python that the suite gives:
 What fails says what was wanted and what the store did; the law that it broke stands below.
 
 Inside, read `harness` first (how a check is made of a law, and how it fails), then `sequential`,
-`concurrent`, `holding`, `surviving` and `watching`, the checks. `appends` is what they append,
-`runners` how the same check is run in threads upon a `Store` and in tasks upon an `AsyncStore`.
+`concurrent`, `holding`, `claiming`, `surviving` and `watching`, the checks. `appends` is what they
+append, `runners` how the same check is run in threads upon a `Store` and in tasks upon an
+`AsyncStore`.
 """
 
 from todoplan.lazy import listing
+from todoplan.testing.stores.claiming import Claiming
 from todoplan.testing.stores.concurrent import Concurrent
 from todoplan.testing.stores.holding import Holding
 from todoplan.testing.stores.runners import TaskRunner, ThreadRunner
@@ -43,7 +45,7 @@ __all__ = ["AsyncStoreSuite", "StoreSuite"]
 __dir__ = listing(__all__)
 
 
-class StoreSuite(Sequential, Concurrent, Holding, Surviving, Watching):
+class StoreSuite(Sequential, Concurrent, Holding, Claiming, Surviving, Watching):
     """
     Every check of a `Store`: subclass it as `Test...`, write `store`, and `reopened` if it can be.
 
@@ -53,7 +55,7 @@ class StoreSuite(Sequential, Concurrent, Holding, Surviving, Watching):
     runner = ThreadRunner()
 
 
-class AsyncStoreSuite(Sequential, Concurrent, Holding, Surviving, Watching):
+class AsyncStoreSuite(Sequential, Concurrent, Holding, Claiming, Surviving, Watching):
     """
     Every check of an `AsyncStore`, in tasks. `store`, `reopened` and `close` may be coroutines.
 

@@ -4,7 +4,9 @@ What stands in a graph's state where a store keeps the plan: a mark, and what th
 {"stored": the plan's id, "seen": a revision}: the plan is nowhere else than in the store, so that
 nothing of it can be old here. `seen` is of the thread, since another thread, agent or program may
 work on the same plan: it is what of the plan this thread's model knows (law 15). While it answers a
-request in which a reminder showed the plan, the revision of that stands under `shown`.
+request in which a reminder showed the plan, the revision of that stands under `shown`. In a team
+there are `fences` as well, those of the claims that this thread's calls got (law 19): a thread that
+is resumed in another process goes on with its tasks.
 """
 
 from collections.abc import Mapping
@@ -12,12 +14,22 @@ from typing import Any
 
 from todoplan.adapters.langgraph.runs import INNER, is_inner
 from todoplan.adapters.langgraph.seen import SEEN, SHOWN
+from todoplan.dialogue.held_claims import NO_FENCES, Fences
 from todoplan.errors import PlanError
 
-__all__ = ["is_stored", "mark", "merge_marks", "refuse_stored", "seen_in", "shown_in"]
+__all__ = [
+    "fences_in",
+    "is_stored",
+    "mark",
+    "merge_marks",
+    "refuse_stored",
+    "seen_in",
+    "shown_in",
+]
 
 _STORED = "stored"
 _WRITTEN = "written"
+_FENCES = "fences"
 
 _Value = Mapping[str, Any]
 
@@ -46,14 +58,28 @@ def refuse_stored(value: _Value | None) -> None:
         raise PlanError(msg, plan_id=plan_id)
 
 
-def mark(plan_id: str, seen: int | None, *, shown: int | None = None) -> dict[str, Any]:
+def mark(
+    plan_id: str,
+    seen: int | None,
+    held: Fences = NO_FENCES,
+    now: Fences = NO_FENCES,
+    *,
+    shown: int | None = None,
+) -> dict[str, Any]:
     """
     Return the update of the state once the model has seen a revision of a stored plan, or was
-    `shown` one by a reminder.
+    `shown` one by a reminder, and its calls have brought it from the fences that it `held` to those
+    of `now`.
     """
     # What an agent within a graph hands back has no such word, and is not its caller's.
-    told = {} if shown is None else {SHOWN: shown}
-    return {_STORED: plan_id, SEEN: seen, **told, _WRITTEN: True, INNER: is_inner()}
+    update: dict[str, Any] = {_STORED: plan_id, SEEN: seen, _WRITTEN: True, INNER: is_inner()}
+    if shown is not None:
+        update[SHOWN] = shown
+    # Only what is other: calls beside each other all begin with the same state.
+    ended: dict[str, int | None] = {task_id: None for task_id in held if task_id not in now}
+    if changed := ended | {key: fence for key, fence in now.items() if held.get(key) != fence}:
+        update[_FENCES] = changed
+    return update
 
 
 def seen_in(value: _Value | None, plan_id: str) -> int | None:
@@ -72,6 +98,14 @@ def shown_in(value: _Value | None, plan_id: str) -> int | None:
     return value.get(SHOWN) if is_its and value else None
 
 
+def fences_in(value: _Value | None, plan_id: str) -> Fences:
+    """
+    Return the fences of the claims that this thread's calls got.
+    """
+    is_its = value is not None and value.get(_STORED) == plan_id
+    return value.get(_FENCES, NO_FENCES) if is_its and value else NO_FENCES
+
+
 def merge_marks(current: _Value, update: _Value, *, within: bool) -> _Value:
     """
     Reduce two writes to one, where one of them is a mark: what was seen later counts.
@@ -85,5 +119,10 @@ def merge_marks(current: _Value, update: _Value, *, within: bool) -> _Value:
         refuse_stored(current)
     plan_id = update[_STORED]
     looks = [seen for seen in (seen_in(current, plan_id), update[SEEN]) if seen is not None]
-    told = {SHOWN: update[SHOWN]} if SHOWN in update else {}
-    return {_STORED: plan_id, SEEN: max(looks, default=None), **told}
+    merged: dict[str, Any] = {_STORED: plan_id, SEEN: max(looks, default=None)}
+    if SHOWN in update:
+        merged[SHOWN] = update[SHOWN]
+    fences = {**fences_in(current, plan_id), **update.get(_FENCES, {})}
+    if held := {task_id: fence for task_id, fence in fences.items() if fence is not None}:
+        merged[_FENCES] = held
+    return merged

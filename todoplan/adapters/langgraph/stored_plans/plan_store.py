@@ -19,7 +19,7 @@ import attrs
 from todoplan.adapters.langgraph.runs import run_config, run_room
 from todoplan.adapters.langgraph.seen import base_of
 from todoplan.adapters.langgraph.state import plan_in, value_in
-from todoplan.adapters.langgraph.stored_plans.mark import is_stored, seen_in, shown_in
+from todoplan.adapters.langgraph.stored_plans.mark import fences_in, is_stored, seen_in, shown_in
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.clock import Clock
@@ -29,6 +29,7 @@ from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.arguments import store_of_plans
 from todoplan.planner.parallel_calls import ParallelCalls
+from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["Look", "PlanStore", "look_of_state"]
 
@@ -85,15 +86,17 @@ class PlanStore:
     toolbox: Toolbox
     clock: Clock
     is_agents: bool
+    verify: Verify | None = None
     _calls: ParallelCalls = attrs.field(factory=ParallelCalls)
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - what the tools were given
         cls,
         store: AnyStore | None,
         plan_id: str | None,
         toolbox: Toolbox,
         clock: Clock,
+        verify: Verify | None = None,
         *,
         is_agents: bool = False,
     ) -> PlanStore | None:
@@ -104,7 +107,7 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        return None if kept is None else cls(kept, plan_id, toolbox, clock, is_agents)
+        return None if kept is None else cls(kept, plan_id, toolbox, clock, is_agents, verify)
 
     def id_of(self, config: _Config, namespace: str | None = None) -> str:
         """
@@ -141,13 +144,15 @@ class PlanStore:
                 " by aedit_plan"
             )
             raise PlanError(msg)
-        return Planner(cast("Any", self.store), plan_id, toolbox=self.toolbox, clock=self.clock)
+        given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self.verify}
+        return Planner(cast("Any", self.store), plan_id, **given)
 
     def aplanner(self, plan_id: str) -> AsyncPlanner:
         """
         Return an asynchronous planner for a plan.
         """
-        return AsyncPlanner(self.store, plan_id, toolbox=self.toolbox, clock=self.clock)
+        given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self.verify}
+        return AsyncPlanner(self.store, plan_id, **given)
 
     def opened(self, state: Any, plan_id: str) -> tuple[Planner, int | None]:
         """
@@ -189,9 +194,9 @@ class PlanStore:
 
     def answer(
         self, state: Any, plan_id: str, turn: _Message, calls: Sequence[Call], own: Call
-    ) -> tuple[Reply, Plan | None]:
+    ) -> tuple[Reply, Turn | None]:
         """
-        Answer one call of a turn, and return the plan that the model has seen by it, if it has.
+        Answer one call of a turn, and return that turn if the model has seen the plan by it.
 
         `turn` names the model's message: a call that is started again is not carried out again, by
         this process or, where the store keeps keys, by another one.
@@ -199,33 +204,41 @@ class PlanStore:
         if refusal := self._clash(calls, own):
             return refusal, None
         planner, known = self.opened(state, plan_id)
-        shown = shown_in(value_in(state), plan_id)
+        name, fences = self._hand(), fences_in(value_in(state), plan_id)
 
         def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = planner.look(known, revisions, shown=shown)
-            return planner.turn(started, base=base, key=_keys(planner, turn, known, started))
+            _, base = planner.look(known, revisions, shown=shown_in(value_in(state), plan_id))
+            keys = _keys(planner, turn, known, started)
+            return planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
         key, ids = _key(plan_id, turn), self._started(calls, own)
         return _seen(*self._calls.answer(key, ids, own, carry_out))
 
     async def aanswer(
         self, state: Any, plan_id: str, turn: _Message, calls: Sequence[Call], own: Call
-    ) -> tuple[Reply, Plan | None]:
+    ) -> tuple[Reply, Turn | None]:
         """
         As `answer`, awaited.
         """
         if refusal := self._clash(calls, own):
             return refusal, None
         planner, known = await self.aopened(state, plan_id)
-        shown = shown_in(value_in(state), plan_id)
+        name, fences = self._hand(), fences_in(value_in(state), plan_id)
 
         async def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = await planner.look(known, revisions, shown=shown)
+            _, base = await planner.look(known, revisions, shown=shown_in(value_in(state), plan_id))
             keys = _keys(planner, turn, known, started)
-            return await planner.turn(started, base=base, key=keys)
+            return await planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
         key, ids = _key(plan_id, turn), self._started(calls, own)
         return _seen(*await self._calls.aanswer(key, ids, own, carry_out))
+
+    def _hand(self) -> str | None:
+        """
+        Return whose calls these are: in a team, the thread's, by its id.
+        """
+        thread = run_config().get("thread_id") if self.toolbox.toolset.team else None
+        return None if thread is None else str(thread)
 
     def _clash(self, calls: Sequence[Call], own: Call) -> Reply | None:
         names = [call.name for call in calls]
@@ -257,8 +270,8 @@ def _keys(
     return None if turn is None else planner.keys_of(calls, *turn, known)
 
 
-def _seen(reply: Reply, turn: Turn) -> tuple[Reply, Plan | None]:
-    return reply, None if all(each.is_error for each in turn.replies) else turn.plan
+def _seen(reply: Reply, turn: Turn) -> tuple[Reply, Turn | None]:
+    return reply, None if all(each.is_error for each in turn.replies) else turn
 
 
 def _look(plan_id: str, known: int | None, found: tuple[Plan, Base | None]) -> Look:

@@ -1,0 +1,80 @@
+"""
+Every kind of hand on one plan of 200 tasks, in SQLite and in PostgreSQL: `python -m
+benchmarks.many_hands`. Two MCP clients, a LangGraph agent, a loop of one's own, a person at the
+command line; the tests ask the same of 40 tasks. It takes about two minutes.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.machine import described
+from todoplan.stores import open_store
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # which know the hands
+from support.many_hands import drain, faults_of, seed
+from support.postgres import running
+
+__all__ = ["main"]
+
+_PAGE = Path(__file__).with_name("many_hands.md")
+
+
+def main() -> None:
+    """
+    Have the plans drained, print a table as Markdown, and keep it if asked to.
+    """
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.many_hands", description=__doc__)
+    parser.add_argument("--tasks", type=int, default=200, help="how many the plan has at first")
+    parser.add_argument("--rounds", type=int, default=10, help="edits and additions of the person")
+    parser.add_argument("--save", action="store_true", help=f"write {_PAGE.name} beside the README")
+    given = parser.parse_args()
+    made = described(quick=False)
+    lines = [
+        "# Every hand on one plan",
+        "",
+        "Written by `python -m benchmarks.many_hands --save`: two MCP clients, a LangGraph agent,",
+        "a loop with two workers and a person at the command line drain and edit one plan.",
+        f"{made['date']}, {made['python']}, {made['cores']} cores, load {made['load']}.",
+        "",
+        "| store | tasks | entries | seconds | faults | the first of them |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, place in (("SQLite", _sqlite), ("PostgreSQL", _postgres)):
+        with place() as address:
+            lines.append(_drained(name, address, given.tasks, given.rounds))
+    text = "\n".join([*lines, ""])
+    print(text)
+    if given.save:
+        _PAGE.write_text(text, "utf-8")
+
+
+def _drained(name: str, address: str, tasks: int, rounds: int) -> str:
+    seed(address, tasks)
+    began = time.monotonic()
+    wanted = drain(address, rounds)
+    took = time.monotonic() - began
+    faults = [*faults_of(address, wanted, tasks)]
+    store = open_store(address)
+    cells = [name, len(store.load("plan")), len(store.entries("plan")), round(took, 1)]  # type: ignore[arg-type]  # neither is awaited
+    return f"| {' | '.join(map(str, [*cells, len(faults), faults[0] if faults else 'none']))} |"
+
+
+@contextmanager
+def _sqlite() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield f"sqlite:///{folder}/plans.db"
+
+
+@contextmanager
+def _postgres() -> Iterator[str]:
+    with running(fsync=True) as server:
+        yield server.fresh()
+
+
+if __name__ == "__main__":
+    main()

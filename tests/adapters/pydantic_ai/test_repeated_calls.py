@@ -1,0 +1,48 @@
+"""A run that goes on from messages without the answers does nothing twice."""
+
+import pytest
+from pydantic_ai.messages import ModelRequest, UserPromptPart
+from support.cut_off import Cut, CutMemory
+from support.pydantic_ai_agent import Script, created, planner, response, returns, run
+
+from todoplan import Planner, commands
+from todoplan.adapters.pydantic_ai import Planning
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.tasks import tasks
+
+QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
+
+
+def go(store, messages, *script):
+    """Run from messages whose last response has calls that nobody has answered."""
+    agent = planner(Script(*script), Planning(Toolbox(tasks()), settings=QUIET, store=store))
+    return run(agent, None, message_history=messages, conversation_id="1")
+
+
+def asked(*subjects):
+    """Return a conversation in which the model has just made calls."""
+    return [ModelRequest([UserPromptPart("go")]), response(created(*subjects))]
+
+
+def test_calls_whose_answers_were_lost_are_answered_again_and_not_done_again():
+    """The first was carried out, the second never came to it; what others did is told."""
+    store, messages = CutMemory(), asked("a", "b")
+    with pytest.raises(Cut):
+        go(store, messages)
+    assert len(store.load("1")) == 1
+    Planner(store, "1").apply(commands.CreateTask("c"), actor="ann")
+    result = go(store, messages, "ok")
+    assert [task.subject for task in store.load("1")] == ["a", "c", "b"]
+    first, second = (part.content for part in returns(result.all_messages()))
+    assert first.endswith("0/1: #1 created")
+    assert second.endswith("0/3: #3 created")
+
+
+def test_the_same_calls_of_another_response_are_other_ones():
+    """Some providers number the calls of each response anew."""
+    store = CutMemory()
+    store.is_cut = False
+    go(store, asked("a"), "ok")
+    go(store, asked("a"), "ok")
+    assert [task.subject for task in store.load("1")] == ["a", "a"]

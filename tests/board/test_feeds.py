@@ -1,0 +1,156 @@
+"""One plan as all who watch it know it: each is sent the difference to what it was sent last."""
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from todoplan import MemoryStore, Planner, Policy, commands
+from todoplan.board.feeds import Feed
+from todoplan.board.messages import change, snapshot
+from todoplan.codec import plan_to_data
+from todoplan.planner import AsyncPlanner
+from todoplan.testing import strategies
+
+PATIENCE = 60
+
+
+def laid_upon(page, message):
+    """What a page makes of a change: the tasks by id, in order."""
+    known = {each["id"]: each for each in page}
+    for task_id in message["gone"]:
+        del known[task_id]
+    known.update((each["id"], each) for each in message["tasks"])
+    return [known[i] for i in message.get("order", known)]
+
+
+@settings(max_examples=60)
+@given(data=st.data(), places=st.tuples(st.integers(0, 30), st.integers(0, 30)))
+def test_what_a_page_was_sent_and_the_change_are_the_plan(data, places):
+    """Law 2 for a page: from any revision that it knows to any later one."""
+    planner = Planner()
+    plans = [planner.plan]
+    for _ in range(8):
+        planner.apply(data.draw(strategies.sensible_commands(planner.plan)), policy=Policy())
+        plans.append(planner.plan)
+    first, last = sorted(place % len(plans) for place in places)
+    was, now = plans[first], plans[last]
+    page = snapshot("plan", was, ())["tasks"]
+    entries = [each for each in planner.history() if was.revision < each.revision <= now.revision]
+    message = change(was, now, entries)
+    assert laid_upon(page, message) == plan_to_data(now)["tasks"]
+    assert [row["revision"] for row in message["rows"]] == [each.revision for each in entries]
+
+
+@pytest.fixture
+def store():
+    """A store with the plan "garden"."""
+    kept = MemoryStore()
+    Planner(kept, "garden").apply(commands.CreateTask("Dig"), actor="agent")
+    return kept
+
+
+def feed_of(store):
+    """The feed of that plan."""
+    return Feed("garden", AsyncPlanner(store, "garden"))
+
+
+async def after(messages):
+    """The next message, if it comes."""
+    return await asyncio.wait_for(anext(messages), PATIENCE)
+
+
+def test_two_readers_are_sent_the_same(store):
+    """Each begins where it is; what is new comes to both."""
+
+    async def read():
+        feed, planner = feed_of(store), Planner(store, "garden")
+        async with aclosing(feed.messages()) as early:
+            await after(early)
+            planner.apply(commands.CreateTask("Plant"))
+            await after(early)
+            planner.apply(commands.CreateTask("Water"))
+            await after(early)
+            async with aclosing(feed.messages(known=2)) as late:
+                caught_up = await after(late)
+                planner.apply(commands.CreateTask("Rake"))
+                return caught_up, await after(early), await after(late)
+
+    caught_up, one, other = asyncio.run(read())
+    assert [each["subject"] for each in caught_up[1]["tasks"]] == ["Water"]
+    assert [row["revision"] for row in caught_up[1]["rows"]] == [3]
+    assert one == other
+
+
+def test_what_came_while_a_reader_was_busy_is_one_message(store):
+    """Ten changes are one difference, with the rows of all ten."""
+
+    async def read():
+        feed, planner = feed_of(store), Planner(store, "garden")
+        async with aclosing(feed.messages()) as messages:
+            await after(messages)
+            for number in range(10):
+                planner.apply(commands.UpdateTask("1", subject=f"Dig {number}"))
+            while feed._plan.revision < planner.plan.revision:
+                await feed._news.wait()
+            return await after(messages)
+
+    name, data = asyncio.run(read())
+    assert (name, [each["subject"] for each in data["tasks"]]) == ("change", ["Dig 9"])
+    assert len(data["rows"]) == 10
+
+
+def test_nobody_reads_nobody_asks(store):
+    """When the last reader is gone nothing is watched; the next one begins anew."""
+
+    async def read():
+        feed = feed_of(store)
+        async with aclosing(feed.messages()) as messages:
+            await after(messages)
+            assert feed._following is not None
+        assert feed._following is None
+        Planner(store, "garden").apply(commands.CreateTask("Plant"))
+        async with aclosing(feed.messages()) as messages:
+            return await after(messages)
+
+    assert asyncio.run(read())[1]["revision"] == 2
+
+
+def test_a_reader_that_knows_all_is_sent_what_is_new(store):
+    """No snapshot, and nothing twice."""
+
+    async def read():
+        async with aclosing(feed_of(store).messages(known=1)) as messages:
+            waiting = asyncio.create_task(after(messages))
+            done, _ = await asyncio.wait([waiting], timeout=0.05)
+            assert not done
+            Planner(store, "garden").apply(commands.CreateTask("Plant"))
+            return await waiting
+
+    name, data = asyncio.run(read())
+    assert (name, [each["subject"] for each in data["tasks"]]) == ("change", ["Plant"])
+
+
+class Torn(MemoryStore):
+    """A store whose journal lacks its beginning."""
+
+    def entries(self, plan_id):
+        """All but the first."""
+        return super().entries(plan_id)[1:]
+
+
+def test_a_journal_that_does_not_tell_gives_the_whole_plan():
+    """A page that cannot be told what came since is shown the plan as it is."""
+    store = Torn()
+    planner = Planner(store, "garden")
+    for text in ("Dig", "Plant", "Water"):
+        planner.apply(commands.CreateTask(text))
+
+    async def read():
+        async with aclosing(feed_of(store).messages(known=2)) as messages:
+            return await after(messages)
+
+    name, data = asyncio.run(read())
+    assert (name, len(data["tasks"])) == ("snapshot", 3)

@@ -1,0 +1,410 @@
+"""The board in a real Chromium: what it shows, what a person does, and what cannot hurt it."""
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+from support.browser import PATIENCE, Served
+from support.hostile import CORPUS
+
+from todoplan import STRICT, Limits, MemoryStore, Planner, Policy, commands
+from todoplan.core.plan.model import Waiting
+from todoplan.core.plan.questions import ready
+
+expect.set_options(timeout=PATIENCE)
+LARGE = Policy(limits=Limits(items=20_000, open_items=20_000))
+RUNS = "window.pwned = 1; alert(1)"
+# A lone half of a character is refused by the codec, before it could be shown to anybody.
+TEXTS = [
+    f"<img src=x onerror='{RUNS}'>",
+    f"<svg onload='{RUNS}'><script>{RUNS}</script>",
+    f"</script><script>{RUNS}</script>",
+    f"javascript:{RUNS}",
+    f"'); {RUNS}; //",
+    f"${{{RUNS}}} {{{{constructor.constructor('{RUNS}')()}}}}",
+    *(text for text in CORPUS if text.strip() and not re.search("[\ud800-\udfff]", text)),
+]
+
+
+@pytest.fixture(scope="module")
+def served():
+    """A board of a store with several plans."""
+    board = Served(MemoryStore(), person="person")
+    yield board
+    board.stop()
+
+
+@pytest.fixture
+def plan(served, request):
+    """A planner of a plan of this test alone, with three tasks in a row."""
+    planner = Planner(served.store, request.node.name)
+    items = [commands.CreateTask(text, blocked_by=by) for text, by in ROW]
+    planner.apply(commands.CreateTasks(items), actor="agent")
+    return planner
+
+
+ROW = (("Dig", ()), ("Plant", ("#0",)), ("Water", ("#1",)))
+
+
+@pytest.fixture
+def pages(browser, served, request):
+    """A function that opens a page; what goes wrong on one fails the test."""
+    contexts, wrong = [], []
+
+    def open_page(*, name="ann", url=served.url, plan=request.node.name, **options):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if _is_wrong(said) else None)
+        page.on("dialog", lambda dialog: wrong.append(dialog.message))
+        page.add_init_script(f"localStorage.setItem('todoplan-name', {name!r})")
+        page.asked = []
+        page.on("request", lambda asked: page.asked.append(asked))  # noqa: PLW0108 - no builtin
+        page.goto(url if plan is None else f"{url}?{urlencode({'plan': plan})}")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def _is_wrong(said):
+    # A server that is away is told as an error by the browser, whatever the page makes of it.
+    return said.type == "error" and "Failed to load resource" not in said.text
+
+
+def card(page, text):
+    """The card of a task."""
+    return page.locator(".card", has_text=text)
+
+
+def cards(page, status):
+    """The texts of a column."""
+    return page.locator(f".column.{status} .card .text")
+
+
+def test_a_change_shows_at_once_whoever_makes_it(pages, plan):
+    """An agent's change is on the page without anything being asked for, in every view."""
+    page = pages()
+    expect(cards(page, "pending")).to_have_text(["Dig", "Plant", "Water"])
+    plan.apply(commands.UpdateTask("1", status="in_progress"), actor="agent")
+    expect(cards(page, "in_progress")).to_have_text(["Dig"])
+    plan.apply(commands.MoveTask("3", before="2"), actor="agent")
+    expect(cards(page, "pending")).to_have_text(["Water", "Plant"])
+    plan.apply(commands.CreateTask("Dig deeper", parent="1"), actor="agent")
+    page.get_by_role("tab", name="Tree").click()
+    item = page.get_by_role("treeitem").filter(has_text="Dig deeper")
+    expect(item).to_have_attribute("aria-level", "2")
+    plan.apply(commands.DeleteTask("4"), actor="agent")
+    expect(item).to_have_count(0)
+    page.get_by_role("tab", name="Timeline").click()
+    expect(page.locator(".timeline .entry").first).to_contain_text("removed #4")
+    page.get_by_role("tab", name="Graph").click()
+    expect(page.locator(".graph .box")).to_have_count(3)
+    expect(page.locator(".graph .arrow")).to_have_count(2)
+
+
+def test_a_person_acts_and_the_journal_says_who(pages, plan):
+    """Add, edit, reorder, start, complete, wait, answer, approve, undo: in the person's name."""
+    page = pages(name="bea")
+    page.get_by_label("New task").fill("Harvest")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(cards(page, "pending")).to_have_text(["Dig", "Plant", "Water", "Harvest"])
+    card(page, "Dig").click()
+    page.get_by_label("What is to be done", exact=True).fill("Dig the bed")
+    page.get_by_label("Who should do it").fill("carl")
+    expect(page.locator(".editor h2")).to_have_text("#1 Dig the bed")
+    page.get_by_label("Priority").select_option("high")
+    page.get_by_label("Estimate").fill("30")
+    page.get_by_role("button", name="Move down").click()
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_role("button", name="Complete").click()
+    expect(page.get_by_role("button", name="Reopen")).to_be_visible()
+    page.keyboard.press("Escape")
+    card(page, "Plant").click()
+    page.get_by_label("It waits for").fill("rain")
+    page.get_by_role("button", name="Have it wait").click()
+    expect(page.locator(".editor .state")).to_contain_text("waiting")
+    page.keyboard.press("Escape")
+    page.get_by_label("Answer for #2").fill("it rains")
+    page.get_by_role("button", name="Answer", exact=True).click()
+    expect(page.get_by_label("Answer for #2")).to_have_count(0)
+    page.get_by_role("button", name="Approve the plan").click()
+    expect(page.get_by_text("Nothing has changed in what was approved.")).to_be_visible()
+    card(page, "Water").click()
+    page.get_by_role("button", name="Cancel").click()
+    page.keyboard.press("Escape")
+    expect(cards(page, "cancelled")).to_have_text(["Water"])
+    page.get_by_role("button", name="Undo the last change").click()
+    expect(cards(page, "pending")).to_have_text(["Plant", "Water", "Harvest"])
+    now = plan.plan
+    dig = now["1"]
+    assert (dig.subject, dig.owner, dig.priority, dig.estimate) == (
+        "Dig the bed",
+        "carl",
+        "high",
+        30,
+    )
+    assert [task.id for task in now] == ["2", "1", "3", "4"]
+    assert (now["2"].answer, now.approved.by) == ("it rains", "bea")
+    assert {entry.actor for entry in plan.history()[1:]} == {"bea"}
+
+
+def test_what_waits_is_asked_on_the_page(pages, plan):
+    """The question, for whom, and a field whose half-written answer a change does not take."""
+    wait = Waiting("the gardener", question="Which bed?")
+    plan.apply(commands.UpdateTask("1", waiting=wait), actor="agent")
+    page = pages()
+    panel = page.get_by_role("region", name="What waits")
+    expect(panel).to_contain_text("for the gardener")
+    expect(panel).to_contain_text("Which bed?")
+    field = page.get_by_label("Answer for #1")
+    field.press_sequentially("the left")
+    plan.apply(commands.CreateTask("Rake"), actor="agent")
+    expect(card(page, "Rake")).to_be_visible()
+    field.press_sequentially(" one\n")
+    expect(panel).to_be_hidden()
+    assert plan.plan["1"].answer == "the left one"
+
+
+def test_claims_show_their_holder_and_drift_shows_what_came(pages, plan):
+    """Who may work on a task now, how long; and what changed since somebody agreed to the plan."""
+    plan.apply(commands.ApprovePlan("bea"), actor="bea")
+    plan.apply(commands.ClaimTask("worker-7", lease=600), actor="worker-7")
+    plan.apply(commands.CreateTask("Build a shed"), actor="worker-7")
+    page = pages()
+    expect(page.get_by_role("region", name="Claims")).to_contain_text("worker-7, 10 min left")
+    drift = page.get_by_role("region", name="Since it was approved")
+    expect(drift).to_contain_text("came #4 Build a shed (worker-7)")
+    card(page, "Dig").click()
+    page.get_by_role("button", name="Complete").click()
+    expect(page.locator(".editor .refused")).to_contain_text("claimed by")
+    page.get_by_role("button", name="Take the claim away").click()
+    expect(page.get_by_role("button", name="Take the claim away")).to_have_count(0)
+    assert plan.plan["1"].claim is None
+
+
+def test_a_refusal_is_told_in_plain_words(pages, plan, served):
+    """The same policy as everybody's, and the page says what it says."""
+    strict = Served(served.store, policy=STRICT)
+    try:
+        page = pages(url=strict.url)
+        card(page, "Water").click()
+        page.get_by_role("button", name="Start", exact=True).click()
+        expect(page.locator(".editor .refused")).to_contain_text("those come first")
+        assert plan.plan["3"].status == "pending"
+        page.context.close()
+    finally:
+        strict.stop()
+
+
+def test_two_pages_lose_nothing(pages, plan):
+    """Two people write in one task: fields stay apart, and of the same field both are told."""
+    ann, bea = pages(name="ann"), pages(name="bea")
+    for page in (ann, bea):
+        card(page, "Dig").click()
+    mine = ann.get_by_label("What is to be done", exact=True)
+    mine.press("End")
+    mine.press_sequentially(" and rake")
+    bea.get_by_label("What is to be done", exact=True).fill("Dig by hand")
+    bea.get_by_label("Who should do it").fill("bea")
+    bea.keyboard.press("Tab")
+    expect(ann.locator("#field-subject-note")).to_contain_text("bea has set this to “Dig by hand”")
+    expect(mine).to_have_value("Dig and rake")
+    expect(ann.get_by_label("Who should do it")).to_have_value("bea")
+    mine.press("Enter")
+    expect(bea.get_by_label("What is to be done", exact=True)).to_have_value("Dig and rake")
+    assert (plan.plan["1"].subject, plan.plan["1"].owner) == ("Dig and rake", "bea")
+    mine.fill("Dig again")
+    plan.apply(commands.UpdateTask("1", subject="Dig with a spade"), actor="agent")
+    ann.get_by_role("button", name="Take theirs").click()
+    expect(mine).to_have_value("Dig with a spade")
+
+
+def test_a_page_goes_on_where_it_was_cut_off(pages, plan, served):
+    """The server ends, the plan goes on; when it is back the page asks for what came since."""
+    page = pages()
+    expect(card(page, "Dig")).to_be_visible()
+    known = plan.plan.revision
+    served.stop()
+    try:
+        expect(page.locator(".live")).to_have_text("not connected, trying again")
+        page.get_by_label("New task").fill("Nobody hears this")
+        page.get_by_role("button", name="Add", exact=True).click()
+        expect(page.get_by_role("alert")).to_contain_text("nothing was changed")
+        plan.apply(commands.UpdateTask("1", status="completed"), actor="agent")
+    finally:
+        served.start()
+    expect(cards(page, "completed")).to_have_text(["Dig"])
+    expect(page.locator(".live")).to_have_text("live")
+    last = [asked.headers.get("last-event-id") for asked in page.asked if "api/plan?" in asked.url]
+    assert last[0] is None
+    assert set(last[1:]) == {str(known)}
+
+
+@pytest.mark.parametrize("place", range(0, len(TEXTS), 40))
+def test_no_text_of_a_task_ever_runs(pages, plan, place):
+    """Hostile texts in every field are shown, in every view, and do nothing."""
+    for text in TEXTS[place : place + 40]:
+        wait = Waiting(text, question=text)
+        made = commands.CreateTask(
+            text, description=text, owner=text, check=text, waiting=wait, blocked_by=("1",)
+        )
+        plan.apply(made, actor=text)
+    plan.apply(commands.ApprovePlan(TEXTS[place]), actor=TEXTS[place])
+    page = pages()
+    for tab in ("Board", "Tree", "Graph", "Timeline"):
+        page.get_by_role("tab", name=tab).click()
+        page.wait_for_timeout(50)
+    page.get_by_role("tab", name="Board").click()
+    for task in [task for task in plan.plan if task.waiting][:3]:
+        page.locator(f"[data-id='{task.id}'] .card").click()
+        page.keyboard.press("Escape")
+    markup = page.evaluate(
+        "() => [...document.querySelectorAll('script, style, iframe, img, object, base')].length"
+    )
+    # Its own two scripts.
+    assert markup == 2
+    assert page.evaluate("() => typeof window.pwned") == "undefined"
+
+
+def test_nothing_is_asked_of_anybody_else(pages, plan, served):
+    """The page works without a network: all that it loads comes from its own server."""
+    page = pages()
+    page.get_by_role("tab", name="Graph").click()
+    expect(page.locator(".graph .box")).to_have_count(3)
+    assert {asked.url.startswith(served.url) for asked in page.asked} == {True}
+
+
+def test_ten_thousand_tasks_stay_usable(pages, served, request):
+    """What can be seen is in the page and no more; the last task is one key away; it stays live."""
+    planner = Planner(served.store, request.node.name)
+    for start in range(0, 10_000, 1_000):
+        items = [
+            commands.CreateTask(f"Task {start + i}", blocked_by=(f"#{i - 1}",) if i % 4 else ())
+            for i in range(1_000)
+        ]
+        planner.apply(commands.CreateTasks(items), actor="agent", policy=LARGE).unwrap()
+    page = pages()
+    expect(card(page, "Task 3").first).to_be_visible()
+    assert page.locator(".card").count() < 60
+    page.locator(".card").first.focus()
+    page.keyboard.press("End")
+    expect(page.locator("[data-id='10000'] .card")).to_be_focused()
+    last = commands.UpdateTask("10000", subject="The last one")
+    planner.apply(last, actor="agent", policy=LARGE).unwrap()
+    expect(page.locator("[data-id='10000'] .card")).to_contain_text("The last one")
+    page.get_by_label("Find").fill("the last")
+    expect(page.locator(".card")).to_have_count(1)
+    page.get_by_label("Find").fill("")
+    page.get_by_role("tab", name="Tree").click()
+    expect(page.get_by_role("treeitem").first).to_be_visible()
+    assert page.get_by_role("treeitem").count() < 80
+    page.get_by_role("tab", name="Graph").click()
+    expect(page.locator(".graphs .quiet")).to_contain_text("of 10000 tasks with arrows are drawn")
+
+
+def test_all_can_be_done_by_the_keyboard(pages, plan):
+    """Tab to the cards, arrows among them, Enter opens, Escape goes back to where one was."""
+    page = pages()
+    expect(card(page, "Dig")).to_be_visible()
+    page.get_by_role("button", name="Undo the last change").focus()
+    page.keyboard.press("Tab")
+    expect(card(page, "Dig")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Alt+ArrowDown")
+    expect(cards(page, "pending")).to_have_text(["Dig", "Water", "Plant"])
+    expect(card(page, "Plant")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".editor h2")).to_have_text("#2 Plant")
+    page.keyboard.press("Escape")
+    expect(card(page, "Plant")).to_be_focused()
+    page.get_by_role("tab", name="Board").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Tree")).to_be_focused()
+    plan.apply(commands.CreateTask("Dig deeper", parent="1"), actor="agent")
+    item = page.get_by_role("treeitem", name="#1 Dig , pending")
+    item.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("treeitem")).to_have_count(3)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("treeitem").filter(has_text="Dig deeper")).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault(pages, plan, scheme):
+    """Names, roles, contrast, reach by keyboard: in every view, in the editor, and on a phone."""
+    wait = Waiting("the gardener", question="Which bed?")
+    plan.apply(commands.UpdateTask("3", waiting=wait), actor="agent")
+    plan.apply(commands.ClaimTask("worker-7"), actor="worker-7")
+    plan.apply(commands.CreateTask("Rake", parent="2", priority="high", owner="bea"), actor="bea")
+    plan.apply(commands.UpdateTask("4", status="failed"), actor="bea")
+    for width in (1280, 360):
+        page = pages(color_scheme=scheme, viewport={"width": width, "height": 740})
+        for tab in ("Board", "Tree", "Graph", "Timeline"):
+            page.get_by_role("tab", name=tab).click()
+            expect(page.get_by_role("heading", name="Since it was approved")).to_be_visible()
+            assert faults(page) == []
+            seen = page.evaluate("() => document.scrollingElement.scrollWidth")
+            assert seen <= width, tab
+        page.get_by_role("tab", name="Board").click()
+        card(page, "Dig").click()
+        assert faults(page) == []
+    page = pages(plan=None, color_scheme=scheme)
+    expect(page.get_by_role("link", name="all").first).to_be_visible()
+    assert faults(page) == []
+
+
+def faults(page):
+    """What axe-core says against a page as it is."""
+    found = Axe().run(page).response["violations"]
+    return [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found]
+
+
+def test_the_list_of_plans_is_live_and_leads_to_each(pages, plan, served):
+    """A plan that somebody begins shows; its name leads to it, and back leads back."""
+    page = pages(plan=None)
+    expect(
+        page.get_by_role("link", name="axe").or_(page.locator(".plans .entry")).first
+    ).to_be_visible()
+    Planner(served.store, "a new one").apply(commands.CreateTask("Begin"), actor="agent")
+    page.get_by_role("link", name="a new one").click()
+    expect(card(page, "Begin")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("link", name="a new one")).to_be_visible()
+
+
+def test_a_board_for_reading_offers_nothing_else_and_asks_for_its_token(pages, plan, served):
+    """Without the token there is nothing to see; with it, but read-only, nothing to press."""
+    from todoplan.web.access import Access  # noqa: PLC0415 - beside its use
+
+    closed = Served(served.store, access=Access(token="open-sesame"), write=False)  # noqa: S106
+    try:
+        page = pages(url=closed.url)
+        page.get_by_label("Token").fill("open-sesame")
+        page.get_by_role("button", name="Open").click()
+        card(page, "Dig").click()
+        expect(page.get_by_label("What is to be done", exact=True)).to_be_disabled()
+        expect(page.get_by_role("button", name="Start")).to_have_count(0)
+        page.context.close()
+    finally:
+        closed.stop()
+
+
+def test_the_page_knows_what_is_ready(pages, plan):
+    """It works it out by itself, and comes to what the core says."""
+    inner = [commands.CreateTask(f"Part {n}", parent="1") for n in range(3)]
+    plan.apply(commands.CreateTasks(inner), actor="agent")
+    plan.apply(commands.UpdateTask("4", waiting=Waiting("rain")), actor="agent")
+    plan.apply(commands.UpdateTask("5", status="cancelled"), actor="agent")
+    plan.apply(commands.CreateTask("After part", blocked_by=("5",)), actor="agent")
+    page = pages()
+    expect(page.locator(".card:has(.note.ready)")).to_have_count(len(ready(plan.plan)))
+    shown = page.locator(".row:has(.note.ready)").evaluate_all("all => all.map(r => r.dataset.id)")
+    assert sorted(shown) == sorted(task.id for task in ready(plan.plan))

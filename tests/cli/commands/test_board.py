@@ -1,0 +1,100 @@
+"""`todoplan board`: its options, its refusals, and a server that answers."""
+
+import json
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from support.mcp_server import environment
+
+from todoplan import Planner, commands
+from todoplan.cli.commands import board as board_command
+from todoplan.cli.commands.board import TOKEN, Doors, serve_board
+from todoplan.cli.output.screen import Screen
+from todoplan.cli.plan_options import Judge, Place, Writer
+from todoplan.stores import SqliteStore
+
+
+@pytest.fixture
+def store(tmp_path):
+    """The address of a store with a plan."""
+    address = f"sqlite:///{tmp_path}/plans.db"
+    kept = SqliteStore(tmp_path / "plans.db")
+    Planner(kept, "garden").apply(commands.CreateTask("Dig"), actor="agent")
+    kept.close()
+    return address
+
+
+@contextmanager
+def served(*options, **more):
+    """Serve at any free port in another process, and give the URL."""
+    line = [sys.executable, "-m", "todoplan", "board", "--port", "0", *options]
+    env = {**environment(), **more}
+    with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stderr.readline().split()[-1]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            _, left = process.communicate(timeout=60)
+            assert left == ""
+
+
+def asked(url, **headers):
+    """What the server says of the board."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    with urlopen(Request(f"{url}api/board", headers=named), timeout=60) as answer:  # noqa: S310 - ours
+        return json.load(answer)
+
+
+def test_it_says_where_it_serves_and_ends_quietly(store):
+    """The URL stands on stderr; a page that is open does not keep the server from ending."""
+    with served("--store", store, "--actor", "ada") as url:
+        told = asked(url)
+        stream = urlopen(f"{url}api/plan?plan=garden", timeout=60)  # noqa: S310 - ours
+        assert stream.readline() == b"id: 1\r\n"
+    stream.close()
+    assert told == {"write": True, "plan": None, "person": "ada", "named": True}
+
+
+def test_token_and_plan_and_reading_are_as_the_options_say(store):
+    """The token comes from its variable; a board for reading says so."""
+    line = ("--store", store, "--plan", "garden", "--read-only")
+    with served(*line, **{TOKEN: "open-sesame"}) as url:
+        with pytest.raises(HTTPError, match="401"):
+            asked(url)
+        told = asked(url, Authorization="Bearer open-sesame")
+    assert (told["write"], told["plan"]) == (False, "garden")
+
+
+def test_who_can_be_reached_by_others_needs_a_token(store, capsys):
+    """Said before anything is served, with the variable's name."""
+    doors = Doors("0.0.0.0", 0)  # noqa: S104 - it is refused
+    assert serve_board(Place(store), Writer("ada"), Judge(), doors, Screen()) == 2
+    assert TOKEN in capsys.readouterr().err
+
+
+def test_a_store_has_to_be_named(capsys):
+    """What is missing, and how to say it."""
+    assert serve_board(Place(), Writer(""), Judge(), Doors("127.0.0.1", 0), Screen()) == 2
+    assert "say where the plan is" in capsys.readouterr().err
+
+
+def test_it_serves_until_it_is_told_to_end(store, monkeypatch, capsys):
+    """The server is run with the board, and the exit code is 0."""
+    ran = []
+
+    class Server:
+        async def serve(self, sockets):
+            ran.append(sockets)
+            sockets[0].close()
+
+    monkeypatch.setattr("todoplan.web.serving.server_of", lambda *_, **__: Server())
+    doors = Doors("127.0.0.1", 0, write=True)
+    assert serve_board(Place(store), Writer(""), Judge(), doors, Screen()) == 0
+    assert len(ran) == 1
+    assert "the board is served at http://127.0.0.1:" in capsys.readouterr().err
+    assert board_command.TOKEN == "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - its name

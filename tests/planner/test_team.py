@@ -1,0 +1,176 @@
+"""Law 19 through a planner: several hands drain one plan, and no model ever repeats a fence."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
+from todoplan.dialogue import Call, Toolbox, lean, tasks
+from todoplan.dialogue.held_claims import fences_after
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner.hands import Hands
+from todoplan.stores.memory import MemoryStore
+from todoplan.stores.sqlite import SqliteStore
+
+NEXT = {"next": True}
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Watch:
+    """
+    A clock that is set by hand.
+    """
+
+    now = START
+
+    def __call__(self):
+        return self.now
+
+    def tick(self, **more):
+        """
+        Let time pass.
+        """
+        self.now += timedelta(**more)
+
+
+def new(store, clock, toolset=None):
+    """
+    Return a planner of one process of the team.
+    """
+    return Planner(store, "p", toolbox=Toolbox(toolset or lean(team=True)), clock=clock)
+
+
+def fill(planner, *subjects):
+    """
+    Create tasks.
+    """
+    for subject in subjects:
+        planner.apply(CreateTask(subject)).unwrap()
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_two_hands_drain_a_plan(kind, tmp_path):
+    """Each in a planner of its own; each task is done once, by who claimed it."""
+    store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "plans.db")
+    clock = Watch()
+    hands = {"ann": new(store, clock), "bob": new(store, clock, tasks(team=True))}
+    fill(hands["ann"], *"abcde")
+    mine = {name: [] for name in hands}
+    while hands["ann"].plan.counts.open:
+        for name, planner in hands.items():
+            if name == "ann":
+                reply = planner.call("plan", {"done": mine[name][-1:], **NEXT}, actor=name)
+            else:
+                for number in mine[name][-1:]:
+                    done = {"taskId": number, "status": "completed"}
+                    assert not planner.call("TaskUpdate", done, actor=name).is_error
+                reply = planner.call("TaskClaim", {}, actor=name)
+            assert not reply.is_error
+            mine[name] = [task.id for task in reply.plan.active() if task.claim.owner == name]
+    assert hands["bob"].plan.counts.completed == 5
+    assert all(task.claims == 1 for task in hands["bob"].plan)
+
+
+def test_hands_of_one_planner_hold_their_own():
+    """Two actors through one planner: what one claimed the other can neither do nor take."""
+    planner = Planner(toolbox=Toolbox(lean(team=True)))
+    fill(planner, "Dig", "Lay")
+    assert "#1 claimed" in planner.call("plan", NEXT, actor="ann").text
+    told = planner.call("plan", NEXT, actor="bob").text
+    assert told.startswith("0/2: #2 claimed")
+    assert "claimed by ann" in planner.call("plan", {"done": [1]}, actor="bob").text
+    reply = planner.call("plan", {"done": [1]}, actor="ann")
+    assert reply.text.startswith("since you last looked: #2 Lay claimed by bob\n1/2: #1 completed")
+
+
+def test_a_hand_of_the_same_name_has_no_claim():
+    """After a restart, or in another window, the name is the same and the fence is not."""
+    store, clock = MemoryStore(), Watch()
+    first = new(store, clock)
+    fill(first, "Dig")
+    first.call("plan", NEXT, actor="bot")
+    for other in (new(store, clock), first.for_another_hand()):
+        assert "claimed by bot" in other.call("plan", {"done": [1]}, actor="bot").text
+    assert not first.call("plan", {"done": [1]}, actor="bot").is_error
+
+
+def test_a_look_keeps_a_claim_alive_and_is_no_news():
+    """The holder's own calls extend its claim; others are not told of that, nor is it itself."""
+    store, clock = MemoryStore(), Watch()
+    ann, bob = new(store, clock), new(store, clock)
+    fill(ann, "Dig", "Lay")
+    ann.call("plan", NEXT, actor="ann")
+    bob.call("plan", {}, actor="bob")
+    for _ in range(3):
+        clock.tick(minutes=14)
+        shown = ann.call("plan", {}, actor="ann").text
+        assert "since" not in shown
+        assert bob.call("plan", {}, actor="bob").text == shown
+        assert bob.base_of("bob") is None
+    clock.tick(minutes=14)
+    assert "#2 claimed" in bob.call("plan", NEXT, actor="bob").text
+    clock.tick(minutes=2)
+    taken = bob.call("plan", NEXT, actor="bob").text
+    assert taken == "0/2: #1 claimed (fence 2): Dig"
+    assert "#1 Dig claimed by bob from ann" in ann.call("plan", {}, actor="ann").text
+    assert ann.call("plan", {"done": [1]}, actor="ann").is_error
+
+
+def test_a_caller_may_keep_the_fences():
+    """For one whose framework keeps them: the planner of the moment knows nothing."""
+    store, clock = MemoryStore(), Watch()
+    fill(new(store, clock), "Dig")
+    turn = new(store, clock).turn([Call("plan", NEXT)], actor="ann")
+    fences = fences_after({}, turn.events)
+    done = [Call("plan", {"done": [1]})]
+    assert new(store, clock).turn(done, actor="ann").replies[0].is_error
+    assert not new(store, clock).turn(done, actor="ann", fences=fences).replies[0].is_error
+
+
+def test_a_call_made_again_gives_its_fence_back(tmp_path):
+    """A process died behind its claim: the same call with the same key is answered as before."""
+    clock = Watch()
+    first = new(SqliteStore(tmp_path / "plans.db"), clock)
+    fill(first, "Dig", "Lay")
+    first.call("plan", NEXT, actor="ann", key="call-1")
+    again = new(SqliteStore(tmp_path / "plans.db"), clock)
+    assert "#1 claimed (fence 1)" in again.call("plan", NEXT, actor="ann", key="call-1").text
+    assert again.plan["2"].claim is None
+    assert not again.call("plan", {"done": [1]}, actor="ann").is_error
+
+
+def test_awaited_it_is_the_same():
+    """One road: `AsyncPlanner` holds fences as well."""
+
+    async def run():
+        planner = AsyncPlanner(toolbox=Toolbox(lean(team=True)))
+        await planner.apply(CreateTask("Dig"))
+        await planner.call("plan", NEXT, actor="ann")
+        refused = await planner.turn([Call("plan", {"done": [1]})], actor="bob")
+        done = await planner.turn([Call("plan", {"done": [1]})], actor="ann")
+        return refused.replies[0].is_error, done.replies[0].is_error
+
+    assert asyncio.run(run()) == (True, False)
+
+
+def test_a_person_may_not_move_what_is_claimed_either():
+    """An edit by `apply` needs the fence as well, and texts are free."""
+    planner = Planner(toolbox=Toolbox(lean(team=True)))
+    fill(planner, "Dig")
+    planner.call("plan", NEXT, actor="ann")
+    refused = planner.apply(UpdateTask("1", status="completed"), actor="boss")
+    assert "claimed by ann" in refused.text
+    planner.apply(UpdateTask("1", subject="Dig deeper"), actor="boss").unwrap()
+    planner.apply(UpdateTask("1", status="completed", fence=1), actor="boss").unwrap()
+
+
+def test_hands_are_forgotten_in_the_end(monkeypatch):
+    """A server meets any number of them."""
+    monkeypatch.setattr("todoplan.planner.hands._MOST_HANDS", 2)
+    hands, planner = Hands(lean(team=True)), Planner()
+    fill(planner, *"abc")
+    for name in "abc":
+        decision = planner.apply(ClaimTask(name))
+        hands.did(name, decision.events)
+    assert [dict(hands.fences(name)) for name in "abc"] == [{}, {"2": 1}, {"3": 1}]

@@ -1,0 +1,78 @@
+"""Events in words."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from support.strategies import plans
+
+from todoplan import Status, Task, plan_of
+from todoplan.core.events import types as e
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Evidence, Waiting
+from todoplan.render.cleaning import one_line
+from todoplan.render.phrases import event_phrases
+
+P, S, C, X = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED
+F = Status.FAILED
+PLAN = plan_of([Task("1", "Sow"), Task("2", "Reap\nand\x1b[2J mow"), Task("3", "Rest")])
+
+
+def edited(**changes):
+    """An edit of the first task."""
+    return e.TaskEdited("1", FrozenDict(changes))
+
+
+@pytest.mark.parametrize(
+    ("happened", "phrases"),
+    [
+        ([e.TaskCreated(Task("1", "Sow"))], ["created #1 Sow"]),
+        ([e.TaskCreated(Task(n, "x")) for n in "123"], ["created #1-#3"]),
+        ([e.TaskCreated(Task("1", "Sow", status=S))], ["created #1 Sow", "started #1 Sow"]),
+        ([e.StatusChanged("2", P, S)], ["started #2 Reap and mow"]),
+        ([e.StatusChanged("1", S, C), e.StatusChanged("3", P, C)], ["completed #1, #3"]),
+        ([e.StatusChanged("1", S, P)], ["put back #1 Sow"]),
+        ([e.StatusChanged("1", C, X)], ["cancelled #1 Sow"]),
+        ([e.StatusChanged("1", S, F)], ["failed #1 Sow"]),
+        ([e.StatusChanged("1", X, F)], ["failed #1 Sow"]),
+        ([e.StatusChanged("1", F, P)], ["reopened #1 Sow"]),
+        ([e.StatusChanged("1", C, P)], ["reopened #1 Sow"]),
+        ([e.StatusChanged("1", X, S)], ["reopened #1 Sow"]),
+        ([e.TaskEdited("1", FrozenDict({"subject": "Sow"}))], ["reworded #1 Sow"]),
+        ([e.TaskEdited("1", FrozenDict({"owner": "ann"}))], ["edited #1 Sow"]),
+        ([edited(waiting=Waiting("Bob"))], ["waiting #1 Sow"]),
+        ([edited(waiting=None)], ["no longer waiting #1 Sow"]),
+        ([edited(waiting=None, answer="red")], ["answered #1 Sow"]),
+        ([edited(answer=None)], ["edited #1 Sow"]),
+        ([edited(evidence=Evidence(passed=True))], ["check passed #1 Sow"]),
+        ([edited(evidence=Evidence(passed=False))], ["check failed #1 Sow"]),
+        ([edited(evidence=None)], ["edited #1 Sow"]),
+        ([e.ParentChanged("1", "2"), e.ParentChanged("3", None)], ["moved #1, #3"]),
+        ([e.PlanApproved("ann")], ["approved"]),
+        ([e.EdgeAdded("1", "2"), e.EdgeAdded("1", "3")], ["linked #2-#3"]),
+        ([e.EdgeRemoved("1", "3")], ["unlinked #3 Rest"]),
+        ([e.TaskDeleted("9")], ["removed #9"]),
+        ([e.PlanCleared(("7", "8"))], ["removed #7-#8"]),
+        ([e.PlanRestored((Task("1", "Sow"),))], ["restored #1 Sow"]),
+        ([e.TasksReordered(("3", "2", "1"))], ["reordered"]),
+        ([], []),
+    ],
+)
+def test_events_are_told_by_kind(happened, phrases):
+    """A phrase for each kind; one task is named, several are numbered."""
+    assert event_phrases(happened, PLAN) == tuple(phrases)
+
+
+def test_a_long_subject_is_cut():
+    """At 60 columns."""
+    plan = plan_of([Task("1", "x" * 99)])
+    assert event_phrases([e.TaskDeleted("1", datetime.now(UTC))], plan) == (
+        f"removed #1 {'x' * 59}…",
+    )
+
+
+@given(plans)
+def test_any_plan_can_be_told(plan):
+    """Phrases are one clean line each."""
+    for phrase in event_phrases([e.PlanRestored(tuple(plan)), *map(e.TaskCreated, plan)], plan):
+        assert one_line(phrase) == phrase

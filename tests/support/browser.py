@@ -1,0 +1,70 @@
+"""A real browser, and a board that is served to it from a thread of this process."""
+
+import asyncio
+import os
+import shutil
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from todoplan.board import make_board
+from todoplan.web.serving import listen_at, server_of
+
+PATIENCE = 60_000  # milliseconds: the machine may be busy with other tests
+
+
+def program():
+    """
+    Return the path of Chromium; `None` if there is none.
+    """
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+
+
+@contextmanager
+def chromium():
+    """
+    Yield a browser; the test is skipped, or fails in CI, where none is installed.
+    """
+    if program() is None:
+        missing = "no Chromium; install the package chromium"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - starts a process
+
+    # Root may not use the sandbox; what is shown here are our own pages.
+    flags = ["--no-sandbox", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program(), args=flags)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Served:
+    """
+    A board at an address, which can be stopped and started again there.
+    """
+
+    def __init__(self, store, **options):
+        self.store, self.options, self.port = store, options, 0
+        self.start()
+
+    def start(self):
+        """
+        Serve; the address is known, and answers, when it returns.
+        """
+        listener, self.url = listen_at("127.0.0.1", self.port, "/")
+        self.port = listener.getsockname()[1]
+        app = make_board(self.store, **self.options)
+        self._server = server_of(app, head_seconds=30, connections=200)
+        serving = self._server.serve(sockets=[listener])
+        self._thread = threading.Thread(target=asyncio.run, args=(serving,), daemon=True)
+        self._thread.start()
+
+    def stop(self):
+        """
+        End it, and whatever it is sending.
+        """
+        self._server.should_exit = True
+        self._thread.join()

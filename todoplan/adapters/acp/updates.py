@@ -1,0 +1,101 @@
+"""
+A plan as ACP writes it: the `update` of a `session/update`, always the whole list.
+
+The protocol knows fewer statuses than we do, and its versions differ:
+
+| | version 1 | version 2 |
+| --- | --- | --- |
+| pending, in progress, completed | the same | the same |
+| cancelled | left out, as in LangChain's list: none of the three is true of it | `cancelled` |
+| failed | `pending`: it is not done, and what waits for it cannot begin | `_failed`, an own word |
+| waiting | `pending` | `pending` |
+
+What the status cannot say stands behind the text, where a person reads it, and with ids and edges
+under `_meta`, where a client that knows us finds it.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from todoplan.core.plan.model import Priority, Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.application import require
+from todoplan.errors import PlanError
+from todoplan.texts.cleaning import one_line
+
+__all__ = ["META", "make_update"]
+
+META = "todoplan"
+"""Our key under `_meta`: the protocol asks for one that nobody else uses."""
+
+_STATUSES: dict[int, dict[Status, str]] = {
+    1: {Status.FAILED: Status.PENDING.value},
+    2: {Status.FAILED: "_failed"},
+}
+_PLAN = "plan"
+
+
+def make_update(
+    plan: Plan, *, plan_id: str | None = None, version: Literal[1, 2] = 1
+) -> dict[str, Any]:
+    """
+    Return the update that shows a plan, as plain JSON.
+
+    Without `plan_id` it is version 1's `plan`, of which a session has one; with it a `plan_update`,
+    which a client of version 1 takes if it says so (`clientCapabilities.plan`). Version 2 has
+    nothing else: the id is "plan" unless given.
+
+    Raises:
+        PlanError: there is no such plan or version.
+    """
+    require(plan, Plan)
+    if version not in _STATUSES:
+        msg = f"version={version!r} was given; ACP has 1 and 2"
+        raise PlanError(msg, version=version)
+    entries = [
+        _entry(task, version) for task in plan if version > 1 or task.status is not Status.CANCELLED
+    ]
+    meta = {META: {"revision": plan.revision}}
+    if plan_id is None and version == 1:
+        return {"sessionUpdate": "plan", "entries": entries, "_meta": meta}
+    items = {"type": "items", "planId": plan_id or _PLAN, "entries": entries}
+    return {"sessionUpdate": "plan_update", "plan": items, "_meta": meta}
+
+
+def _entry(task: Task, version: int) -> dict[str, Any]:
+    notes = "; ".join(_notes(task, version))
+    return {
+        # A client draws it as it is: no sequence of a terminal, no line breaks.
+        "content": one_line(f"{task.subject} ({notes})" if notes else task.subject),
+        "priority": (task.priority or Priority.MEDIUM).value,
+        "status": _STATUSES[version].get(task.status, task.status.value),
+        "_meta": {META: dict(_meta(task))},
+    }
+
+
+def _notes(task: Task, version: int) -> Iterator[str]:
+    if task.status is Status.FAILED and version == 1:
+        yield "failed"
+    if task.waiting is not None:
+        yield f"waiting: {task.waiting.reason}" if task.waiting.reason else "waiting"
+        if task.waiting.question is not None:
+            yield f"asks: {task.waiting.question}"
+
+
+def _meta(task: Task) -> Iterator[tuple[str, Any]]:
+    yield "id", task.id
+    yield "status", task.status.value
+    if task.blocked_by:
+        yield "blocked_by", [*task.blocked_by]
+    for name in ("parent", "owner"):
+        value = getattr(task, name)
+        if value is not None:
+            yield name, value
+    if task.waiting is not None:
+        until = task.waiting.until
+        waiting = {
+            "reason": task.waiting.reason,
+            "question": task.waiting.question,
+            "until": None if until is None else until.isoformat(),
+        }
+        yield "waiting", {name: value for name, value in waiting.items() if value}

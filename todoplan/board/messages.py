@@ -1,0 +1,144 @@
+"""
+What a page is sent: a plan as it stands, and from then on what has become of it.
+
+A change says what the tasks are now, not what happened to them: so ten changes make one message for
+a page that is slow, and one that comes twice does no harm. Beside it stand the rows of the
+timeline, one for each entry of the journal.
+
+    snapshot: {plan, revision, next_id, approved, tasks: [...], rows: [...], earlier: true}
+    change:   {revision, approved, tasks: [...], gone: [ids], order: [ids], rows: [...]}
+
+Tasks are as `todoplan.codec` writes them. `order` is there only where it is not that of before with
+new tasks at its end. `earlier`: there are older rows than these.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from todoplan.codec import plan_to_data
+from todoplan.codec.objects import write_fields
+from todoplan.codec.plans import written
+from todoplan.core.events.base import differences
+from todoplan.core.events.drift import Drift, drift
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.touched import ids_of
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import critical_path, stuck
+from todoplan.errors import PlanError
+from todoplan.render.outline import summary
+from todoplan.render.phrases import event_phrases
+
+__all__ = ["MOST_ROWS", "change", "insight", "rows_of", "snapshot", "summary_of"]
+
+MOST_ROWS = 200
+"""So many rows of the timeline are sent at once; older ones are asked for."""
+
+_MOST_IDS = 50
+
+
+def snapshot(plan_id: str, plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
+    """
+    Return a plan as it stands, with the last rows of its timeline.
+    """
+    document = plan_to_data(plan)
+    return {
+        "plan": plan_id,
+        **{name: document[name] for name in ("revision", "next_id", "tasks")},
+        "approved": document.get("approved"),
+        "rows": rows_of(journal[-MOST_ROWS:], plan),
+        "earlier": len(journal) > MOST_ROWS,
+    }
+
+
+def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
+    """
+    Return what became of a plan, and the rows of the entries that did it.
+
+    Raises:
+        CodecError: a task holds what JSON cannot.
+    """
+    found = differences(was, now)
+    gone = [each.task.id for each in found if each.now is None]
+    missing = set(gone)
+    order = [task.id for task in was if task.id not in missing]
+    order += [each.task.id for each in found if each.was is None]
+    ids = [task.id for task in now]
+    return {
+        "revision": now.revision,
+        "next_id": now.next_id,
+        "approved": now.approved and write_fields(now.approved),
+        "tasks": written(each.now for each in found if each.now is not None),
+        "gone": gone,
+        **({"order": ids} if ids != order else {}),
+        "rows": rows_of([*entries][-MOST_ROWS:], now),
+    }
+
+
+def rows_of(entries: Iterable[Entry], plan: Plan) -> list[dict[str, Any]]:
+    """
+    Return entries as rows of the timeline, oldest first. Subjects are those of `plan`.
+    """
+    return [
+        {
+            "revision": entry.revision,
+            "at": entry.at and entry.at.isoformat(),
+            "actor": entry.actor,
+            "cause": entry.cause,
+            "undoes": entry.undoes,
+            "what": event_phrases(entry.events, plan),
+            "tasks": [*dict.fromkeys(i for e in entry.events for i in ids_of(e))][:_MOST_IDS],
+        }
+        for entry in entries
+    ]
+
+
+def insight(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
+    """
+    Return what takes a walk over the plan: the critical path, what can never start, and the drift.
+    """
+    path, minutes = critical_path(plan)
+    return {
+        "revision": plan.revision,
+        "path": path,
+        "minutes": minutes,
+        "stuck": stuck(plan),
+        "drift": _drift(plan, journal),
+    }
+
+
+def _drift(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
+    if plan.approved is None:
+        return {"told": "Nobody has approved this plan yet."}
+    try:
+        found = drift(plan, journal)
+    except PlanError as error:
+        return {"told": str(error)}
+    return {
+        "told": "" if found else "Nothing has changed in what was approved.",
+        "approved": write_fields(found.approval),
+        **{
+            kind: [
+                {
+                    "task": each.task.id,
+                    "subject": each.task.subject,
+                    "actor": each.actor,
+                    "fields": Drift.fields(each),
+                }
+                for each in getattr(found, kind)
+            ]
+            for kind in ("came", "went", "changed")
+        },
+    }
+
+
+def summary_of(plan_id: str, plan: Plan) -> dict[str, Any]:
+    """
+    Return one plan as a line in the list of all.
+    """
+    return {
+        "plan": plan_id,
+        "revision": plan.revision,
+        "counts": plan.counts._asdict(),
+        "waiting": sum(1 for _ in plan.waiting()),
+        "told": summary(plan),
+    }

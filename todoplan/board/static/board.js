@@ -1,0 +1,178 @@
+// One plan: its views, and what a person does to it.
+
+import { act, ask, Events, Refused } from "./api.js";
+import { Columns } from "./columns.js";
+import { el, shown, soon } from "./dom.js";
+import { Editor } from "./editor.js";
+import { GraphView } from "./graph.js";
+import { isClosed, Plan } from "./model.js";
+import { Panels } from "./panels.js";
+import { Timeline } from "./timeline.js";
+import { Tree } from "./tree.js";
+
+const VIEWS = [["columns", "Board", Columns], ["tree", "Tree", Tree], ["graph", "Graph", GraphView], ["timeline", "Timeline", Timeline]];
+
+export class Board {
+  constructor(page, id, about) {
+    Object.assign(this, { page, id, about, plan: new Plan(), insight: null, last: null, sought: "" });
+    this.views = Object.fromEntries(VIEWS.map(([name, , View]) => [name, new View(this)]));
+    this.panels = new Panels(this);
+    this.editor = new Editor(this);
+    this.place = el("div", { class: "view", id: "view", role: "tabpanel" });
+    this.tabs = VIEWS.map(([name, label]) =>
+      el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "view", onclick: () => this.turn(name) }, label),
+    );
+    this.element = el("div", { class: "board" }, this.top(), el("div", { class: "body" }, this.place, this.panels.element), this.editor.element);
+    this.paint = soon(() => this.show());
+    this.turn("columns");
+    this.events = new Events("plan", { plan: id }, {
+      hear: (kind, data) => this.hear(kind, data),
+      state: (...state) => page.connection(...state),
+    });
+  }
+
+  top() {
+    const subject = el("input", { id: "new-task", autocomplete: "off", required: true, placeholder: "What is to be done" });
+    const add = el(
+      "form",
+      {
+        class: "oneline",
+        onsubmit: async (event) => {
+          event.preventDefault();
+          if (await this.act({ do: "add", subject: subject.value })) subject.value = "";
+        },
+      },
+      el("label", { for: "new-task" }, "New task"),
+      subject,
+      el("button", {}, "Add"),
+    );
+    const search = el("input", {
+      id: "search",
+      type: "search",
+      oninput: () => {
+        this.sought = search.value.trim().toLocaleLowerCase();
+        this.paint();
+      },
+    });
+    return el(
+      "div",
+      { class: "top" },
+      el("h1", { dir: "auto" }, shown(this.id, 120) || "(no name)"),
+      el("div", { role: "tablist", "aria-label": "Views", onkeydown: (event) => this.pressTab(event) }, this.tabs),
+      el("div", { class: "oneline" }, el("label", { for: "search" }, "Find"), search),
+      this.about.write && add,
+      this.about.write && el("button", { type: "button", onclick: () => this.act({ do: "undo" }) }, "Undo the last change"),
+    );
+  }
+
+  pressTab(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const place = VIEWS.findIndex(([name]) => name === this.view);
+    const next = (place + step + VIEWS.length) % VIEWS.length;
+    this.turn(VIEWS[next][0]);
+    this.tabs[next].focus();
+  }
+
+  turn(name) {
+    this.view = name;
+    VIEWS.forEach(([each], place) => {
+      this.tabs[place].setAttribute("aria-selected", String(each === name));
+      this.tabs[place].tabIndex = each === name ? 0 : -1;
+    });
+    this.place.setAttribute("aria-labelledby", `tab-${name}`);
+    this.place.replaceChildren(this.views[name].element);
+    this.views[name].show(this.plan);
+  }
+
+  hear(kind, data) {
+    if (kind === "trouble") return this.page.refuse(data.told);
+    const fresh = this.plan.hear(kind, data);
+    if (!fresh) return undefined;
+    this.paint();
+    this.look();
+    return undefined;
+  }
+
+  show() {
+    this.page.revision(this.plan.revision, this.plan.order.length);
+    this.views[this.view].show(this.plan);
+    this.panels.show(this.plan);
+    this.editor.update();
+  }
+
+  // Walks over the whole plan on the server: asked for once the plan has been quiet for a moment.
+  look() {
+    clearTimeout(this.looking);
+    this.looking = setTimeout(async () => {
+      try {
+        this.insight = await ask("insight", { plan: this.id });
+      } catch {
+        return; // it is asked again with the next change
+      }
+      this.panels.showInsight(this.insight);
+      if (this.view === "graph") this.views.graph.show(this.plan);
+    }, 300);
+  }
+
+  wanted(task) {
+    if (!this.sought) return true;
+    const text = `#${task.id} ${task.subject} ${task.owner ?? ""} ${task.description ?? ""}`;
+    return text.toLocaleLowerCase().includes(this.sought);
+  }
+
+  edit(id) {
+    this.editor.show(id);
+  }
+
+  back(id) {
+    if (id !== null) this.views[this.view].focus(id);
+  }
+
+  say(text) {
+    if (this.editor.open) this.editor.said.textContent = text;
+    else this.page.say(text);
+  }
+
+  refuse(text) {
+    if (this.editor.open) this.editor.refused.textContent = text;
+    else this.page.refuse(text);
+  }
+
+  // Says what came of it, and returns whether it was done.
+  async act(wish) {
+    this.editor.clear();
+    this.page.clear();
+    let done;
+    try {
+      done = await act(this.id, { base: this.plan.revision, ...wish });
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.refuse(error.message);
+      return false;
+    }
+    if (!done.accepted) this.refuse(done.told);
+    else this.say([done.told, ...done.warnings].join(" — "));
+    return done.accepted;
+  }
+
+  shift(id, step) {
+    const task = this.plan.tasks.get(id);
+    const level = this.plan.siblings(task);
+    // Past those that are not shown with it: in a column, the next card of the same status.
+    const near = level.filter((each) => each === id || this.view !== "columns" || this.plan.tasks.get(each).status === task.status);
+    const next = near[near.indexOf(id) + step];
+    if (!next || !this.about.write) return undefined;
+    return this.act({ do: "move", task: id, [step < 0 ? "before" : "after"]: next });
+  }
+
+  get open() {
+    return this.plan.list().filter((task) => !isClosed(task));
+  }
+
+  stop() {
+    this.events.stop();
+    clearTimeout(this.looking);
+  }
+}

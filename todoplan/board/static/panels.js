@@ -1,0 +1,145 @@
+// Beside the tasks: how far the plan is, what waits and for whom, claims, drift, critical path.
+
+import { left } from "./card.js";
+import { el, moment, put, shown, words } from "./dom.js";
+import { STATUSES } from "./model.js";
+
+const MOST = 50;
+
+export class Panels {
+  constructor(board) {
+    this.board = board;
+    this.progress = el("section", { class: "panel", "aria-labelledby": "how-far" });
+    this.waiting = el("section", { class: "panel", "aria-labelledby": "waits" });
+    this.claims = el("section", { class: "panel", "aria-labelledby": "claims" });
+    this.path = el("section", { class: "panel", "aria-labelledby": "path" });
+    this.drift = el("section", { class: "panel", "aria-labelledby": "drift" });
+    this.element = el("aside", { class: "panels", "aria-label": "About the plan" }, this.progress, this.waiting, this.claims, this.path, this.drift);
+    this.asked = new Map();
+    setInterval(() => this.tick(), 1000);
+  }
+
+  link(id, text = "") {
+    return el("button", { type: "button", class: "link", onclick: () => this.board.edit(id) }, `#${id}`, " ", el("span", { dir: "auto" }, shown(text, 80)));
+  }
+
+  show(plan) {
+    const total = plan.order.length;
+    const resolved = plan.counts.completed + plan.counts.cancelled;
+    put(
+      this.progress,
+      el("h2", { id: "how-far" }, "How far"),
+      el("progress", { max: total || 1, value: resolved, "aria-label": "Completed or cancelled" }),
+      el(
+        "dl",
+        { class: "counts" },
+        STATUSES.map((status) => el("div", {}, el("dt", {}, words(status)), el("dd", {}, plan.counts[status]))),
+        el("div", {}, el("dt", {}, "ready"), el("dd", {}, plan.ready.size)),
+        el("div", {}, el("dt", {}, "waiting"), el("dd", {}, plan.waiting.length)),
+        el("div", {}, el("dt", {}, "all"), el("dd", {}, total)),
+      ),
+    );
+    this.showWaiting(plan);
+    this.claims.hidden = !plan.claimed.length;
+    put(
+      this.claims,
+      el("h2", { id: "claims" }, "Claims"),
+      el("ul", {}, plan.claimed.slice(0, MOST).map((task) => this.claim(task))),
+    );
+  }
+
+  claim(task) {
+    const time = el("span", { class: "left", "data-until": task.claim.until ?? "" }, left(task.claim.until));
+    return el("li", {}, this.link(task.id, task.subject), el("br"), `${shown(task.claim.owner, 60)}, `, time);
+  }
+
+  tick() {
+    for (const each of this.claims.querySelectorAll(".left")) each.textContent = left(each.dataset.until);
+  }
+
+  // Kept where it is: somebody may be writing an answer while the plan changes.
+  showWaiting(plan) {
+    this.waiting.hidden = !plan.waiting.length;
+    if (!this.waiting.firstChild) {
+      this.list = el("ul");
+      this.waiting.append(el("h2", { id: "waits" }, "What waits, and for whom"), this.list);
+    }
+    const shownNow = plan.waiting.slice(0, MOST);
+    const ids = new Set(shownNow.map((task) => task.id));
+    for (const [id, { item }] of this.asked) {
+      if (!ids.has(id)) {
+        item.remove();
+        this.asked.delete(id);
+      }
+    }
+    for (const task of shownNow) {
+      const said = JSON.stringify([task.waiting, task.subject]);
+      const known = this.asked.get(task.id);
+      if (known?.said === said) continue;
+      const item = this.wait(task);
+      if (known) known.item.replaceWith(item);
+      else this.list.append(item);
+      this.asked.set(task.id, { item, said });
+    }
+  }
+
+  wait(task) {
+    const { reason, question, until } = task.waiting;
+    const field = el("input", { "aria-label": `Answer for #${task.id}`, autocomplete: "off", required: true });
+    const form = el(
+      "form",
+      {
+        class: "answer",
+        onsubmit: async (event) => {
+          event.preventDefault();
+          if (await this.board.act({ do: "answer", task: task.id, answer: field.value })) field.value = "";
+        },
+      },
+      field,
+      el("button", {}, "Answer"),
+    );
+    return el(
+      "li",
+      {},
+      this.link(task.id, task.subject),
+      reason && el("p", { dir: "auto" }, `for ${shown(reason, 200)}`),
+      until && el("p", { class: "quiet" }, `until ${moment(until)}`),
+      question && el("p", { class: "question", dir: "auto" }, shown(question, 600)),
+      this.board.about.write && form,
+    );
+  }
+
+  showInsight(insight) {
+    const plan = this.board.plan;
+    const path = insight.path.filter((id) => plan.tasks.has(id));
+    this.path.hidden = path.length < 2;
+    put(
+      this.path,
+      el("h2", { id: "path" }, "Critical path"),
+      el("p", { class: "quiet" }, `${path.length} tasks${insight.minutes ? `, ${Math.round(insight.minutes)} minutes` : ""}`),
+      el("ol", {}, path.slice(0, 20).map((id) => el("li", {}, this.link(id, plan.tasks.get(id).subject)))),
+      path.length > 20 && el("p", { class: "quiet" }, `and ${path.length - 20} more`),
+    );
+    this.showDrift(insight.drift);
+  }
+
+  showDrift(drift) {
+    const by = drift.approved?.by ? ` by ${shown(drift.approved.by, 40)}` : "";
+    const rows = ["came", "went", "changed"].flatMap((kind) =>
+      (drift[kind] ?? []).slice(0, MOST).map(({ task, subject, actor, fields }) => {
+        const told = fields.length ? `: ${fields.map(words).join(", ")}` : "";
+        const who = actor ? ` (${shown(actor, 40)})` : "";
+        const there = this.board.plan.tasks.has(task);
+        return el("li", { class: kind }, el("b", {}, kind), " ", there ? this.link(task, subject) : `#${task} ${shown(subject, 80)}`, `${told}${who}`);
+      }),
+    );
+    put(
+      this.drift,
+      el("h2", { id: "drift" }, "Since it was approved"),
+      drift.approved && el("p", { class: "quiet" }, `revision ${drift.approved.revision}${by}`),
+      drift.told && el("p", {}, shown(drift.told, 400)),
+      el("ul", {}, rows),
+      this.board.about.write && el("button", { type: "button", onclick: () => this.board.act({ do: "approve" }) }, "Approve the plan as it is"),
+    );
+  }
+}

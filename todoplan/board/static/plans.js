@@ -1,0 +1,47 @@
+// All plans of the store, live.
+
+import { Events } from "./api.js";
+import { el, shown } from "./dom.js";
+import { Rows } from "./rows.js";
+
+export class Plans {
+  constructor(page) {
+    this.page = page;
+    this.rows = new Rows({
+      label: "Plans",
+      height: 62,
+      draw: ({ plan }) => this.draw(plan),
+    });
+    this.empty = el("p", { class: "quiet" }, "No plan is here yet. It shows as soon as somebody writes one.");
+    this.element = el("section", { class: "plans", "aria-label": "Plans" }, el("h1", {}, "Plans"), this.empty, this.rows.box);
+    this.events = new Events("plans", {}, {
+      hear: (kind, data) => {
+        if (kind !== "plans") return page.refuse(data.told);
+        this.empty.hidden = data.plans.length > 0;
+        this.rows.set(data.plans.map((plan) => ({ id: plan.plan, plan })));
+      },
+      state: (...state) => page.connection(...state),
+    });
+  }
+
+  draw(plan) {
+    const { total, resolved } = counted(plan.counts);
+    return el(
+      "a",
+      { class: "entry", "data-handle": true, href: `?${new URLSearchParams({ plan: plan.plan })}`, onclick: (event) => this.page.follow(event) },
+      el("b", { dir: "auto" }, shown(plan.plan, 120) || "(no name)"),
+      " ",
+      el("progress", { max: total || 1, value: resolved, "aria-label": "Completed or cancelled" }),
+      el("span", { class: "quiet" }, plan.told),
+    );
+  }
+
+  stop() {
+    this.events.stop();
+  }
+}
+
+function counted(counts) {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return { total, resolved: counts.completed + counts.cancelled };
+}

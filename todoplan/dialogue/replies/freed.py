@@ -1,0 +1,126 @@
+"""
+What a change made ready: the tasks that nothing holds up any more, by id, each once.
+
+Law 7: a blocker that is cancelled frees what stands behind it, and the reply says so: a result that
+never came is no reason to go on as if it had. Only what stands behind that which changed is looked
+at, so that the cost does not grow with the plan.
+"""
+
+from collections.abc import Collection, Iterator
+
+from todoplan.core.events.types import (
+    EdgeRemoved,
+    Event,
+    ParentChanged,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+)
+from todoplan.core.plan.model import RESOLVED, Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import is_ready
+from todoplan.core.rules.change import Change
+from todoplan.dialogue.replies.views import ids_text
+from todoplan.texts.wording import say
+
+__all__ = ["few_ids", "freed_texts"]
+
+
+def few_ids(task_ids: Collection[str]) -> str:
+    """
+    Return the ids as a reply names them; faster for the one that nearly every reply has.
+    """
+    return f"#{next(iter(task_ids))}" if len(task_ids) == 1 else ids_text(filter(None, task_ids))
+
+
+def freed_texts(change: Change) -> Iterator[str]:
+    """
+    Yield what to say of the tasks that nothing holds up any more; nothing if there are none.
+    """
+    freed = _freed(change)
+    if not freed:
+        return
+    if ready := [task_id for task_id, causes in freed.items() if not causes]:
+        yield say("replies", "ready", ids=few_ids(ready))
+    # A result that never came is no reason to go on as if it had: whoever goes on is told.
+    behind = [task_id for task_id, causes in freed.items() if causes]
+    started = [task_id for task_id in behind if not is_ready(change.after, task_id)]
+    ready = [task_id for task_id in behind if task_id not in set(started)]
+    for ids, one, several in (
+        (ready, "ready_after_cancelled", "ready_after_several"),
+        (started, "started_after_cancelled", "started_after_several"),
+    ):
+        if ids:
+            blockers = dict.fromkeys(cause for task_id in ids for cause in freed[task_id])
+            name = one if len(blockers) == 1 else several
+            yield say("replies", name, ids=few_ids(ids), by=few_ids(blockers))
+
+
+def _freed(change: Change) -> dict[str, list[str]]:
+    """
+    Return the tasks that nothing holds up any more, in the order of what freed them, each with its
+    blockers that were cancelled.
+    """
+    # Only what stood behind that which changed can have become ready. To compare all that is ready
+    # before and after would take a walk over the plan for every call.
+    before, after = change.before, change.after
+    freed: dict[str, list[str]] = {}
+    for event in change.events:
+        if type(event) is StatusChanged:
+            task = after.get(event.task_id) if event.new in RESOLVED else None
+            for task_id in task.blocks if task is not None else ():
+                causes = freed.setdefault(task_id, [])
+                if event.new is Status.CANCELLED:
+                    causes.append(event.task_id)
+        elif type(event) is not TaskCreated:
+            freed.update(
+                (task_id, []) for task_id in _behind(event, before) if task_id not in freed
+            )
+    if freed and after.nested:
+        freed = dict(_leaves(after, freed))
+    # An event tells only that a blocker is gone; another one may have come in the same call.
+    return {
+        task_id: causes
+        for task_id, causes in freed.items()
+        if task_id in before
+        and not is_ready(before, task_id)
+        and (is_ready(after, task_id) or (causes and _has_started(change, task_id)))
+    }
+
+
+def _behind(event: Event, before: Plan) -> Iterator[str]:
+    """
+    Yield the tasks that this event, which is no change of a status, may have freed.
+    """
+    if isinstance(event, EdgeRemoved):
+        yield event.blocked
+    elif isinstance(event, TaskEdited):
+        if event.changes.get("waiting", ...) is None:
+            yield event.task_id
+    elif isinstance(event, TaskDeleted | ParentChanged):
+        task = before.get(event.task_id)
+        if task is not None:
+            # What contained it may be a leaf now; what it contained lies elsewhere.
+            yield from (task.id, *before.children(task.id), *filter(None, (task.parent,)))
+            yield from task.blocks if isinstance(event, TaskDeleted) else ()
+
+
+def _leaves(plan: Plan, freed: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """
+    Yield what lies in these tasks and contains nothing itself, each once.
+    """
+    below = [*freed.items()]
+    seen = set(freed)
+    for task_id, causes in below:  # it grows while it is walked
+        children = plan.children(task_id)
+        below += [(child, causes) for child in children if child not in seen]
+        seen.update(children)
+        if not children:
+            yield task_id, causes
+
+
+def _has_started(change: Change, task_id: str) -> bool:
+    was, now = (plan.get(task_id) for plan in (change.before, change.after))
+    started = now is not None and now.status is Status.IN_PROGRESS
+    return started and was is not None and was.status is not Status.IN_PROGRESS

@@ -1,0 +1,272 @@
+"""
+What the program finds when it looks whether a task is done, before a model's word for it is taken.
+
+A call that completes a task with a check is decided twice: first as if nothing had to be shown,
+which tells what the call would complete, and then, upon what was found, in earnest. Evidence is
+recorded in front of the call's own change, among its events; so law 20 is the core's to keep, by
+its rule `evidence_required`, and this file only sees to it that the rule has something to judge by.
+
+To look takes long, and has no place in a pure room: what is not known yet is noted (`missing`), the
+answer is thrown away, and whoever carries out the calls looks and asks again (see
+`todoplan.planner.verifying`). What was found counts for the task as it stood when the program
+looked: if others have changed it since, it is looked at again.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import attrs
+
+from todoplan.core.commands import RecordEvidence
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.events.base import Base
+from todoplan.core.events.types import Event, StatusChanged
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.problems import Problem, ids_text
+from todoplan.core.rules.policy import Policy, Severity
+from todoplan.dialogue.calls import Call, Reply, Turn
+from todoplan.dialogue.held_claims import NO_FENCES, Fences
+from todoplan.dialogue.replies.error_texts import error_text
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.texts.cleaning import clipped, one_line
+from todoplan.texts.wording import say
+
+__all__ = ["CheckedToolbox", "Finding", "Findings", "Found"]
+
+_ANYTHING_GOES = Policy()
+
+
+class Finding(NamedTuple):
+    """
+    What a verifier found: whether the check passed, and what was seen, in a few words.
+    """
+
+    passed: bool
+    summary: str = ""
+
+
+Found = Finding | str | None
+"""What came of a look: a finding; why there is none; `None` if the check is not one to look at."""
+
+
+@attrs.define(eq=False)
+class Findings:
+    """
+    What is known of the tasks that the calls of a turn complete. `by` is who looks.
+
+    `upon` is the plan before the turn. `missing` are the tasks that must be looked at, each with
+    the plan as it stands when its call comes to be decided.
+    """
+
+    by: str
+    upon: Plan = attrs.field(factory=Plan)
+    missing: list[tuple[Task, Plan]] = attrs.field(factory=list)
+    _found: dict[str, tuple[Task | None, Found]] = attrs.field(factory=dict)
+
+    def beside(self) -> "Findings":
+        """
+        Return findings for another call of the same turn: it knows what these do, and they what it
+        finds.
+        """
+        return Findings(self.by, found=self._found)
+
+    def begin(self, plan: Plan) -> None:
+        """
+        Begin to answer calls upon a plan.
+        """
+        self.upon, self.missing = plan, []
+
+    def put(self, task_id: str, found: Found) -> None:
+        """
+        Note what was found of a task, as it stood in the plan before the turn.
+        """
+        self._found[task_id] = self.upon.get(task_id), found
+
+    def knows(self, task_id: str) -> bool:
+        """
+        Say whether a task was looked at as it stands now.
+        """
+        return task_id in self._found and self._found[task_id][0] == self.upon.get(task_id)
+
+    def of(self, task_id: str) -> Found:
+        """
+        Return what was found of a task that is known.
+        """
+        return self._found[task_id][1]
+
+
+@attrs.frozen
+class CheckedToolbox(Toolbox):
+    """
+    A toolbox that takes no model's word for it that a check passes.
+
+    Its own policy is that of `strict` without the rule that asks for evidence: by it is found out
+    what a call would complete. The one that counts is that of `strict`.
+    """
+
+    strict: Toolbox = attrs.field(kw_only=True)
+    findings: Findings = attrs.field(kw_only=True, eq=False)
+
+    @classmethod
+    def of(cls, toolbox: Toolbox, findings: Findings) -> "CheckedToolbox":
+        """
+        Return a toolbox that answers as this one does, as far as the findings go.
+        """
+        # Those of a plain one: a toolbox that somebody looks on at has more, and is told elsewhere.
+        named = [field.name for field in attrs.fields(Toolbox)]
+        fields, policy = {name: getattr(toolbox, name) for name in named}, toolbox.policy
+        if policy.severity("evidence_required") is not Severity.OFF:
+            fields["policy"] = policy.but(evidence_required="off")
+        return cls(**fields, strict=toolbox, findings=findings)
+
+    def upon(self, findings: Findings) -> "CheckedToolbox":
+        """
+        Return this toolbox with other findings: those of another turn.
+        """
+        return attrs.evolve(self, findings=findings)
+
+    def call(  # noqa: PLR0913 - as `Toolbox.call`
+        self,
+        plan: Plan,
+        name: str,
+        arguments: object = None,
+        *,
+        at: datetime | None = None,
+        base: Base | None = None,
+        actor: str | None = None,
+        fences: Fences = NO_FENCES,
+    ) -> Reply:
+        """
+        Answer one call. The answer counts if then no finding is `missing`.
+        """
+        self.findings.begin(plan)
+        return super().call(plan, name, arguments, at=at, base=base, actor=actor, fences=fences)
+
+    def turn(  # noqa: PLR0913 - as `Toolbox.turn`
+        self,
+        plan: Plan,
+        calls: Sequence[Call],
+        *,
+        at: datetime | None = None,
+        base: Base | None = None,
+        actor: str | None = None,
+        fences: Fences = NO_FENCES,
+    ) -> Turn:
+        """
+        Answer all planning calls of one model turn. The answers count if then no finding is
+        `missing`.
+        """
+        self.findings.begin(plan)
+        return super().turn(plan, calls, at=at, base=base, actor=actor, fences=fences)
+
+    def _answer(  # noqa: PLR0913, PLR0917 - as `Toolbox._answer`
+        self,
+        plan: Plan,
+        name: str,
+        arguments: object,
+        at: datetime | None,
+        base: Plan | None,
+        actor: str | None,
+        fences: Fences,
+    ) -> Reply:
+        trial = super()._answer(plan, name, arguments, at, base, actor, fences)
+        claimed = [] if trial.is_error else [*_claimed(plan, trial)]
+        unknown = [(task, plan) for task in claimed if not self.findings.knows(task.id)]
+        if unknown:
+            # The first of the turn goes on as if it had passed, so that one round finds them all.
+            self.findings.missing += unknown
+            return trial
+        found = {task.id: self.findings.of(task.id) for task in claimed}
+        before, events = _recorded(plan, found, self.findings.by, at)
+        if unable := _unable(claimed, found):
+            reply = _refused(trial, before, unable)
+        else:
+            strict = self.strict._answer  # noqa: SLF001 - of its own kind
+            reply = strict(before, name, arguments, at, base, actor, fences)
+            if reply.is_error and events:
+                reply = _refused(reply, before, _explained(reply.problems, found))
+        if not claimed:
+            return reply
+        text = "\n".join((reply.text, *_seen(found, refused=reply.is_error)))
+        return attrs.evolve(reply, text=text, events=(*events, *reply.events))
+
+
+def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:
+    """
+    Yield the tasks with a check that a call completes, as they stand before it.
+    """
+    completed = dict.fromkeys(
+        event.task_id
+        for event in trial.events
+        if isinstance(event, StatusChanged) and event.new is Status.COMPLETED
+    )
+    for task_id in completed:
+        task, after = plan.get(task_id), trial.plan.get(task_id)
+        # A check that the call itself sets or changes is not looked at, and what is found of a
+        # closed task does not outlast its reopening: such evidence would be dropped (law 20).
+        if task is None or after is None or not task.check or task.status.closed:
+            continue
+        if after.check == task.check and after.status is Status.COMPLETED:
+            yield task
+
+
+def _recorded(
+    plan: Plan, found: dict[str, Found], by: str, at: datetime | None
+) -> tuple[Plan, tuple[Event, ...]]:
+    """
+    Return the plan with what was found as evidence, under no rule, and the events.
+    """
+    events: tuple[Event, ...] = ()
+    for task_id, finding in found.items():
+        if isinstance(finding, Finding):
+            command = RecordEvidence(task_id, finding.passed, finding.summary, by)
+            decision = decide(plan, command, _ANYTHING_GOES, at=at, actor=by)
+            if isinstance(decision, Accepted):
+                plan, events = decision.plan, (*events, *decision.events)
+    return plan, events
+
+
+def _refused(reply: Reply, plan: Plan, problems: tuple[Problem, ...]) -> Reply:
+    kept = attrs.evolve(reply, plan=plan, text=error_text(problems), problems=problems)
+    return attrs.evolve(kept, is_error=True, events=(), warnings=())
+
+
+def _explained(problems: tuple[Problem, ...], found: dict[str, Found]) -> tuple[Problem, ...]:
+    """
+    Return the problems with what was seen, where it is not that nobody has looked.
+    """
+    return tuple(
+        attrs.evolve(
+            each, code="check_failed", legal=each.seen, seen=_summary(found[each.task_ids[0]])
+        )
+        if each.code == "evidence_required" and isinstance(found.get(each.task_ids[0]), Finding)
+        else each
+        for each in problems
+    )
+
+
+def _summary(found: Found) -> str:
+    seen = clipped(one_line(found.summary)) if isinstance(found, Finding) else ""
+    return seen or say("replies", "check_nothing_seen")
+
+
+def _unable(claimed: list[Task], found: dict[str, Found]) -> tuple[Problem, ...]:
+    return tuple(
+        Problem("check_not_made", (task.id,), seen=why, legal=task.check or "")
+        for task in claimed
+        if isinstance(why := found[task.id], str)
+    )
+
+
+def _seen(found: dict[str, Found], *, refused: bool) -> Iterator[str]:
+    """
+    Yield what the program has seen beside the answer: a refusal says itself what did not pass.
+    """
+    passed = [each for each, one in found.items() if isinstance(one, Finding) and one.passed]
+    if passed:
+        yield say("replies", "check_passed", ids=ids_text(passed))
+    for task_id, one in found.items():
+        if isinstance(one, Finding) and not one.passed and not refused:
+            yield say("replies", "check_failed", id=task_id, summary=_summary(one))

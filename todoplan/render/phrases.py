@@ -1,0 +1,109 @@
+"""What happened to a plan, in a few words: how a timeline says it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, assert_never
+
+from todoplan.core.events.types import (
+    ClaimRenewed,
+    EdgeAdded,
+    EdgeRemoved,
+    Event,
+    ParentChanged,
+    PlanApproved,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskClaimed,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+    TasksReordered,
+)
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.problems import ids_text
+from todoplan.render.cleaning import clip, one_line
+
+__all__ = ["event_phrases"]
+
+_SUBJECT = 60
+_MOVES = {
+    Status.PENDING: "put back",
+    Status.IN_PROGRESS: "started",
+    Status.COMPLETED: "completed",
+    Status.CANCELLED: "cancelled",
+    Status.FAILED: "failed",
+}
+
+
+def event_phrases(events: Iterable[Event], plan: Plan) -> tuple[str, ...]:
+    """
+    Return a phrase for each kind of change; `plan` is the plan afterwards. Cleaned, on one line.
+
+    A task that is alone in its group is named by its subject too, cut at 60 columns.
+    """
+    groups: dict[str, dict[str, None]] = {}
+    for event in events:
+        for verb, task_id in _changes(event):
+            groups.setdefault(verb, {})[task_id] = None
+    return tuple(_phrase(verb, tuple(ids), plan) for verb, ids in groups.items())
+
+
+def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:
+    # Tasks in another order: no task is named.
+    if ids == ("",):
+        return verb
+    only = plan.get(ids[0]) if len(ids) == 1 else None
+    subject = f" {clip(one_line(only.subject), _SUBJECT)}" if only else ""
+    return f"{verb} {ids_text(ids)}{subject}".rstrip()
+
+
+def _changes(event: Event) -> Iterator[tuple[str, str]]:  # noqa: C901, PLR0912 - a case for each event
+    match event:
+        case TaskCreated(task):
+            yield "created", task.id
+            # Models write items that are started or completed already.
+            if task.status is not Status.PENDING:
+                yield _MOVES[task.status], task.id
+        case StatusChanged(task_id, old, new):
+            back = old.closed and not new.closed
+            yield "reopened" if back else _MOVES[new], task_id
+        case TaskEdited(task_id, changes):
+            yield _edited(changes), task_id
+        case EdgeAdded(_, blocked):
+            yield "linked", blocked
+        case EdgeRemoved(_, blocked):
+            yield "unlinked", blocked
+        case ParentChanged(task_id):
+            yield "moved", task_id
+        case TaskClaimed(task_id, _, lost_by):
+            yield "claimed" if lost_by is None else "taken over", task_id
+        case ClaimRenewed():
+            pass  # a heartbeat: who reads a history wants to see what was done
+        case TaskDeleted(task_id):
+            yield "removed", task_id
+        case PlanCleared(task_ids):
+            yield from (("removed", task_id) for task_id in task_ids)
+        case PlanRestored(tasks):
+            yield from (("restored", task.id) for task in tasks)
+        case TasksReordered():
+            yield "reordered", ""
+        case PlanApproved():
+            yield "approved", ""
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _edited(changes: Mapping[str, Any]) -> str:
+    """
+    Return the word for an edit, by what matters most of what was set.
+    """
+    if "subject" in changes:
+        return "reworded"
+    if changes.get("answer") is not None:
+        return "answered"
+    if "waiting" in changes:
+        return "no longer waiting" if changes["waiting"] is None else "waiting"
+    if changes.get("evidence") is not None:
+        return "check passed" if changes["evidence"].passed else "check failed"
+    return "edited"

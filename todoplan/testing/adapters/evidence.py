@@ -1,0 +1,140 @@
+"""
+Evidence: the program looks whether a task with a check is done, before a model's call completes it.
+
+Law 20: under the rule `evidence_required` such a task is completed only with passed evidence; and
+whatever the verifier does, the run goes on and the model is told.
+"""
+
+from collections.abc import Callable
+
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import decide
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.dialogue.verifying import Finding
+from todoplan.planner.verifying.verifier import Verifier
+from todoplan.testing.adapters.capabilities import Capability, needs
+from todoplan.testing.adapters.conversations import TASKS, says, turn, write
+from todoplan.testing.adapters.harness import Checks, Harness
+from todoplan.testing.adapters.host import ModelTurn
+from todoplan.testing.adapters.outcome import Outcome
+from todoplan.testing.assertions import must, same
+
+__all__ = ["Evidence"]
+
+_ASKING = DEFAULT.but(evidence_required="error")
+_Judge = Callable[[Task], Finding]
+
+
+def _red(_: Task) -> Finding:
+    return Finding(passed=False, summary="2 of 40 failed")
+
+
+def _green(_: Task) -> Finding:
+    return Finding(passed=True, summary="40 passed")
+
+
+def _broken(_: Task) -> Finding:
+    msg = "no such program"
+    raise OSError(msg)
+
+
+def _completes(*ids: str) -> ModelTurn:
+    return turn(*(("TaskUpdate", {"taskId": each, "status": "completed"}) for each in ids))
+
+
+class Evidence(Checks):
+    """
+    Two tasks under way that have a check, and a program that looks.
+    """
+
+    def _harness(
+        self, judge: _Judge, policy: Policy = DEFAULT, toolset: ToolSet = TASKS
+    ) -> tuple[Harness, list[str]]:
+        """
+        Return a harness with the tasks "Dig" and "Lay", and the ids of the tasks looked at.
+        """
+        asked: list[str] = []
+
+        def look(task: Task, _: Plan) -> Finding:
+            asked.append(task.id)
+            return judge(task)
+
+        harness = self.harness(toolset, policy=policy, verify=Verifier(look, by="inspector"))
+        plan = plan_of([])
+        for subject in ("Dig", "Lay"):
+            command = CreateTask(subject, check="it holds", status="in_progress")
+            plan = decide(plan, command, Policy(), at=harness.setup.clock()).unwrap()
+        harness.host.seed("one", plan)
+        return harness, asked
+
+    def _stands(self, harness: Harness, status: Status, passed: bool | None, summary: str) -> None:  # noqa: FBT001 - what is wanted
+        task = harness.host.plan("one").get("1")
+        must(task is not None, "the task #1 is gone")
+        assert task is not None  # noqa: S101 - for the type checkers
+        same(task.status, status, "the status of the task")
+        found = task.evidence
+        same(
+            None if found is None else found.passed, passed, "whether its evidence is a passed one"
+        )
+        if found is not None:
+            same((found.summary, found.by), (summary, "inspector"), "what was seen, and by whom")
+
+    def _told(self, outcome: Outcome, word: str) -> None:
+        text = outcome.answer(next(iter(outcome.wanted.replies))).text
+        must(word in text, f"{word!r} is not in the answer {text!r}")
+
+    @needs(Capability.VERIFIER)
+    def test_a_failed_check_keeps_its_task_open(self) -> None:
+        """Where evidence is required the task stays as it was; the model reads what was seen."""
+        harness, _ = self._harness(_red, _ASKING)
+        outcome = harness.run(_completes("1"), says())
+        self._stands(harness, Status.IN_PROGRESS, passed=False, summary="2 of 40 failed")
+        self._told(outcome, "2 of 40 failed")
+
+    @needs(Capability.VERIFIER)
+    def test_a_passed_check_is_verified(self) -> None:
+        """The task is completed, and its evidence says who saw what."""
+        harness, _ = self._harness(_green, _ASKING)
+        harness.run(_completes("1"), says())
+        self._stands(harness, Status.COMPLETED, passed=True, summary="40 passed")
+
+    @needs(Capability.VERIFIER)
+    def test_a_claim_against_a_check_is_told(self) -> None:
+        """Where no evidence is required it stands as claimed; the model reads that it does not."""
+        harness, _ = self._harness(_red)
+        outcome = harness.run(_completes("1"), says())
+        self._stands(harness, Status.COMPLETED, passed=False, summary="2 of 40 failed")
+        self._told(outcome, "2 of 40 failed")
+
+    @needs(Capability.VERIFIER)
+    def test_a_verifier_that_fails_leaves_the_task(self) -> None:
+        """It raises: the task is as it was, the run goes on, and the model is told why."""
+        harness, _ = self._harness(_broken)
+        outcome = harness.run(_completes("1"), says())
+        self._stands(harness, Status.IN_PROGRESS, passed=None, summary="")
+        self._told(outcome, "no such program")
+
+    @needs(Capability.VERIFIER)
+    def test_each_check_is_looked_at_once(self) -> None:
+        """In the calls of one turn, and in one call that completes several."""
+        harness, asked = self._harness(_green)
+        harness.run(_completes("1", "2"), says())
+        same(sorted(asked), ["1", "2"], "what two calls of a turn had looked at")
+        harness, asked = self._harness(_green, toolset=TODOS)
+        done = write(("Dig", "completed"), ("Lay", "completed"))
+        harness.run(turn(("write_todos", done)), says())
+        same(sorted(asked), ["1", "2"], "what one list had looked at")
+
+    @needs(Capability.VERIFIER, Capability.RESUME)
+    def test_what_was_seen_survives_a_restart(self) -> None:
+        """Also that a check did not pass, though the call was refused."""
+        harness, _ = self._harness(_red, _ASKING)
+        harness.run(_completes("1"), says())
+        harness.restart()
+        self._stands(harness, Status.IN_PROGRESS, passed=False, summary="2 of 40 failed")
