@@ -47,6 +47,7 @@ PUBLIC = {
         "from_beads from_hermes from_langchain from_pydantic_ai_todo from_taskmaster json_schema "
         "load_journal load_plan plan_from_data plan_to_data to_agentscope to_langchain"
     ),
+    "todoplan.board": "make_board",
     "todoplan.render": "drift_to_text to_dot to_html to_markdown to_mermaid to_text",
     "todoplan.testing": "PlanMachine ToolMachine strategies",
     "todoplan.testing.strategies": (
