@@ -16,6 +16,7 @@ from todoplan.errors import PlanError
     "a_persons_edit_survives_a_restart",
     "a_persons_edit_is_told",
     "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_answer_is_told_once",
 )
 class TakesTheListForTheWholeTruth(Sound):
     def answer_from(self, base, plan, turn):
@@ -32,7 +33,11 @@ class ForgetsWhatWasUnseen(Sound):
             self.save(session, record)
 
 
-@caught_by("a_persons_edit_is_told", "an_edit_during_a_run_is_in_the_plan_or_refused")
+@caught_by(
+    "a_persons_edit_is_told",
+    "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_answer_is_told_once",
+)
 class SaysNothingOfIt(Sound):
     def answer_from(self, base, plan, turn):
         answered = super().answer_from(base, plan, turn)
@@ -42,7 +47,11 @@ class SaysNothingOfIt(Sound):
         return attrs.evolve(answered, replies=tuple(replies))
 
 
-@caught_by("what_was_told_may_be_removed", "a_persons_edit_is_told")
+@caught_by(
+    "what_was_told_may_be_removed",
+    "a_persons_edit_is_told",
+    "an_answer_is_told_once",
+)
 class NeverTakesItForSeen(Sound):
     def answered(self, record, turn):
         base = record.base

@@ -171,8 +171,20 @@ class Transactions:
         key: str | Sequence[str] | None = None,
         fences: Fences | None = None,
     ) -> Steps[Turn]:
-        decided = was_behind = False
         began = start(self.toolbox)
+        turn = yield from self._carry_out(calls, actor, base, key, fences)
+        tell_called(self.toolbox, turn.replies, actor, began)
+        return turn
+
+    def _carry_out(
+        self,
+        calls: Sequence[Call],
+        actor: str | None,
+        base: Base | None,
+        key: str | Sequence[str] | None,
+        fences: Fences | None,
+    ) -> Steps[Turn]:
+        decided = was_behind = False
         held = self._hands.fences(actor) if fences is None else fences
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
@@ -221,7 +233,6 @@ class Transactions:
         # A refusal that records what a verifier has found is no news to the hand that it answers.
         if decided and (is_look or (turn.events and not was_behind)):
             self._hands.saw(actor, turn.plan)
-        tell_called(self.toolbox, turn.replies, actor, began)
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:
