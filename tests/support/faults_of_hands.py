@@ -17,6 +17,7 @@ from todoplan.errors import PlanError
     "a_persons_edit_is_told",
     "an_edit_during_a_run_is_in_the_plan_or_refused",
     "an_answer_is_told_once",
+    "a_reminder_counts_for_the_response_to_it",
 )
 class TakesTheListForTheWholeTruth(Sound):
     def answer_from(self, base, plan, turn):
@@ -37,6 +38,7 @@ class ForgetsWhatWasUnseen(Sound):
     "a_persons_edit_is_told",
     "an_edit_during_a_run_is_in_the_plan_or_refused",
     "an_answer_is_told_once",
+    "a_reminder_counts_for_the_response_to_it",
 )
 class SaysNothingOfIt(Sound):
     def answer_from(self, base, plan, turn):
@@ -66,6 +68,15 @@ class RemindsOfNoName(Sound):
         if record.base:
             record.base = Base(record.base.plan)
         return super().due(record)
+
+
+@caught_by("a_reminder_counts_for_the_response_to_it")
+class TakesAReminderForSeenForGood(Sound):
+    def due(self, record):
+        text = super().due(record)
+        if record.base and record.base.shown:
+            record.base = None
+        return text
 
 
 class _Aside(Sound):
