@@ -42,6 +42,7 @@ class Hands:
     def __init__(self, toolset: ToolSet) -> None:
         self._toolset = toolset
         self._seen: dict[str | None, Plan] = {}
+        self._shown: dict[str | None, Plan] = {}
         self._fences: dict[str | None, Fences] = {}
         self._lock = Lock()
 
@@ -50,6 +51,7 @@ class Hands:
         Note that a hand has seen this plan.
         """
         with self._lock:
+            self._shown.pop(actor, None)
             # Of two calls at once by one hand, the earlier one may come here last.
             # Taken out and put in again, so that the first one is the hand that was longest away.
             known = self._seen.pop(actor, plan)
@@ -57,10 +59,23 @@ class Hands:
             if len(self._seen) > _MOST_HANDS:
                 del self._seen[next(iter(self._seen))]
 
+    def asked(self, actor: str | None, shown: Plan | None) -> None:
+        """
+        Note which plan a reminder shows a hand in the request that goes out now, if one does.
+        """
+        with self._lock:
+            self._shown.pop(actor, None)
+            if shown is not None:
+                self._shown[actor] = shown
+                if len(self._shown) > _MOST_HANDS:
+                    del self._shown[next(iter(self._shown))]
+
     def did(self, actor: str | None, events: Sequence[Event]) -> None:
         """
         Note what a hand's own calls have brought about: the claims that they got or ended.
         """
+        if not self._toolset.team and actor not in self._fences:
+            return  # on the road of every call
         with self._lock:
             held = fences_after(self._fences.pop(actor, NO_FENCES), events)
             if held:
@@ -109,7 +124,7 @@ class Hands:
             for event in entry.events
             for task_id in ids_of(event)
         }
-        return Base(then, actors)
+        return Base(then, actors, self._shown.get(actor))
 
     def _last_call(self, actor: str | None, news: Sequence[Entry]) -> int:
         """

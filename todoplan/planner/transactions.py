@@ -15,6 +15,8 @@ from datetime import datetime
 from functools import partial
 from typing import Self
 
+import attrs
+
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision, Rejected, decide
 from todoplan.core.events.base import Base
@@ -111,9 +113,13 @@ class Transactions:
 
     def mark_seen(self, plan: Plan, *, actor: str | None = None) -> None:
         """
-        Note that a hand was shown this plan: by a reminder with `advice.shows_plan`, or a prompt.
+        Note that a hand is shown this plan in one request: by a reminder with `advice.shows_plan`.
+
+        Its calls in answer to that are upon this plan. It has seen it for good once an answer has
+        told it what others did: the reminder is in no later request. `base_of` begins the next one.
         """
-        self._hands.saw(actor, require(plan, Plan, "the plan that was shown, such as planner.plan"))
+        shown = require(plan, Plan, "the plan that was shown, such as planner.plan")
+        self._hands.asked(actor, shown)
 
     def _plan(self) -> Steps[Plan]:
         return self._commits.plan()
@@ -201,8 +207,7 @@ class Transactions:
             was_behind = seen is not None
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            known = with_kept(held, kept)
-            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=known)
+            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=with_kept(held, kept))
             if looks is not None and looks.are_missing:
                 return Outcome(turn, plan)
             signed = signed_entries(plan, parts, again, turn.replies, at, actor)
@@ -225,8 +230,7 @@ class Transactions:
                 # A look may take minutes: it holds neither the plan nor a lock of the store's.
                 yield looks.alook if self._awaits else looks.look
                 turn = yield from self._commits.commit(attempt, since, keys)
-        if turn.events and (held or self.toolbox.toolset.team):
-            self._hands.did(actor, turn.events)
+        self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
         is_look = not all(reply.is_error for reply in turn.replies)
@@ -236,16 +240,21 @@ class Transactions:
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:
+        self._hands.asked(actor, None)
         return self._commits.look(
             lambda plan, journal, _: Outcome(self._hands.base(actor, journal), plan),
             partial(self._hands.since, actor),
         )
 
-    def _look(self, known: int | None, own: Collection[int]) -> Steps[tuple[Plan, Base | None]]:
+    def _look(
+        self, known: int | None, own: Collection[int], shown: int | None
+    ) -> Steps[tuple[Plan, Base | None]]:
         def attempt(plan: Plan, journal: Journal, _: datetime) -> Outcome:
             if known is None:
                 return Outcome((plan, None), plan)
             base = base_at(journal, known, own) if journal else Base(plan)
+            if journal and shown is not None and shown > known:
+                base = attrs.evolve(base, shown=base_at(journal, shown, own).plan)
             return Outcome((plan, base), plan)
 
         # Also a revision that the store does not have yet, or no more, is looked up.

@@ -29,7 +29,7 @@ from langgraph.graph import MessagesState
 from langgraph.types import StateSnapshot
 
 from todoplan.adapters.langgraph.runs import INNER, is_inner
-from todoplan.adapters.langgraph.seen import BASE, SEEN, UPON, base_after, looked_at
+from todoplan.adapters.langgraph.seen import BASE, SEEN, SHOWN, UPON, base_after, looked_at
 from todoplan.adapters.langgraph.stored_plans.mark import is_stored, merge_marks, refuse_stored
 from todoplan.adapters.langgraph.todos import list_of
 from todoplan.codec import entry_from_data
@@ -90,7 +90,7 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     if update.get(INNER) and _LINE not in update:
         return current
     # A look is no write of the plan: `branches` would join it as if it were one.
-    is_look = update.keys() == {SEEN}
+    is_look = update.keys() in ({SEEN}, {SHOWN})
     merged = current if is_look or not update else branches.merge_plans(current, update)
     if merged is current:
         return looked_at(current, update) if update else current
