@@ -59,6 +59,7 @@ PUBLIC = {
     "todoplan.testing.stores": "AsyncStoreSuite StoreSuite",
 }
 PROVISIONAL = {
+    "todoplan.telemetry": "traced",
     "todoplan.adapters.acp": "make_update show_plan",
     "todoplan.adapters.agentscope": (
         "PlanMiddleware PlanTool TaskCreate TaskGet TaskList TaskUpdate attach edit_plan "

@@ -26,6 +26,7 @@ from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.last_seen import base_at
+from todoplan.dialogue.observed import start, tell_called, tell_decided
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.arguments import checked_store, unfit
@@ -137,9 +138,13 @@ class Transactions:
         chosen = self.toolbox.policy if policy is None else policy
         keys = () if key is None else (key_of_command(key, command, actor),)
 
+        again = False
+
         def attempt(
             plan: Plan, _: Journal, at: datetime, kept: Sequence[Receipt | None] = (None,)
         ) -> Outcome:
+            nonlocal again
+            again = kept[0] is not None
             if kept[0] is not None:
                 return Outcome(accepted_again(plan, kept[0]), plan)
             decision = decide(plan, command, chosen, at=at)
@@ -153,7 +158,10 @@ class Transactions:
             )
             return Outcome(decision, decision.plan, entries, signed)
 
-        return self._commits.commit(attempt, keys=keys)
+        decision: Decision = yield from self._commits.commit(attempt, keys=keys)
+        if not again:
+            tell_decided(self.toolbox, decision, actor)
+        return decision
 
     def _turn(
         self,
@@ -164,6 +172,7 @@ class Transactions:
         fences: Fences | None = None,
     ) -> Steps[Turn]:
         decided = was_behind = False
+        began = start(self.toolbox)
         held = self._hands.fences(actor) if fences is None else fences
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
@@ -212,6 +221,7 @@ class Transactions:
         # A refusal that records what a verifier has found is no news to the hand that it answers.
         if decided and (is_look or (turn.events and not was_behind)):
             self._hands.saw(actor, turn.plan)
+        tell_called(self.toolbox, turn.replies, actor, began)
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:

@@ -21,6 +21,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
 from todoplan.dialogue.application import require
 from todoplan.dialogue.guidance.conversation import Message
+from todoplan.dialogue.observed import start, tell_called
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.dialogue.tools.toolset import Definition, ToolSet
 from todoplan.errors import PlanError
@@ -202,7 +203,9 @@ class Wire:
         """
         planning, others = self.split(require(toolbox, Toolbox), response)
         # All at once (law 13): one by one, two whole-list writes would each look like the only one.
+        began = start(toolbox)
         turn = toolbox.turn(require(plan, Plan), planning, at=at, base=base)
+        tell_called(toolbox, turn.replies, None, began)
         if not all(reply.is_error for reply in turn.replies):
             base = None  # also reading is a look; what was refused has shown nothing
         return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others, base)

@@ -26,7 +26,8 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import is_final_answer
-from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
+from todoplan.dialogue.guidance.guidance import Advice, Memory, Settings, unfinished_error
+from todoplan.dialogue.observed import guidance_of
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, Planner
@@ -99,7 +100,7 @@ class Run:
             raise PlanError(msg)
         box = Toolbox() if toolbox is None else require(toolbox, Toolbox)
         self._wire = wire
-        self._guidance = Guidance(box.toolset, require(settings, Settings), box.policy)
+        self._guidance = guidance_of(box, require(settings, Settings))
         # A journal that was saved is bounded, so the base stands beside it, with who did what.
         self._base = None if kept.get(_BASE) is None else base_from_data(kept[_BASE])
         self._own = None if store_of_plans(store, plan_id) else _held(kept, self._base)
