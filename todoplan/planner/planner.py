@@ -146,13 +146,16 @@ class Planner(Transactions):
         found = claimed_by(self.apply(command, actor=command.owner))
         return None if found is None else Claimed(self, command, *found)
 
-    def look(self, known: int | None, own: Collection[int] = ()) -> tuple[Plan, Base | None]:
+    def look(
+        self, known: int | None, own: Collection[int] = (), *, shown: int | None = None
+    ) -> tuple[Plan, Base | None]:
         """
         Return the plan, and what it was for a hand that knows it at a revision and whose `own`
         entries came since: for an adapter whose framework keeps what the model has seen. `None`
-        for a hand that has never looked.
+        for a hand that has never looked; `shown` is the revision that a reminder showed in the
+        request that the hand answers.
         """
-        return self._run(self._look(known, own))
+        return self._run(self._look(known, own, shown))
 
     def begin(self, *plans: Plan) -> bool:
         """
