@@ -19,7 +19,7 @@ import attrs
 from todoplan.adapters.langgraph.runs import run_config, run_room
 from todoplan.adapters.langgraph.seen import base_of
 from todoplan.adapters.langgraph.state import plan_in, value_in
-from todoplan.adapters.langgraph.stored_plans.mark import fences_in, is_stored, seen_in
+from todoplan.adapters.langgraph.stored_plans.mark import fences_in, is_stored, seen_in, shown_in
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.clock import Clock
@@ -29,7 +29,7 @@ from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.arguments import store_of_plans
 from todoplan.planner.parallel_calls import ParallelCalls
-from todoplan.planner.verifying.verifier import Verify
+from todoplan.planner.verifying.verifier import Verifier, Verify, verifier_of
 
 __all__ = ["Look", "PlanStore", "look_of_state"]
 
@@ -86,7 +86,7 @@ class PlanStore:
     toolbox: Toolbox
     clock: Clock
     is_agents: bool
-    verify: Verify | None = None
+    verify: Verifier | None = None
     _calls: ParallelCalls = attrs.field(factory=ParallelCalls)
 
     @classmethod
@@ -107,7 +107,8 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        return None if kept is None else cls(kept, plan_id, toolbox, clock, is_agents, verify)
+        looks = verifier_of(verify)
+        return None if kept is None else cls(kept, plan_id, toolbox, clock, is_agents, looks)
 
     def id_of(self, config: _Config, namespace: str | None = None) -> str:
         """
@@ -144,7 +145,9 @@ class PlanStore:
                 " by aedit_plan"
             )
             raise PlanError(msg)
-        given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self.verify}
+        # A person's edits are not looked at: they need no verifier that could be awaited.
+        verify = None if self.verify is None or self.verify.is_awaited else self.verify
+        given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": verify}
         return Planner(cast("Any", self.store), plan_id, **given)
 
     def aplanner(self, plan_id: str) -> AsyncPlanner:
@@ -203,11 +206,13 @@ class PlanStore:
         """
         if refusal := self._clash(calls, own):
             return refusal, None
+        if self.verify is not None:
+            self.verify.refuse_awaited("ainvoke or astream")
         planner, known = self.opened(state, plan_id)
         name, fences = self._hand(), fences_in(value_in(state), plan_id)
 
         def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = planner.look(known, revisions)
+            _, base = planner.look(known, revisions, shown=shown_in(value_in(state), plan_id))
             keys = _keys(planner, turn, known, started)
             return planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
@@ -226,7 +231,7 @@ class PlanStore:
         name, fences = self._hand(), fences_in(value_in(state), plan_id)
 
         async def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = await planner.look(known, revisions)
+            _, base = await planner.look(known, revisions, shown=shown_in(value_in(state), plan_id))
             keys = _keys(planner, turn, known, started)
             return await planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
