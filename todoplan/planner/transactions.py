@@ -207,8 +207,7 @@ class Transactions:
             was_behind = seen is not None
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            known = with_kept(held, kept)
-            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=known)
+            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=with_kept(held, kept))
             if looks is not None and looks.are_missing:
                 return Outcome(turn, plan)
             signed = signed_entries(plan, parts, again, turn.replies, at, actor)
@@ -231,8 +230,7 @@ class Transactions:
                 # A look may take minutes: it holds neither the plan nor a lock of the store's.
                 yield looks.alook if self._awaits else looks.look
                 turn = yield from self._commits.commit(attempt, since, keys)
-        if turn.events and (held or self.toolbox.toolset.team):
-            self._hands.did(actor, turn.events)
+        self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
         is_look = not all(reply.is_error for reply in turn.replies)

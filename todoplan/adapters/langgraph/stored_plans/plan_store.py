@@ -41,9 +41,8 @@ logger = logging.getLogger("todoplan")
 @attrs.frozen
 class Look:
     """
-    The plan as a request or an answer finds it, and what of it the model has not seen, if others
-    have changed it since. In a store it stands under `plan_id`, and `known` is the revision that
-    the model saw last.
+    The plan as a request or an answer finds it, and its `base`, if others have changed it since. In
+    a store it stands under `plan_id`, and `known` is the revision that the model saw last.
     """
 
     plan: Plan
@@ -239,11 +238,8 @@ class PlanStore:
         return _seen(*await self._calls.aanswer(key, ids, own, carry_out))
 
     def _hand(self) -> str | None:
-        """
-        Return whose calls these are: in a team, the thread's, by its id.
-        """
-        thread = run_config().get("thread_id") if self.toolbox.toolset.team else None
-        return None if thread is None else str(thread)
+        # In a team a thread is a hand, and its id a name.
+        return str(run_config().get("thread_id")) if self.toolbox.toolset.team else None
 
     def _clash(self, calls: Sequence[Call], own: Call) -> Reply | None:
         names = [call.name for call in calls]
