@@ -6,7 +6,9 @@ The long form of what the tests ask of PostgreSQL in seconds: `python -m benchma
 - Writers are killed in the same way.
 - Commits a second upon one plan, by 1 to 32 processes, with and without announcements, beside a
   bare loop of the same statements: what the store, the codec and the plan cost beside the server.
-- How long somebody who watches waits for a commit.
+- Holders of claims are stopped, and hosts of workers cut off from the network, until somebody else
+  has their task: they are refused. A commit that was cut off is settled by its key.
+- How long somebody who watches waits for a commit, and what a claim costs in a large plan.
 
 It starts a server of its own (Debian: `apt-get install postgresql`), with fsync on, and takes about
 four minutes; `--quick` takes one. The load of the machine stands beside the figures.
@@ -27,13 +29,16 @@ from typing import Any
 import psycopg
 
 from benchmarks.machine import described
-from todoplan import Plan, Planner, commands
+from benchmarks.stores_long.costs import claims
+from benchmarks.stores_long.damage import stops
+from todoplan import AsyncPlanner, Plan, Planner, commands
 from todoplan.stores.journals import follow
 from todoplan.stores.postgres import PostgresStore, reading, schema, writing
 from todoplan.stores.postgres.connections import carry_out
 from todoplan.stores.rows import line_of_entry
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # which know how to run a server
+from support.cut_hosts import cannot, commit_whose_answer_is_cut_off, held_and_cut_off, hosts
 from support.postgres import Server, running
 from support.postgres_writers import batch, faults_of, writers
 
@@ -84,9 +89,15 @@ def _parts(server: Server, *, quick: bool) -> Iterator[tuple[str, list[Row]]]:
             killed("a writer", server, ends, lambda at_work: at_work.kill(_CHANCE.randrange(4))),
         ],
     )
+    yield (
+        "A holder that is stopped, or cut off from the network, until another has its task",
+        [stopped(server, 3 if quick else 10), *cut_off(2 if quick else 10)],
+    )
     rows = [*speeds(server, 1.0 if quick else 3.0)]
     yield "Commits a second upon one plan, beside a bare loop of the same statements", rows
     yield "From a commit to who watches", [watched(server, 50 if quick else 300)]
+    made = lambda: Planner(PostgresStore(server.fresh()), "a")  # noqa: E731 - a name for one line
+    yield "A claim in a small and in a large plan", [claims(made, 1_000 if quick else 10_000)]
 
 
 def _table(rows: list[Row]) -> list[str]:
@@ -123,6 +134,40 @@ def killed(what: str, server: Server, times: int, kill: Callable[[Any], None]) -
         "the first of them": faults[0] if faults else "none",
         "longest kill and restart, s": round(max(away), 2),
     }
+
+
+def stopped(server: Server, times: int) -> Row:
+    """
+    Stop a holder so many times, and count how often it is refused.
+    """
+    address = server.fresh()
+    opened = f"opened = lambda: PostgresStore({address!r})"
+    script = f"from todoplan.stores import PostgresStore; {opened}"
+    with PostgresStore(address) as store:
+        found = stops(script, AsyncPlanner(store, "a"), times)
+    return {"what": "stopped", "times": times, "as it should be": [*found.values()][1]}
+
+
+def cut_off(times: int) -> Iterator[Row]:
+    """
+    Yield how often a worker whose host was cut off was refused, or its append settled by its key.
+    """
+    if why := cannot():
+        yield {"what": "cut off", "times": 0, "as it should be": why}
+        return
+    with hosts() as net, PostgresStore(net.server.address) as store:
+        refused = settled = 0
+        for number in range(times):
+            plan_id = f"claims {number}"
+            Planner(store, plan_id).apply(commands.CreateTask("Dig"))
+            refused += held_and_cut_off(net, plan_id) == ("Rejected", "Accepted", True)
+        yield {"what": "cut off with a claim", "times": times, "as it should be": refused}
+        for number in range(times):
+            plan_id = f"commits {number}"
+            _, *kept = commit_whose_answer_is_cut_off(net, plan_id, both_ways=bool(number % 2))
+            wrong = [*faults_of(store.entries(plan_id), ["cut off", "other"])]
+            settled += kept == ["kept", "kept"] and not wrong
+        yield {"what": "cut off in a commit", "times": times, "as it should be": settled}
 
 
 def speeds(server: Server, seconds: float) -> Iterator[Row]:

@@ -36,7 +36,7 @@ MY_TOOLS: list[Any] = [
 ]
 
 
-def run_my_tool(call: Call) -> Any:
+def my_tool_message(call: Call) -> Any:
     """
     Answer a call of a tool that is not the plan's.
     """
@@ -56,7 +56,7 @@ def work(client: OpenAI, model: str, request: str) -> tuple[str | None, Plan]:
             return message.content, plan
         answered = answer(toolbox, plan, message)
         plan = answered.plan
-        messages += [*answered.messages, *map(run_my_tool, answered.others)]
+        messages += [*answered.messages, *map(my_tool_message, answered.others)]
 
 
 def writes(first: str, second: str) -> dict[str, Any]:

@@ -59,6 +59,7 @@ PUBLIC = {
     "todoplan.testing.stores": "AsyncStoreSuite StoreSuite",
 }
 PROVISIONAL = {
+    "todoplan.telemetry": "traced",
     "todoplan.adapters.acp": "make_update show_plan",
     "todoplan.adapters.agentscope": (
         "PlanMiddleware PlanTool TaskCreate TaskGet TaskList TaskUpdate attach edit_plan "
@@ -79,8 +80,8 @@ PROVISIONAL = {
     ),
     "todoplan.adapters.langgraph": (
         "PlanApproval PlanMiddleware PlanState aedit_plan aseed_plan aundo_plan claude_like "
-        "command_update deep_planning deerflow_like edit_plan history_of langchain_like make_tools merge_plans "
-        "plan_of_state plan_update seed_plan todos_of undo_plan"
+        "command_update deep_planning deerflow_like edit_plan history_of langchain_like make_tools "
+        "merge_plans plan_of_state plan_update seed_plan todos_of undo_plan"
     ),
     "todoplan.adapters.mcp": (
         "Access Limits http_server listen_at make_app make_server make_tools plan_uri result_of "

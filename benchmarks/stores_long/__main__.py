@@ -4,13 +4,16 @@ import argparse
 import os
 import platform
 import sqlite3
+import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.stores_long.contention import openings, writers
-from benchmarks.stores_long.costs import growth, one_process
-from benchmarks.stores_long.damage import cuts, kills
+from benchmarks.stores_long.costs import claims, growth, one_process
+from benchmarks.stores_long.damage import cuts, kills, stops_on_sqlite
+from todoplan import Planner
+from todoplan.stores import SqliteStore
 
 _PAGE = Path(__file__).parents[1] / "stores.md"
 
@@ -38,6 +41,9 @@ def main() -> None:
     ]
     parts = {
         "Writers killed at any moment (kill -9), 3 at a time": [kills(54 // part)],
+        "A holder that is stopped (SIGSTOP) until another has its task": [
+            stops_on_sqlite(10 // part)
+        ],
         "The write-ahead log cut off, or a bit of it flipped": [cuts(200 // part)],
         "Processes that write one plan": [
             writers(count, 3.0 / part) for count in ((1, 2, 8, 32) if part == 1 else (1, 2))
@@ -45,6 +51,7 @@ def main() -> None:
         "Processes that open a fresh database at once": [openings(max(2, 16 // part), 20 // part)],
         "One process, beside a bare loop of the same statements": [one_process(20 // part)],
         "A call by a short and by a long journal": [growth(10_000 // part)],
+        "A claim in a small and in a large plan": [claims_of_files(10_000 // part)],
     }
     for title, rows in parts.items():
         lines += ["", f"## {title}", "", *_table(rows)]
@@ -52,6 +59,15 @@ def main() -> None:
     print(text)
     if given.save:
         _PAGE.write_text(text, "utf-8")
+
+
+def claims_of_files(tasks: int) -> dict[str, float]:
+    """
+    Return what `claims` finds upon two files.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        paths = iter([f"{folder}/small.db", f"{folder}/large.db"])
+        return claims(lambda: Planner(SqliteStore(next(paths)), "a"), tasks)
 
 
 def _table(rows: Sequence[Mapping[str, float]]) -> list[str]:

@@ -13,12 +13,13 @@ from pathlib import Path
 from statistics import median
 
 from todoplan import TASKS, Plan, Planner, Toolbox, commands
+from todoplan.core.rules.policy import Policy
 from todoplan.stores import SqliteStore
 from todoplan.stores.rows import VERSION, line_of_entry
 from todoplan.stores.sqlite.schema import TABLES
 from todoplan.testing.stores.appends import Append, adding
 
-__all__ = ["growth", "one_process"]
+__all__ = ["claims", "growth", "one_process"]
 
 _BLOCK = 200
 
@@ -71,6 +72,30 @@ def growth(entries: int) -> dict[str, float]:
             f"call by {entries:,} entries, us": round(long / _BLOCK * 1e6),
             "first load, ms": round(loaded * 1e3, 1),
         }
+
+
+def claims(planner_of: Callable[[], Planner], tasks: int) -> dict[str, float]:
+    """
+    Return what a claim costs in a plan of 20 tasks, and of so many, each in a store of its own.
+    """
+    found = []
+    for count in (20, tasks):
+        planner = planner_of()
+        made = commands.CreateTasks(tuple(commands.CreateTask(f"{n}") for n in range(count)))
+        planner.apply(made, policy=Policy()).unwrap()
+        took = []
+        for _ in range(100):
+            began = time.perf_counter()
+            held = planner.claim("worker")
+            took.append(time.perf_counter() - began)
+            assert held is not None  # noqa: S101 - it was given back
+            held.release()
+        found.append(median(took))
+    return {
+        "claim of 20 tasks, us": round(found[0] * 1e6),
+        f"claim of {tasks:,} tasks, us": round(found[1] * 1e6),
+        "ratio": round(found[1] / found[0], 2),
+    }
 
 
 def _timed(job: Callable[[], object]) -> float:

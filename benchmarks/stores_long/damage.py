@@ -1,17 +1,19 @@
 """Killed writers, and a write-ahead log that is cut off or damaged: what is still there?"""
 
+import asyncio
 import shutil
 import tempfile
 from pathlib import Path
 from random import Random
 
-from todoplan import Plan, Planner, commands
+from todoplan import AsyncPlanner, Plan, Planner, commands
 from todoplan.core.events.journal import Entry
 from todoplan.stores import SqliteStore
 from todoplan.stores.journals import follow
+from todoplan.testing.stores.claiming import STOPS, refused_after_a_stop
 from todoplan.testing.stores.surviving import SCRIPT, told_to_the_killed
 
-__all__ = ["cuts", "kills"]
+__all__ = ["cuts", "kills", "stops", "stops_on_sqlite"]
 
 
 def kills(count: int) -> dict[str, int]:
@@ -34,6 +36,30 @@ def kills(count: int) -> dict[str, int]:
             "kept and never acknowledged": len(set(subjects) - set(told)),
             "gaps": sum(entry.revision != n for n, entry in enumerate(journal, 1)),
         }
+
+
+def stops(script: str, planner: AsyncPlanner, count: int) -> dict[str, int]:
+    """
+    Stop a holder so many times until its lease is over and another has its task; count how often it
+    is refused when it goes on. `script` opens the store in a process of its own.
+    """
+    tasks = commands.CreateTasks(tuple(commands.CreateTask(f"{n}") for n in range(count)))
+
+    async def stopped() -> int:
+        (await planner.apply(tasks)).unwrap()
+        return await refused_after_a_stop(f"{script}\n{STOPS}", planner, count)
+
+    return {"stopped past the lease": count, "refused when it went on": asyncio.run(stopped())}
+
+
+def stops_on_sqlite(count: int) -> dict[str, int]:
+    """
+    Return what `stops` finds upon a file.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/plans.db"
+        script = f"from todoplan.stores import SqliteStore; opened = lambda: SqliteStore({path!r})"
+        return stops(script, AsyncPlanner(SqliteStore(path), "a"), count)
 
 
 def cuts(count: int) -> dict[str, int]:

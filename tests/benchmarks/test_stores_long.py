@@ -5,7 +5,7 @@ import sys
 from benchmarks.stores_long import __main__ as command
 from benchmarks.stores_long.contention import openings, writers
 from benchmarks.stores_long.costs import growth, one_process
-from benchmarks.stores_long.damage import cuts
+from benchmarks.stores_long.damage import cuts, stops_on_sqlite
 
 
 def test_a_damaged_log_leaves_an_exact_prefix_of_the_commits():
@@ -27,10 +27,13 @@ def test_the_page_has_a_table_for_each_part(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(command, "openings", lambda *_: {"failed": 0})
     monkeypatch.setattr(command, "one_process", lambda _: one_process(1))
     monkeypatch.setattr(command, "growth", lambda _: growth(10))
+    monkeypatch.setattr(command, "stops_on_sqlite", lambda _: stops_on_sqlite(1))
+    of_files = command.claims_of_files
+    monkeypatch.setattr(command, "claims_of_files", lambda _: of_files(30))
     monkeypatch.setattr(command, "_PAGE", tmp_path / "stores.md")
     monkeypatch.setattr(sys, "argv", ["stores_long", "--save"])
     command.main()
     page = (tmp_path / "stores.md").read_text("utf-8")
     assert capsys.readouterr().out == f"{page}\n"
     assert "| 54 | 0 |" in page
-    assert page.count("\n## ") == 6
+    assert page.count("\n## ") == 8

@@ -22,7 +22,9 @@ folder: Path = Path()
 """
 MY_TOOLS = """
 MY_TOOLS: list[Any] = []
-def run_my_tool(call: Any) -> Any: ...
+def run_my_tool(call: Any) -> str:
+    return ""
+def my_tool_message(call: Any) -> Any: ...
 """
 LEFT_TO_THE_READER = {
     "README": MY_TOOLS,

@@ -46,8 +46,10 @@ def test_decide_moves_as_the_table_says(old, new):
 def test_times_follow_the_status(plan, at):
     """A start is stamped once; an end is stamped when it comes and goes when the task reopens."""
     for task in plan:
-        moved = decide(plan, UpdateTask(task.id, status=Status.IN_PROGRESS), Policy(), at=at).plan
-        done = decide(moved, UpdateTask(task.id, status=Status.COMPLETED), Policy(), at=at).plan
+        start, end = (UpdateTask(task.id, status=s) for s in ("in_progress", "completed"))
+        held = {task.id: task.claims}
+        moved = decide(plan, start, Policy(), at=at).plan
+        done = decide(moved, end, Policy(), at=at, fences=held).plan
         assert moved[task.id].completed_at is None
         if task.status is not Status.IN_PROGRESS:
             assert moved[task.id].started_at == (task.started_at or at)

@@ -21,6 +21,7 @@ class LawMachine(PlanMachine):
 
     times = True
     actors = (None, "ann", "bob")
+    holders = True
 
     @initialize(policy=some.policies())
     def choose(self, policy):

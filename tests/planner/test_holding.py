@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from support.strategies import full_plans
 
 from todoplan import Plan, Planner, Rejected, Task, commands, plan_of
-from todoplan.planner.holding import holding
+from todoplan.planner.arguments import holding
 
 
 @given(full_plans)

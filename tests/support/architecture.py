@@ -116,6 +116,7 @@ MAY = {
         "stores.journals",
         "web",
     ),
+    "telemetry": ("dialogue", "core"),
     "cli": EVERYTHING,
     "__main__": ("cli",),
     "testing": EVERYTHING,

@@ -2,7 +2,7 @@
 
 import attrs
 
-from todoplan.core.commands import DeleteTask, UpdateTask
+from todoplan.core.commands import ApprovePlan, DeleteTask, ReleaseClaim, RenewClaim, UpdateTask
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import Accepted, Rejected, decide
 from todoplan.core.plan.model import Approval
@@ -54,7 +54,7 @@ def loses_an_edge(before, _, answer):
 def reuses_ids(before, _, answer):
     """The loop counts its tasks to number the next."""
     plan = plan_behind(answer, before)
-    return plan_of(plan, revision=plan.revision)
+    return plan_of(plan, revision=plan.revision, approved=plan.approved)
 
 
 def forgets_a_dependent(before, command, answer):
@@ -172,7 +172,43 @@ def wakes_up(before, _, answer):
 
 def loses_the_children(before, _, answer):
     """The loop's list of subtasks is stale."""
-    return attrs.evolve(plan_behind(answer, before), _children=Plan()._children)
+    return attrs.evolve(plan_behind(answer, before), _tree=None)
+
+
+def lets_go(before, _, answer):
+    """The loop does not keep who has claimed a task."""
+    plan = plan_behind(answer, before)
+    return rebuilt(plan, [attrs.evolve(task, claim=None) for task in plan])
+
+
+def gives_a_fence_twice(before, _, answer):
+    """The loop counts the claims of a task anew."""
+    plan = plan_behind(answer, before)
+    return rebuilt(plan, [task if task.claim else task.but(claims=0) for task in plan])
+
+
+def takes_over(before, command, answer):
+    """The loop lets anybody change what somebody has claimed."""
+    held = {task.id: task.claim.fence for task in before if task.claim}
+    again = decide(before, command, DEFAULT, fences=held)
+    claimed = isinstance(answer, Rejected) and answer.problems[0].code == "claimed"
+    return again if claimed and _accepted(again) else answer
+
+
+def asks_no_fence(before, command, answer):
+    """The loop asks for a fence, and not whether it is the current one."""
+    if not isinstance(command, UpdateTask | RenewClaim | ReleaseClaim) or _accepted(answer):
+        return answer
+    claim = before[command.task_id].claim if command.task_id in before else None
+    given = attrs.evolve(command, fence=claim.fence) if claim and command.fence else command
+    return decide(before, given, DEFAULT)
+
+
+def keeps_what_was_found(before, command, answer):
+    """The loop keeps what was found of a task that was begun anew."""
+    plan = plan_behind(answer, before)
+    known = {task.id: task.evidence for task in before}
+    return rebuilt(plan, [task.but(evidence=task.evidence or known.get(task.id)) for task in plan])
 
 
 def approves_nothing(before, _, answer):
@@ -188,7 +224,7 @@ def approves_all(before, _, answer):
 def approves_another(before, command, answer):
     """The loop notes the revision before the one that was agreed to."""
     plan = plan_behind(answer, before)
-    if plan.approved is None or plan.approved == before.approved:
+    if not isinstance(command, ApprovePlan):
         return plan
     return attrs.evolve(plan, approved=attrs.evolve(plan.approved, revision=before.revision))
 
@@ -227,6 +263,11 @@ FAULTS = {
     forgets_the_tree: r"the parent of #\d+ is None, it should be '\d+'",
     wakes_up: r"the waiting of #\d+ is None, it should be Waiting",
     loses_the_children: r"the children of #\d+ are none, they should be #\d+",
+    lets_go: r"the claim of #\d+ is None, it should be Claim",
+    gives_a_fence_twice: r"the claims of #\d+ is 0, it should be \d",
+    takes_over: r"it was accepted, it should be refused \(claimed\)",
+    asks_no_fence: r"it was accepted, it should be refused \(stale_fence\)",
+    keeps_what_was_found: r"the evidence of #\d+ is Evidence.*, it should be (None|Evidence)",
     approves_nothing: "the plan is not approved, it should be",
     approves_all: "the plan is approved, it should not be",
     approves_another: r"revision \d+ is approved, it should be one of this step",

@@ -43,11 +43,11 @@ def batch(plan, key):
     return tuple(entries), plan
 
 
-def commit(store, known, key):
+def commit(store, known, key, plan_id="a"):
     """
     Append a batch under a key to the newest plan, and return what is known of the plan then.
     """
-    with store.hold("a") as held:
+    with store.hold(plan_id) as held:
         plan = follow(known, held.entries_since(known.revision))
         entries, after = batch(plan, key)
         added = held.append(plan.revision, entries, after, key=Key(key))

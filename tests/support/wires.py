@@ -150,3 +150,29 @@ RESPONSES = Wire("openai_responses", openai_responses, response, Response, _of_r
 MESSAGES = Wire("anthropic_messages", anthropic_messages, message, Message, _of_messages)
 GEMINI = Wire("gemini", gemini, generated, GenerateContentResponse, _of_gemini)
 WIRES = (CHAT, RESPONSES, MESSAGES, GEMINI)
+
+
+def says(wire, text):
+    """
+    Return a response without calls.
+    """
+    if wire is CHAT:
+        message = {"role": "assistant", "content": text}
+        return {"choices": [{"finish_reason": "stop", "message": message}]}
+    if wire is RESPONSES:
+        parts = [{"type": "output_text", "text": text}]
+        return {"output": [{"type": "message", "role": "assistant", "content": parts}]}
+    if wire is MESSAGES:
+        content = [{"type": "text", "text": text}]
+        return {"role": "assistant", "content": content, "stop_reason": "end_turn"}
+    content = {"role": "model", "parts": [{"text": text}]}
+    return {"candidates": [{"content": content, "finish_reason": "STOP"}]}
+
+
+def user(wire, text):
+    """
+    Return a user's message.
+    """
+    if wire is GEMINI:
+        return {"role": "user", "parts": [{"text": text}]}
+    return {"role": "user", "content": text}

@@ -39,7 +39,8 @@ def forgetful():
         def carry_out(self, command):
             plan = super().carry_out(command)
             bare = [attrs.evolve(task, blocks=(), blocked_by=()) for task in plan]
-            return plan_of(bare, next_id=plan.next_id, revision=plan.revision)
+            kept = {"revision": plan.revision, "approved": plan.approved}
+            return plan_of(bare, next_id=plan.next_id, **kept)
 
     return Forgetful
 

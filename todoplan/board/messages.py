@@ -17,7 +17,7 @@ from typing import Any
 
 from todoplan.codec import plan_to_data
 from todoplan.codec.objects import write_fields
-from todoplan.codec.tasks import write_task
+from todoplan.codec.plans import written
 from todoplan.core.events.base import differences
 from todoplan.core.events.drift import Drift, drift
 from todoplan.core.events.journal import Entry
@@ -53,6 +53,9 @@ def snapshot(plan_id: str, plan: Plan, journal: Sequence[Entry]) -> dict[str, An
 def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
     """
     Return what became of a plan, and the rows of the entries that did it.
+
+    Raises:
+        CodecError: a task holds what JSON cannot.
     """
     found = differences(was, now)
     gone = [each.task.id for each in found if each.now is None]
@@ -64,7 +67,7 @@ def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
         "revision": now.revision,
         "next_id": now.next_id,
         "approved": now.approved and write_fields(now.approved),
-        "tasks": [write_task(each.now) for each in found if each.now is not None],
+        "tasks": written(each.now for each in found if each.now is not None),
         "gone": gone,
         **({"order": ids} if ids != order else {}),
         "rows": rows_of([*entries][-MOST_ROWS:], now),

@@ -19,6 +19,7 @@ from todoplan.cli.options import (
     AsMarkdown,
     Dialect,
     Document,
+    Endpoint,
     Folders,
     GuideName,
     Host,
@@ -92,6 +93,7 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
     html: Page = None,
+    otlp: Endpoint = None,
     policy: Judging = "audit",
     dialect: Dialect = None,
     sample: Sample = False,
@@ -103,7 +105,14 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     form, out = _form(html, as_json=as_json, as_markdown=as_markdown)
     if sample is bool(paths):  # both, or neither
         _refuse("give recordings or directories of them, or else --sample")
-    options, screen = ReplayOptions(form, policy, dialect, together, out), Screen()
+    if otlp is not None:
+        if form != "text":
+            _refuse("give one of --json, --markdown, --html and --otlp")
+        if not otlp.startswith(("http://", "https://")):
+            _refuse(f"{otlp!r} is no address of a collector, such as http://localhost:4318")
+        form = "otlp"
+    options = ReplayOptions(form, policy, dialect, together, out, otlp or "")
+    screen = Screen()
     exit_with(lambda: replay(paths, options, screen) if paths else replay_sample(options, screen))
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "AsMarkdown",
     "Dialect",
     "Document",
+    "Endpoint",
     "Folders",
     "GuideName",
     "Host",
@@ -113,6 +114,15 @@ Page = Annotated[
         "--html",
         metavar="OUT",
         help="Write a page of HTML to this file, - for stdout; it needs nothing but itself.",
+        show_default=False,
+    ),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--otlp",
+        metavar="URL",
+        help="Send the recordings as spans to this collector, over HTTP: http://localhost:4318.",
         show_default=False,
     ),
 ]

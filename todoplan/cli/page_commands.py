@@ -1,13 +1,15 @@
 """The commands that draw pages of plans, as typer reads them; `app` takes them from here."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from todoplan.cli.commands.board import TOKEN, Doors, serve_board
+from todoplan.cli.commands.report import report
 from todoplan.cli.exit_codes import exit_with
 from todoplan.cli.option_groups import with_groups
-from todoplan.cli.options import Hosts, Port
+from todoplan.cli.options import Hosts, Judging, Page, Port
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.plan_options import Judge, Place, Writer
 
@@ -38,6 +40,15 @@ MayWrite = Annotated[
         show_default=False,
     ),
 ]
+Picture = Annotated[
+    Path | None,
+    typer.Option(
+        "--svg",
+        metavar="OUT",
+        help="Write a picture of the plan to this file, - for stdout: for a README.",
+        show_default=False,
+    ),
+]
 
 
 def _board(  # noqa: PLR0913 - an argument for each option
@@ -58,5 +69,17 @@ def _board(  # noqa: PLR0913 - an argument for each option
     exit_with(lambda: serve_board(place, writer, judge, doors, Screen()))
 
 
-PAGE_COMMANDS = {"board": with_groups(_board)}
+def _report(
+    *, html: Page = None, svg: Picture = None, policy: Judging = "audit", place: Place
+) -> None:
+    """
+    Write a plan of a store into one file: a page with its life and findings, or a picture.
+    """
+    if html is None and svg is None:
+        msg = "say what to write: --html OUT, --svg OUT, or both"
+        raise typer.BadParameter(msg)
+    exit_with(lambda: report(place, html, svg, policy, Screen()))
+
+
+PAGE_COMMANDS = {"board": with_groups(_board), "report": with_groups(_report)}
 """By the name that a person types."""

@@ -114,7 +114,9 @@ class CheckedToolbox(Toolbox):
         """
         Return a toolbox that answers as this one does, as far as the findings go.
         """
-        fields, policy = attrs.asdict(toolbox, recurse=False), toolbox.policy
+        # Those of a plain one: a toolbox that somebody looks on at has more, and is told elsewhere.
+        named = [field.name for field in attrs.fields(Toolbox)]
+        fields, policy = {name: getattr(toolbox, name) for name in named}, toolbox.policy
         if policy.severity("evidence_required") is not Severity.OFF:
             fields["policy"] = policy.but(evidence_required="off")
         return cls(**fields, strict=toolbox, findings=findings)

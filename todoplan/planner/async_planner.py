@@ -43,8 +43,7 @@ from todoplan.planner.steps import (
     Step,
     Steps,
     StoreCall,
-    done_at_once,
-    held_awaited,
+    done_held,
 )
 from todoplan.planner.threads import Background, Lane, aside, result_of, running_loop, threaded
 from todoplan.planner.transactions import Transactions
@@ -261,7 +260,7 @@ class AsyncPlanner(Transactions):
             await asyncio.wait([self._background.start(self._await(steps)) for steps in told])
 
     async def _ask(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        method = self._decide if name == "hold" else getattr(self._store, name)
+        method = partial(done_held, self._store) if name == "hold" else getattr(self._store, name)
         loop = running_loop()
         if loop is None or not self._in_thread:
             value = method(*arguments)
@@ -274,17 +273,6 @@ class AsyncPlanner(Transactions):
         if loop is None or not isawaitable(value):
             return await value if isawaitable(value) else value
         return await self._to_its_end(name, value)
-
-    def _decide(self, step: Hold) -> Any:
-        """
-        Hold a plan and decide: all of it in this thread, or in a coroutine that is returned.
-        """
-        holding: Any = self._store
-        holds = holding.hold(step.plan_id)
-        if hasattr(type(holds), "__aenter__"):
-            return held_awaited(holds, step)
-        with holds as held:
-            return done_at_once(step.decide(held))
 
     async def _to_its_end(self, name: str, work: Awaitable[T]) -> T:
         # A read that is cancelled leaves nothing undone.

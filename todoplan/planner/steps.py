@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 
-__all__ = ["Hold", "News", "Step", "Steps", "StoreCall", "done_at_once", "held_awaited"]
+__all__ = ["Hold", "News", "Step", "Steps", "StoreCall", "done_at_once", "done_held"]
 
 T = TypeVar("T")
 
@@ -69,9 +69,17 @@ async def _done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) 
         value = await call()
 
 
-async def held_awaited(holds: Any, step: Hold) -> Any:
+def done_held(store: Any, step: Hold) -> Any:
     """
-    Hold a plan, and await the calls that are asked for meanwhile.
+    Hold a plan and decide: all of it in this thread, or in a coroutine that is returned.
     """
+    holds = store.hold(step.plan_id)
+    if hasattr(type(holds), "__aenter__"):
+        return _held_awaited(holds, step)
+    with holds as held:
+        return done_at_once(step.decide(held))
+
+
+async def _held_awaited(holds: Any, step: Hold) -> Any:
     async with holds as held:
         return await _done_awaited(step.decide(held))

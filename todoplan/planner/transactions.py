@@ -15,21 +15,18 @@ from datetime import datetime
 from functools import partial
 from typing import Self
 
-import attrs
-
-from todoplan.core.commands import Command, RestorePlan
+from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision, Rejected, decide
-from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import tuple_of
-from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.last_seen import base_at
+from todoplan.dialogue.observed import start, tell_called, tell_decided
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.arguments import checked_store, unfit
@@ -47,19 +44,16 @@ from todoplan.planner.receipts import (
     with_kept,
     with_own,
 )
+from todoplan.planner.restoring import begun, put_back, undone
 from todoplan.planner.steps import Steps
 from todoplan.planner.telling import Subscriber
 from todoplan.planner.verifying.looking import Verifying
 from todoplan.planner.verifying.verifier import Verify
 from todoplan.stores.base import AnyStore, checked_id
 from todoplan.stores.hold import ALL, Receipt
-from todoplan.stores.journals import CUT, is_beginning
 from todoplan.stores.memory import MemoryStore
 
 __all__ = ["Transactions"]
-
-_ANYTHING_GOES = Policy()
-_BEGUN = "begin"
 
 
 class Transactions:
@@ -144,9 +138,13 @@ class Transactions:
         chosen = self.toolbox.policy if policy is None else policy
         keys = () if key is None else (key_of_command(key, command, actor),)
 
+        again = False
+
         def attempt(
             plan: Plan, _: Journal, at: datetime, kept: Sequence[Receipt | None] = (None,)
         ) -> Outcome:
+            nonlocal again
+            again = kept[0] is not None
             if kept[0] is not None:
                 return Outcome(accepted_again(plan, kept[0]), plan)
             decision = decide(plan, command, chosen, at=at)
@@ -160,7 +158,10 @@ class Transactions:
             )
             return Outcome(decision, decision.plan, entries, signed)
 
-        return self._commits.commit(attempt, keys=keys)
+        decision: Decision = yield from self._commits.commit(attempt, keys=keys)
+        if not again:
+            tell_decided(self.toolbox, decision, actor)
+        return decision
 
     def _turn(
         self,
@@ -171,6 +172,7 @@ class Transactions:
         fences: Fences | None = None,
     ) -> Steps[Turn]:
         decided = was_behind = False
+        began = start(self.toolbox)
         held = self._hands.fences(actor) if fences is None else fences
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
@@ -215,10 +217,10 @@ class Transactions:
             self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
-        is_look = not all(reply.is_error for reply in turn.replies)
-        # A refusal that records what a verifier has found is no news to the hand that it answers.
-        if decided and (is_look or (turn.events and not was_behind)):
+        upon = None if was_behind else turn.plan.revision - len(turn.events)
+        if decided and turn.shows_all_to(upon):
             self._hands.saw(actor, turn.plan)
+        tell_called(self.toolbox, turn.replies, actor, began)
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:
@@ -240,15 +242,7 @@ class Transactions:
         )
 
     def _begin(self, plans: Sequence[Plan]) -> Steps[bool]:
-        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
-            if plan.revision:
-                return Outcome(bool(journal) and journal[0].cause == _BEGUN, plan)
-            entries: list[Entry] = []
-            for each in plans:
-                done = self._put_back(plan, each, Entry(0, (), at, cause=_BEGUN, undoes=0))
-                plan, entries = done.plan, [*entries, *done.entries]
-            return Outcome(result=True, plan=plan, entries=tuple(entries))
-
+        attempt = partial(begun, plans)
         return self._commits.commit(attempt, lambda plan, _: ALL if plan.revision else None)
 
     def _call(
@@ -259,52 +253,9 @@ class Transactions:
 
     def _restore(self, earlier: Plan, actor: str | None) -> Steps[Decision]:
         def attempt(plan: Plan, _: Journal, at: datetime) -> Outcome:
-            return self._put_back(plan, earlier, Entry(0, (), at, actor, cause="restore"))
+            return put_back(plan, earlier, Entry(0, (), at, actor, cause="restore"))
 
         return self._commits.commit(attempt)
 
     def _undo(self, actor: str | None, seen: int | None) -> Steps[Decision]:
-        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
-            # Law 15: "the last command" is another one by now, which its hand has never seen.
-            if seen is not None and plan.revision != seen:
-                return Outcome(Rejected((_moved_on(plan, seen),)), plan)
-            # From the journal: another planner, or this one after a restart, goes on undoing.
-            undone = {entry.undoes for entry in journal}
-            # The last entry that is no undo itself and has not been taken back.
-            target = next(
-                (
-                    place
-                    for place in reversed(range(len(journal)))
-                    if journal[place].undoes is None and journal[place].revision not in undone
-                ),
-                None,
-            )
-            if target is None:
-                return Outcome(Rejected((_nothing_to_undo(journal),)), plan)
-            # Every later entry is an undo or was undone, so replaying the ones before is enough.
-            earlier = (event for entry in journal[:target] for event in entry.events)
-            undo = Entry(0, (), at, actor, cause="undo", undoes=journal[target].revision)
-            return self._put_back(plan, replay(Plan(), earlier), undo)
-
-        return self._commits.commit(attempt, lambda *_: ALL)
-
-    def _put_back(self, plan: Plan, earlier: Plan, blank: Entry) -> Outcome:
-        # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
-        command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
-        decision = decide(plan, command, _ANYTHING_GOES, at=blank.at)
-        if isinstance(decision, Rejected):
-            return Outcome(decision, plan)
-        after = decision.plan
-        entry = attrs.evolve(blank, revision=after.revision, events=decision.events)
-        return Outcome(decision, after, (entry,))
-
-
-def _moved_on(plan: Plan, seen: int) -> Problem:
-    return Problem("moved_on", seen=str(seen), legal=str(plan.revision))
-
-
-def _nothing_to_undo(journal: Journal) -> Problem:
-    # A journal that was cut says so, and so does its undo.
-    if journal and is_beginning(journal[0]) and journal[0].cause == CUT:
-        return Problem("journal_cut", seen=str(journal[0].revision))
-    return Problem("nothing_to_undo")
+        return self._commits.commit(partial(undone, actor, seen), lambda *_: ALL)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from todoplan.core import commands
 from todoplan.core.events import types as events
-from todoplan.core.plan.model import Approval, Evidence, Task, Todo, Waiting
+from todoplan.core.plan.model import Approval, Claim, Evidence, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.limits import Limits
 from todoplan.core.rules.policy import Policy
@@ -27,6 +27,7 @@ _FUNCTIONS: dict[type, str] = {
     Task: "values.tasks",
     Todo: "values.todos",
     Waiting: "values.waits",
+    Claim: "values.claims",
     Evidence: "values.evidence",
     Approval: "values.approvals",
     Policy: "values.policies",
@@ -37,9 +38,12 @@ _FUNCTIONS: dict[type, str] = {
     commands.WriteTodos: "command.writes",
     commands.MoveTask: "command.places",
     commands.DeleteTask: "command.deletions",
-    commands.AnswerTask: "command.answers",
-    commands.RecordEvidence: "command.findings",
-    commands.ApprovePlan: "command.agreements",
+    commands.ClaimTask: "teamwork.claimings",
+    commands.RenewClaim: "teamwork.renewals",
+    commands.ReleaseClaim: "teamwork.releases",
+    commands.AnswerTask: "teamwork.answers",
+    commands.RecordEvidence: "teamwork.findings",
+    commands.ApprovePlan: "teamwork.agreements",
     commands.RestorePlan: "command.restores",
     commands.Batch: "command.batches",
 }

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from support.cut_off import Cut, CutMemory
-from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent
+from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, user
 
 from todoplan import LEAN, TASKS, MemoryStore, Planner, Toolbox, commands
 from todoplan.adapters.functions import Run, openai_chat
@@ -15,29 +15,6 @@ from todoplan.errors import CodecError, PlanError
 EDIT = commands.CreateTask("Tell Ann")
 QUIET = Settings(unfinished=0, plan_lost=False, changed=False)
 EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
-
-
-def says(wire, text):
-    """
-    Return a response without calls.
-    """
-    if wire is CHAT:
-        message = {"role": "assistant", "content": text}
-        return {"choices": [{"finish_reason": "stop", "message": message}]}
-    if wire is RESPONSES:
-        parts = [{"type": "output_text", "text": text}]
-        return {"output": [{"type": "message", "role": "assistant", "content": parts}]}
-    if wire is MESSAGES:
-        content = [{"type": "text", "text": text}]
-        return {"role": "assistant", "content": content, "stop_reason": "end_turn"}
-    content = {"role": "model", "parts": [{"text": text}]}
-    return {"candidates": [{"content": content, "finish_reason": "STOP"}]}
-
-
-def user(wire, text):
-    if wire is GEMINI:
-        return {"role": "user", "parts": [{"text": text}]}
-    return {"role": "user", "content": text}
 
 
 def write(*todos, call_id="w"):
@@ -327,24 +304,54 @@ def test_a_turn_that_goes_on_by_itself_is_no_end():
     assert run.answer(paused) == [{"role": "assistant", "content": paused["content"]}]
 
 
+def is_answered(run, response):
+    run.before_model([])
+    return run.after_model(response), run.answer(response)
+
+
+@EVERY
+@pytest.mark.parametrize("has_open_tasks", [True, False])
 @pytest.mark.parametrize(
-    ("wire", "empty"),
+    "seen",
     [
-        (CHAT, {"error": "down"}),
-        (CHAT, {"choices": []}),
-        (RESPONSES, {"output": []}),
-        (MESSAGES, {"type": "error"}),
-        (GEMINI, {"prompt_feedback": {"block_reason": "SAFETY"}}),
+        {"error": {"message": "rate limit"}},
+        {"type": "error", "error": {"type": "overloaded_error"}},
+        {"status": "failed", "output": []},
+        {"choices": []},
+        {"candidates": []},
+        {},
+        "rate limit",
+        7,
+        None,
     ],
+    ids=str,
 )
-def test_a_response_that_says_nothing_ends_the_run(wire, empty):
+def test_what_is_no_answer_of_a_model_is_an_error_and_ends_no_run(wire, seen, has_open_tasks):
     """
-    It is no message: kept, it would be sent to the provider again and again.
+    It says what was seen; the answer to the same request is judged as if nothing had been.
     """
     run = wire.module.start_run()
-    run.before_model([])
-    assert run.after_model(empty) == "stop"
-    assert run.answer(empty) == []
+    if has_open_tasks:
+        run.planner.apply(EDIT)
+    run.before_model([user(wire, "go")])
+    before = run.to_data()
+    with pytest.raises(PlanError, match="is no answer of a model") as caught:
+        run.after_model(seen)
+    assert caught.value.data["seen"] == seen
+    assert run.to_data() == before
+    assert run.after_model(says(wire, "Done.")) == ("again" if has_open_tasks else "stop")
+
+
+def test_a_model_that_says_nothing_or_may_not_ends_the_run():
+    """
+    It is an answer, if an empty one; what has no content is not kept, for the next request would be
+    refused for it.
+    """
+    blocked = {"prompt_feedback": {"block_reason": "SAFETY"}}
+    camel = {"promptFeedback": {"blockReason": "SAFETY"}, "candidates": []}
+    for response in (blocked, camel, {"candidates": [{"finish_reason": "SAFETY"}]}):
+        assert is_answered(GEMINI.module.start_run(), response) == ("stop", [])
+    assert is_answered(RESPONSES.module.start_run(), {"output": []}) == ("stop", [])
 
 
 @pytest.mark.parametrize(
@@ -370,7 +377,7 @@ def test_what_is_kept_of_a_response_may_be_the_message_itself(wire, given):
 def test_a_response_that_is_answered_again_changes_nothing_twice(wire):
     """
     The store committed and its acknowledgement was lost: the loop asks again, in this process or
-    from what it had saved, and is given the answers of then. Another run's calls are its own.
+    from what it had saved, and is given the answers of then.
     """
     store = CutMemory()
     calls = wire.respond([Sent("TaskCreate", {"subject": name}, name) for name in "ab"])
@@ -388,8 +395,3 @@ def test_a_response_that_is_answered_again_changes_nothing_twice(wire):
     assert all(f"0/{n}: #{n} created" in json.dumps(told) for n in (1, 2))
     assert other.answer(calls) == told
     assert [task.subject for task in store.load("7")] == ["a", "b"]
-    stranger = wire.module.start_run(**kept)
-    stranger.before_model([user(wire, "go")])
-    stranger.after_model(calls)
-    stranger.answer(calls)
-    assert [task.subject for task in store.load("7")] == ["a", "b", "a", "b"]

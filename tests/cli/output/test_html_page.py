@@ -1,6 +1,7 @@
 """A replay as a page of HTML."""
 
 import re
+from collections import Counter
 from html.parser import HTMLParser
 
 import pytest
@@ -15,12 +16,12 @@ class Reader(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.items, self.tags, self.attributes, self._open = [], set(), set(), []
+        self.items, self.tags, self.attributes, self._open = [], Counter(), set(), []
         self.feed(html)
         self.close()
 
     def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
+        self.tags[tag] += 1
         self.attributes |= {name for name, _ in attrs}
         if tag == "li":
             self.items.append((dict(attrs).get("class", ""), []))
@@ -39,8 +40,9 @@ class Reader(HTMLParser):
 
 
 TAGS = {"html", "head", "meta", "title", "style", "body", "main", "section", "progress"}
-TAGS |= {"h1", "h2", "h3", "p", "b", "ul", "ol", "li", "div", "span"}
+TAGS |= {"h1", "h2", "h3", "p", "b", "ul", "ol", "li", "div", "span", "script"}
 ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "max", "value"}
+ATTRIBUTES |= {"id", "type", "hidden", "data-of"}
 
 
 @pytest.fixture
@@ -121,7 +123,9 @@ def test_hostile_texts_are_inert(page, recording, todo, number):
     text = CORPUS[number]
     calls = todo(1, "~.", text, "Write"), todo(2, "x~", text, error=f"No: {text}")
     read = page(recording(*calls))
-    assert read.tags <= TAGS
+    assert set(read.tags) <= TAGS
+    # Two that run, and the data of the slider.
+    assert read.tags["script"] == 3
     assert read.attributes <= {*ATTRIBUTES, "aria-label"}
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.talk import planned, toolbox, write
+from support.talk import check_reply, planned, toolbox, write
 
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.presets import DEFAULT
@@ -198,6 +198,94 @@ def test_references_count_the_entries_of_the_list_itself():
     assert reply.plan["1"].blocked_by == ("6",)
     wrong = TASKS.call(Plan(), "TaskCreate", {"tasks": [{"subject": "a", "parentId": "#7"}]})
     assert "tasks[0].parentId: #7 names no task of this call" in wrong.text
+
+
+OWN_IDS = [
+    [{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "parent": 1}],
+    [{"id": "x", "subject": "a"}, {"id": "y", "subject": "b", "parent_id": "x"}],
+    [{"id": "1", "subject": "a"}, {"id": "1.1", "subject": "b"}],
+    [{"id": "#1", "subject": "a"}, {"taskId": "7", "subject": "b", "parentTask": 1}],
+]
+
+
+@pytest.mark.parametrize("listed", OWN_IDS)
+def test_ids_of_new_entries_name_each_other(listed):
+    """Not the tasks that happen to have such a number: the reply says how it was read."""
+    reply = TASKS.call(planned("old", "older"), "TaskCreate", {"tasks": listed})
+    if "x" in str(listed):  # an id of words is no id that an argument could hold
+        assert reply.is_error
+        return
+    assert tree(reply.plan) == ["old", "older", "a", ".b"]
+    assert "note: read tasks[1]." in reply.text
+    assert '"1" as #0' in reply.text
+
+
+def test_edges_of_new_entries_follow_their_ids():
+    """Also within entries and below a task; one that nothing names is left out, with a word."""
+    plan = planned("old", "older")
+    listed = [
+        {"id": 1, "subject": "a", "subtasks": [{"id": 5, "subject": "b"}]},
+        {"id": 2, "subject": "c", "needs": [1], "blocks": [9]},
+        {"id": 9, "subject": "d", "blockedBy": [5]},
+        {"id": 8, "subject": "e", "blockedBy": [2, "#0"]},
+    ]
+    reply = TASKS.call(plan, "TaskCreate", {"tasks": listed})
+    assert {task.subject: task.blocked_by for task in reply.plan}.items() >= {
+        "c": ("3",),
+        "d": ("5", "4"),
+        "e": ("5", "3"),
+    }.items()
+    assert "ignored tasks[3].id" not in reply.text  # three notes are named, the others counted
+    below = {"subject": "top", "subtasks": [*OWN_IDS[2], {"subject": "c", "blockedBy": ["1"]}]}
+    reply = TASKS.call(plan, "TaskCreate", below)
+    assert tree(reply.plan)[2:] == ["top", ".a", "..b", ".c"]
+    assert reply.plan["6"].blocked_by == ("4",)
+
+
+def test_ids_that_name_nothing_are_left_out():
+    """With a word: also one whose head comes later, or is that of nobody."""
+    for ids in (["1", "2"], ["2.1", "2"], ["1", "3.1"], ["1", ""], ["", "1.1"]):
+        listed = [{"id": own, "subject": f"t{own}"} for own in ids]
+        reply = TASKS.call(Plan(), "TaskCreate", {"tasks": listed})
+        assert [task.parent for task in reply.plan] == [None, None]
+        assert reply.text.count("ignored tasks[") == len([own for own in ids if own])
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"subject": st.sampled_from("abc")},
+            optional={
+                "id": st.sampled_from(
+                    ["1", 2, "1.1", "1.1.1", "2.1", ".", "..1", "1.", "x", 1.5, []]
+                ),
+                "parent": st.sampled_from(["1", 2, "#0", "#1", "@0", "x", None, "2.1"]),
+                "blockedBy": st.lists(st.sampled_from(["1", 2, "#0", "@1", "9"]), max_size=2),
+                "subtasks": st.lists(st.just({"id": "1.2", "subject": "in"}), max_size=2),
+            },
+        ),
+        max_size=5,
+    ),
+    st.booleans(),
+)
+def test_whatever_ids_are_given_it_is_answered(listed, single):
+    """Law 10: never an exception; what is accepted adds, and leaves what was there."""
+    plan = planned("old", "older")
+    arguments = {"subject": "top", "subtasks": listed} if single else {"tasks": listed}
+    reply = TASKS.call(plan, "TaskCreate", arguments)
+    check_reply(plan, reply)
+    assert [reply.plan[task.id].subject for task in plan] == ["old", "older"]
+    assert [reply.plan[task.id].parent for task in plan] == [None, None]
+
+
+def test_a_checklist_in_an_entry_is_several_entries():
+    """Where only its lines were given; and as a guess it removes nothing (law 17)."""
+    text = "- [ ] b\n  - [ ] c\n- [ ] d"
+    assert made(LEAN, "plan", {"write": ["a", text, "e"]}) == ["a", "b", ".c", "d", "e"]
+    assert made(toolbox(), "write_todos", {"todos": [text]}) == ["b", ".c", "d"]
+    reply = LEAN.call(planned("old"), "plan", {"write": [text]})
+    assert [problem.code for problem in reply.problems] == ["guessed_container"]
+    assert made(LEAN, "plan", {"add": ["two\nlines"]}) == ["two\nlines"]
 
 
 def test_a_single_creation_takes_subtasks_and_a_parent():

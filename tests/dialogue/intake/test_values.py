@@ -29,6 +29,7 @@ def test_every_kind_has_a_reader():
         (Kind.ID_HINT, 2.1, "2.1"),
         (Kind.ID_HINT, ["x"], MISSING),
         (Kind.ID_HINT, True, MISSING),
+        (Kind.OWN_ID, " 2.1 ", "2.1"),
         (Kind.REF, "#0", "#0"),
         (Kind.REF, 2, "2"),
         (Kind.WAITING, " ann ", "ann"),
@@ -54,7 +55,7 @@ def test_what_is_right_is_read_in_silence(kind, value, read):
 
 
 # What is no id of any list does not count; entries in an entry are read with those around them.
-LENIENT = {Kind.ID_HINT, Kind.WAITING, Kind.SUBTASKS}
+LENIENT = {Kind.ID_HINT, Kind.OWN_ID, Kind.WAITING, Kind.SUBTASKS}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in READERS if kind not in LENIENT])

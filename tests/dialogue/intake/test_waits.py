@@ -130,6 +130,13 @@ def test_lean_takes_waits_in_any_shape(waits):
     assert reply.text.startswith("0/4: #3-#4 waiting; #1 started")
 
 
+def test_lean_takes_it_on_hold():
+    """The words of others for the argument itself."""
+    for key in ("on_hold", "onHold", "blocked", "waiting_for"):
+        reply = Toolbox(LEAN).call(planned("a", "b"), "plan", {key: {"1": "ann"}})
+        assert reason(reply.plan) == "ann"
+
+
 def test_lean_takes_one_wait_alone_and_ends_one():
     """One line, one object; with `null`, or "", it waits no more."""
     box = Toolbox(LEAN)

@@ -9,6 +9,7 @@ import pytest
 from todoplan.core.commands import CreateTask
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import TASKS
+from todoplan.errors import CodecError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores import open_store
 from todoplan.stores.copying import copy_plan
@@ -133,3 +134,17 @@ def test_a_store_by_its_url(address):
     Planner(store, "a").apply(CreateTask("Dig"))
     assert store.plan_ids() == ("a",)
     store.close()
+
+
+def test_an_old_version_beside_a_new_one_writes_upon_nothing_that_it_cannot_read(address, sql):
+    """It knows the plan of before; what the newer one has done to it is neither lost nor passed."""
+    with PostgresStore(address) as store:
+        old, new = Planner(store, "a"), Planner(store, "a")
+        old.apply(CreateTask("Dig"))
+        new.apply(CreateTask("Lay"))
+        sql("update todoplan_entry set version = 999 where revision = 2")
+        for act in (lambda: old.apply(CreateTask("Fill")), lambda: old.call("read_todos")):
+            with pytest.raises(CodecError, match="newer"):
+                act()
+        assert sql("select count(*) from todoplan_entry") == [(2,)]
+        Planner(store, "b").apply(CreateTask("Other plans go on"))

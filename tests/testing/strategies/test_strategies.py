@@ -19,6 +19,7 @@ from todoplan.core.plan.model import (
     EDITABLE,
     TASK_FIELDS,
     Approval,
+    Claim,
     Evidence,
     FieldKind,
     Status,
@@ -43,14 +44,17 @@ from todoplan.testing.strategies.text import HOSTILE
 
 SOME = settings(max_examples=50)
 FOUND = settings(max_examples=300, database=None, derandomize=True, phases=[Phase.generate])
+LONG = settings(FOUND, max_examples=3_000)
 CHAIN = plan_of(
     [
         Task("1", "a", blocks=("2",)),
         Task("2", "b", blocked_by=("1",)),
         Task("3", "c", parent="2", waiting=Waiting("ann")),
+        Task("4", "d", status="in_progress", claim=Claim("w1", 1), claims=1),
     ],
     revision=3,
 )
+FREE = plan_of([Task("1", "a")])
 KINDS = get_args(commands.Command)
 SMALL = settings(FOUND, phases=[Phase.generate, Phase.shrink])
 
@@ -242,9 +246,9 @@ OFTEN = {FieldKind.TEXT_OR_NONE: "owner", FieldKind.METADATA: "metadata"}
 def test_a_task_with_every_field_set_is_drawn():
     """
     All at once, edges at both ends and all times too; but for what it lies in, and for what it
-    waits for, since a completed task does not.
+    waits for and who has claimed it, since a completed task has neither.
     """
-    kept = {n: f for n, f in TASK_FIELDS.items() if n not in {"parent", "waiting"}}
+    kept = {n: f for n, f in TASK_FIELDS.items() if n not in {"parent", "waiting", "claim"}}
 
     def whole(task):
         return all(getattr(task, name) != field.default for name, field in kept.items())
@@ -263,7 +267,7 @@ def test_every_field_is_edited(name):
 
     updates = some.sensible_commands(CHAIN).filter(lambda c: type(c) is commands.UpdateTask)
     if name in CHANGES:
-        assert find(updates, edits, settings=settings(FOUND, max_examples=3_000))
+        assert find(updates, edits, settings=LONG)
     assert one(EVENTS[events.TaskEdited], lambda happened: name in happened.changes)
 
 
@@ -308,8 +312,9 @@ SENSIBLE = {
 
 @pytest.mark.parametrize("wanted", SENSIBLE.values(), ids=SENSIBLE)
 def test_sensible_commands_are_of_every_kind(wanted):
-    """None is left out, nor any sort of change."""
-    assert one(some.sensible_commands(CHAIN), wanted)
+    """None is left out, nor any sort of change; a plan is cleared if nobody has a claim."""
+    plan = FREE if wanted is SENSIBLE["ClearPlan"] else CHAIN
+    assert find(some.sensible_commands(plan), wanted, settings=LONG)
 
 
 FOUND_IN = {
@@ -417,7 +422,7 @@ def test_texts_and_values(title, text, time, metadata, value):
     assert json.loads(json.dumps([metadata, value])) == [metadata, value]
 
 
-VALUES = [Plan, Task, Todo, Waiting, Evidence, Approval, Policy, Limits]
+VALUES = [Plan, Task, Todo, Waiting, Claim, Evidence, Approval, Policy, Limits]
 
 
 @pytest.mark.parametrize("type_", [*VALUES, *KINDS, *EVENTS])

@@ -32,7 +32,8 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Conversation
-from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings, unfinished_error
+from todoplan.dialogue.guidance.guidance import Memory, Settings, unfinished_error
+from todoplan.dialogue.observed import guidance_of
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore
@@ -74,7 +75,7 @@ class PlanMiddleware(MiddlewareBase):
         toolset = box.toolset
         self._plans = PlanStore.of(store, plan_id, box, require_clock(clock))
         chosen = _DROP_IN if settings is None else require(settings, Settings)
-        self._guidance = Guidance(toolset, chosen, box.policy)
+        self._guidance = guidance_of(box, chosen)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
 
     async def on_system_prompt(self, agent: Agent, current_prompt: str) -> str:  # noqa: ARG002 - AgentScope's signature

@@ -35,6 +35,7 @@ from todoplan.codec.foreign.agentscope import task_to_agentscope
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.clock import Clock
+from todoplan.dialogue.held_claims import NO_FENCES, fences_after
 from todoplan.dialogue.parallel_calls import answered_after
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
@@ -48,6 +49,7 @@ _SEEN = "seen"
 _SEAL = "seal"
 _UNTOLD = "untold"
 _TURN = "turn"
+_FENCES = "fences"
 logger = logging.getLogger("todoplan")
 
 
@@ -146,11 +148,17 @@ class PlanStore:
         message = state.context[-1].id if state.context else None
         scope = state.session_id, message, begun["upon"]
         keys = planner.keys_of([call], *scope) if message and call.call_id else None
-        done = await planner.turn([call], base=base, key=keys)
+        # In a team the session is a hand of its own, and keeps the fences that its calls got.
+        team, held = self.toolbox.toolset.team, mark.get(_FENCES, NO_FENCES)
+        name = state.session_id if team else None
+        done = await planner.turn([call], actor=name, base=base, key=keys, fences=held)
         reply = done.replies[0]
-        if not reply.is_error:
+        if team:
+            mark[_FENCES] = fences_after(held, done.events)
+        if not reply.is_error or reply.events:
             own = [reply.revision] if reply.events else []
             mark[_TURN] = {**begun, "own": [*begun["own"], *own]}
+        if done.shows_all_to(mark[_SEEN]):
             self.saw(state, done.plan)
         self.publish(state, done.plan)
         return reply, mark.pop(_UNTOLD, [])

@@ -34,6 +34,7 @@ from todoplan.core.rules.presets import AGENTSCOPE
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
+from todoplan.dialogue.observed import start, tell_called
 from todoplan.dialogue.replies.error_texts import error_text
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -146,8 +147,9 @@ class PlanTool(ToolBase):
                 held, reply, turn = self._decided(box, state, call, at)
             return held, reply, turn, at
 
-        asked = self._verifying
+        asked, began = self._verifying, start(self.toolbox)
         held, reply, turn, at = await asked.aanswer(attempt) if asked else attempt(self.toolbox)
+        tell_called(self.toolbox, (reply,), None, began)
         if held.seen.answered(reply, turn):
             held.keep_base()
         entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)

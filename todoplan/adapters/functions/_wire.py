@@ -1,5 +1,5 @@
 """
-What the wire shapes share: reading an object or its dict, and the road from calls to results.
+What the wire shapes share: the road from the calls of a response to their results.
 
 There is no framework here that could keep a plan: it is a value that the caller hands in and gets
 back, or a `Planner`'s. Nothing that comes from a model or a provider raises; what a developer gives
@@ -7,18 +7,21 @@ wrongly does, before a call is answered: a plan that is none would otherwise be 
 the first call, and `None` for a response would look like one without calls, for ever.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from inspect import signature
+from typing import Concatenate, ParamSpec, TypeVar
 
 import attrs
 
+from todoplan.adapters.functions._reading import Shape, as_text, look
 from todoplan.core.events.base import Base
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
 from todoplan.dialogue.application import require
-from todoplan.dialogue.guidance.conversation import Message, Role, ToolResult
+from todoplan.dialogue.guidance.conversation import Message
+from todoplan.dialogue.observed import start, tell_called
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.dialogue.tools.toolset import Definition, ToolSet
 from todoplan.errors import PlanError
@@ -26,23 +29,18 @@ from todoplan.errors import PlanError
 __all__ = [
     "Answered",
     "Replies",
-    "Shape",
     "Tools",
     "Wire",
     "behind",
-    "entries",
-    "look",
-    "make_call",
     "message_of",
-    "plain",
-    "said",
-    "text_in",
+    "no_answer",
+    "starting",
 ]
 
-Shape = Any
-"""A plain dict as a provider takes it. Untyped: no TypedDict of an SDK accepts `dict[str, Any]`."""
-
 Tools = Toolbox | ToolSet
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 Replies = Turn | Iterable[Reply]
 """A turn, or replies from anywhere: a `Reply` may also carry what a tool of the caller's said."""
@@ -87,78 +85,16 @@ def _response(given: object) -> object:
     return given
 
 
-def look(value: object, key: str) -> Any:
+def no_answer(response: object) -> PlanError:
     """
-    Return a mapping's entry or an object's attribute; `None` if there is none.
+    Return the error for what is no answer of a model: an error's body, or nothing at all.
     """
-    return value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)
-
-
-def entries(value: object, key: str) -> Sequence[Any]:
-    """
-    Return the list that stands under a key; empty for anything else.
-    """
-    found = look(value, key)
-    return found if isinstance(found, list | tuple) else ()
-
-
-def plain(value: Any) -> Any:
-    """
-    Return an SDK's object as the dict that its API takes; a dict as it is.
-    """
-    if isinstance(value, Mapping):
-        return dict(value)
-    if hasattr(value, "to_dict"):  # OpenAI's and Anthropic's, without what was never set
-        return value.to_dict()
-    # Google's: not as JSON, where a thought's signature would come back as another one.
-    return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value
-
-
-def make_call(name: object, arguments: object, call_id: object = None) -> Call:
-    """
-    Return a call as it was sent; a name or id that is no text counts as missing.
-    """
-    # The arguments stay as they came, text or object: intake says what it repairs (law 10).
-    return Call(_text(name), arguments, _text(call_id))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def text_in(content: object) -> str:
-    """
-    Return the text of a content: a text, or parts as objects or dicts; no thoughts, no other kinds.
-    """
-    if not isinstance(content, list | tuple):
-        return _text(content)
-    shown = (
-        part
-        for part in content
-        # Gemini's parts have no type, and mark thoughts; Responses has input and output texts.
-        if look(part, "type") in {None, "text", "input_text", "output_text"}
-        and not look(part, "thought")
+    # It ended a run in silence once, over open tasks: a proxy answers 200 with {"error": ...}.
+    msg = (
+        f"{short_repr(response)} is no answer of a model, and nothing was done with it; see what"
+        " went wrong there, and make the same request again"
     )
-    return "".join(_text(part) or _text(look(part, "text")) for part in shown)
-
-
-_ROLES: dict[object, Role] = {
-    "assistant": "assistant",
-    "model": "assistant",  # Gemini
-    "system": "system",
-    "developer": "system",  # OpenAI, for models that reason
-    "tool": "tool",
-}
-
-
-def said(
-    role: object, text: str = "", *, finish: object = "", results: Iterable[ToolResult] = ()
-) -> Message:
-    """
-    Return a message without its calls; a role that no provider is known to use is the user's.
-    """
-    known = _ROLES.get(role, "user") if isinstance(role, str) else "user"
-    return Message(known, text, results=tuple(results), finish=_text(finish))
+    return PlanError(msg, seen=response)
 
 
 def message_of(text: str) -> Shape:
@@ -178,6 +114,14 @@ def behind(message: Callable[[str], Shape]) -> "Tail":
 Tail = Callable[[Sequence[Shape], str], list[Shape]]
 
 
+def _id_of(response: object) -> object:
+    return look(response, "id")
+
+
+def _is_never(_: object) -> bool:
+    return False
+
+
 @attrs.frozen
 class Wire:
     """
@@ -186,7 +130,8 @@ class Wire:
     `define` shapes tool definitions, and whether they are strict; `calls` finds the calls of a
     response; `results` shapes replies; `read` reads a message or a response, all but its calls;
     `kept` returns what of a response is appended to the messages; `tail` puts a text behind the
-    messages of a request.
+    messages of a request; `name` is what names a response, and `is_blocked` says that the provider
+    lets the model say nothing.
     """
 
     define: Callable[[Sequence[Definition], bool], list[Shape]]
@@ -195,6 +140,8 @@ class Wire:
     read: Callable[[object], Message]
     kept: Callable[[object], list[Shape]]
     tail: Tail = behind(message_of)
+    name: Callable[[object], object] = _id_of
+    is_blocked: Callable[[object], bool] = _is_never
 
     def make_tools(self, tools: Tools, *, strict: bool = False) -> list[Shape]:
         """
@@ -219,6 +166,12 @@ class Wire:
             PlanError: what was given is no toolbox, or no response.
         """
         return self.split(tools, response)[0]
+
+    def name_of(self, response: object) -> str:
+        """
+        Return what the provider calls a response; "" for a bare message, or if it names none.
+        """
+        return as_text(self.name(response))
 
     def results_of(self, turn: Replies) -> list[Shape]:
         """
@@ -250,7 +203,9 @@ class Wire:
         """
         planning, others = self.split(require(toolbox, Toolbox), response)
         # All at once (law 13): one by one, two whole-list writes would each look like the only one.
+        began = start(toolbox)
         turn = toolbox.turn(require(plan, Plan), planning, at=at, base=base)
+        tell_called(toolbox, turn.replies, None, began)
         if not all(reply.is_error for reply in turn.replies):
             base = None  # also reading is a look; what was refused has shown nothing
         return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others, base)
@@ -289,3 +244,20 @@ class Wire:
         kept.
         """
         return self.tail(messages, text) if text else [*messages]
+
+
+def starting(run: Callable[Concatenate[Wire, P], R], wire: Wire) -> Callable[P, R]:
+    """
+    Return the function that begins a run over one provider's shapes.
+    """
+
+    # No `functools.partial`, of which help() shows what a partial is and not what it takes.
+    def start_run(*args: P.args, **options: P.kwargs) -> R:
+        return run(wire, *args, **options)
+
+    whole = signature(run)
+    start_run.__doc__ = run.__doc__
+    start_run.__signature__ = whole.replace(  # type: ignore[attr-defined]  # which `inspect` reads
+        parameters=[*whole.parameters.values()][1:]
+    )
+    return start_run

@@ -1,12 +1,9 @@
 """The shapes of the Gemini API: contents made of parts; a call need not have an id."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
-from todoplan.adapters.functions._wire import (
+from todoplan.adapters.functions._reading import (
     Shape,
-    Wire,
-    behind,
     entries,
     look,
     make_call,
@@ -14,6 +11,7 @@ from todoplan.adapters.functions._wire import (
     said,
     text_in,
 )
+from todoplan.adapters.functions._wire import Wire, behind, starting
 from todoplan.adapters.functions.run import Run
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.toolbox import Call, Reply
@@ -96,10 +94,27 @@ def _read(entry: object) -> Message:
 
 def _kept(response: object) -> list[Shape]:
     candidates = entries(response, "candidates")
-    return [plain(look(candidates[0], "content"))] if candidates else [plain(response)]
+    content = look(candidates[0], "content") if candidates else response
+    # A blocked answer has no content, and the next request would be refused for a None in it.
+    return [] if content is None else [plain(content)]
 
 
-_WIRE = Wire(_define, _calls, _results, _read, _kept, behind(_content))
+def _name(response: object) -> object:
+    return look(response, "response_id") or look(response, "responseId")
+
+
+def _is_blocked(response: object) -> bool:
+    """
+    Say whether the prompt was blocked: that answer has no candidates, and is no error.
+    """
+    said = look(response, "prompt_feedback") or look(response, "promptFeedback")
+    reason = look(said, "block_reason") or look(said, "blockReason")
+    return reason is not None and not entries(response, "candidates")
+
+
+_WIRE = Wire(
+    _define, _calls, _results, _read, _kept, behind(_content), name=_name, is_blocked=_is_blocked
+)
 
 make_tools = _WIRE.make_tools
 calls_in = _WIRE.calls_in
@@ -107,4 +122,4 @@ results_of = _WIRE.results_of
 answer = _WIRE.answer
 read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder
-start_run = partial(Run, _WIRE)
+start_run = starting(Run, _WIRE)

@@ -1,11 +1,9 @@
 """The shapes of the OpenAI chat completions API, which many other servers speak as well."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
-from todoplan.adapters.functions._wire import (
+from todoplan.adapters.functions._reading import (
     Shape,
-    Wire,
     entries,
     look,
     make_call,
@@ -13,6 +11,7 @@ from todoplan.adapters.functions._wire import (
     said,
     text_in,
 )
+from todoplan.adapters.functions._wire import Wire, starting
 from todoplan.adapters.functions.run import Run
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.replies.error_texts import is_error_text
@@ -87,4 +86,4 @@ results_of = _WIRE.results_of
 answer = _WIRE.answer
 read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder
-start_run = partial(Run, _WIRE)
+start_run = starting(Run, _WIRE)

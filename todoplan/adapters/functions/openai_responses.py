@@ -1,11 +1,9 @@
 """The shapes of the OpenAI Responses API: items in, items out."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
-from todoplan.adapters.functions._wire import (
+from todoplan.adapters.functions._reading import (
     Shape,
-    Wire,
     entries,
     look,
     make_call,
@@ -13,6 +11,7 @@ from todoplan.adapters.functions._wire import (
     said,
     text_in,
 )
+from todoplan.adapters.functions._wire import Wire, starting
 from todoplan.adapters.functions.run import Run
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.replies.error_texts import is_error_text
@@ -78,9 +77,20 @@ def _read(entry: object) -> Message:
     contents = [look(item, "content") for item in ([entry] if role else messages)]
     finish = look(look(entry, "incomplete_details"), "reason")
     return said(
-        role or "assistant",
+        role or ("assistant" if _is_answer(entry) else ""),
         "".join(map(text_in, contents)),
         finish="refusal" if any(map(_refuses, contents)) else finish,
+    )
+
+
+def _is_answer(entry: object) -> bool:
+    """
+    Say whether this is of a model: a response that did not fail, or items, or one.
+    """
+    if look(entry, "error") is not None or look(entry, "status") in {"failed", "cancelled"}:
+        return False
+    return isinstance(entry, list | tuple) or any(
+        look(entry, key) is not None for key in ("output", "type")
     )
 
 
@@ -103,4 +113,4 @@ results_of = _WIRE.results_of
 answer = _WIRE.answer
 read_messages = _WIRE.read_messages
 with_reminder = _WIRE.with_reminder
-start_run = partial(Run, _WIRE)
+start_run = starting(Run, _WIRE)

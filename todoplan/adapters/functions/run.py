@@ -15,22 +15,23 @@ from uuid import uuid4
 
 import attrs
 
-from todoplan.adapters.functions._wire import Shape, Wire
+from todoplan.adapters.functions._reading import Shape
+from todoplan.adapters.functions._saved import WHAT, Asked, SentBack, revision
+from todoplan.adapters.functions._wire import Wire, no_answer
 from todoplan.codec import plan_from_data, plan_to_data
 from todoplan.codec.states import base_from_data, base_to_data, entry_line, read_recent, with_lines
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import short_repr
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import is_final_answer
-from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
+from todoplan.dialogue.guidance.guidance import Advice, Memory, Settings, unfinished_error
+from todoplan.dialogue.observed import guidance_of
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.errors import CodecError, PlanError
+from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, Planner
-from todoplan.planner.arguments import store_of_plans
-from todoplan.planner.holding import HELD, holding
+from todoplan.planner.arguments import HELD, holding, store_of_plans
 from todoplan.planner.verifying.verifier import Verify
 
 __all__ = ["Next", "OtherTools", "Run"]
@@ -43,7 +44,7 @@ OtherTools = Callable[[Call], "str | Reply"]
 
 _OWN = "plan"
 _SEEN, _BASE, _PLAN, _JOURNAL, _MEMORY = "seen", "base", "plan", "journal", "memory"
-_ID = "id"
+_ID, _COUNT, _ASKED, _SENT_BACK = "id", "answered", "asked", "sent_back"
 
 
 class Run:
@@ -57,16 +58,22 @@ class Run:
             what = run.after_model(response)
             if what == "again":
                 continue
+            save(messages, run.to_data(), response)
             messages += run.answer(response, other_tools)
-            kept = run.to_data()
+            save(messages, run.to_data(), None)
             if what == "stop":
                 break
 
     `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
-    aware time of every change, `verify` looks whether a task is done (see `Planner`). With a
-    `store` the plan is kept there under `plan_id`, and others may change it at any time; without
-    one it is part of `to_data()`. `planner` is what others change it by:
-    `run.planner.apply(command, actor="ann")`.
+    aware time of every change, `verify` looks whether a task is done (see `Planner`), `actor` is
+    this agent's name in the history. With a `store` the plan is kept there under `plan_id`, and
+    others may change it at any time; without one it is part of `to_data()`. `planner` is what
+    others change it by: `run.planner.apply(command, actor="ann")`.
+
+    After a crash, begin with what was saved, and give a response that was saved to `after_model`
+    first, without a request. In a store that keeps keys (SQLite, PostgreSQL) its calls are carried
+    out once, however often they are answered: a response is known by its id and those of its calls,
+    one without an id by its place in the thread.
 
     Raises:
         CodecError: what was saved is damaged.
@@ -85,20 +92,23 @@ class Run:
         verify: Verify | None = None,
         plan_id: str | None = None,
         saved: dict[str, Any] | None = None,
+        actor: str | None = None,
     ) -> None:
-        kept = {} if saved is None else require(saved, dict, "what run.to_data() returned")
+        kept = {} if saved is None else require(saved, dict, WHAT)
         if store is not None and _PLAN in kept:
             msg = "a plan was saved here, and a store is given: leave store= out, or the saved plan"
             raise PlanError(msg)
         box = Toolbox() if toolbox is None else require(toolbox, Toolbox)
         self._wire = wire
-        self._guidance = Guidance(box.toolset, require(settings, Settings), box.policy)
+        self._guidance = guidance_of(box, require(settings, Settings))
         # A journal that was saved is bounded, so the base stands beside it, with who did what.
         self._base = None if kept.get(_BASE) is None else base_from_data(kept[_BASE])
         self._own = None if store_of_plans(store, plan_id) else _held(kept, self._base)
-        self._id = require(kept.get(_ID) or uuid4().hex, str, "what run.to_data() returned")
+        self._id = require(kept.get(_ID) or uuid4().hex, str, WHAT)
+        self._answered = require(kept.get(_COUNT, 0), int, WHAT)
+        self._actor = None if actor is None else require(actor, str, 'a name, actor="model"')
         self._earlier = read_recent(kept.get(_JOURNAL))
-        self.planner = Planner(
+        self._planner = Planner(
             cast("Any", store) if self._own is None else self._own,
             plan_id if self._own is None else _OWN,
             toolbox=box,
@@ -106,14 +116,24 @@ class Run:
             verify=verify,
         )
         # What the thread's model knows of the plan: not what this process remembers of anybody.
-        self._known = _revision(kept.get(_SEEN))
-        self._memory = Memory.of(kept.get(_MEMORY)).new_run(self.planner.plan)
-        self._asked: tuple[Advice, Plan] | None = None
+        self._known = revision(kept.get(_SEEN))
+        memory = Memory.of(kept.get(_MEMORY))
+        # In the middle of a turn it is the same run, whose caps must not begin anew at each crash.
+        is_new = _ASKED not in kept and _SENT_BACK not in kept
+        self._memory = memory.new_run(self.planner.plan) if is_new else memory
+        # The request whose response is to be judged; it is saved until that is answered.
+        self._asked = Asked.of(kept.get(_ASKED))
+        self._unanswered = self._asked
         self._next: Next | None = None
-        self._is_empty = False
-        self._reminder = ""
-        self._sent_back: list[Shape] = []
-        self._stands: list[Shape] = []
+        self._is_blocked = False
+        self._back = SentBack.of(kept.get(_SENT_BACK))
+
+    @property
+    def planner(self) -> Planner:
+        """
+        The plan for everyone else: `plan`, `apply`, `undo`, `history`, `subscribe`.
+        """
+        return self._planner
 
     @property
     def toolbox(self) -> Toolbox:
@@ -138,15 +158,18 @@ class Run:
         """
         plan, base = self._look()
         unseen = base if base and base.unseen(plan) else None
-        if self._reminder:  # the answer that was sent back and its reminder end the request
+        if self._back.reminder:  # the answer that was sent back and its reminder end the request
             advice = Advice(self._memory)
         else:
             memory = self._memory.at(plan, unseen, self._known)
             read = self._wire.read_messages(messages)
             advice = self._guidance.before_model(plan, read, memory, base=unseen)
-        self._asked, self._next = (advice, plan), None
-        text = self._reminder or advice.text
-        return self._wire.with_reminder([*messages, *self._sent_back], text)
+        # The first request counts as a look: what comes while the model answers it has not seen.
+        is_look = advice.shows_plan or self._known is None
+        self._asked = self._unanswered = Asked(advice.memory, plan.revision if is_look else None)
+        self._next = None
+        text = self._back.reminder or advice.text
+        return self._wire.with_reminder([*messages, *self._back.messages], text)
 
     def after_model(self, response: object, *, structured: bool = False) -> Next:
         """
@@ -155,35 +178,36 @@ class Run:
         `Guidance.after_model`.
 
         Raises:
-            PlanError: no request was made before it; or the model goes on answering over open
-                tasks, and the settings say to raise.
+            PlanError: no request was made before it; what was given is no answer of a model, such
+                as an error of the provider's (ask again then, `before_model` need not be called
+                anew); or the model goes on answering over open tasks, and the settings say to
+                raise.
         """
         if self._asked is None:
             msg = "no request was made for this response: call before_model in front of each"
             raise PlanError(msg)
-        (advice, plan), self._asked = self._asked, None
-        # The first request counts as a look: what comes while the model answers it has not seen.
-        if advice.shows_plan or self._known is None:
-            self._saw(plan)
         message, now = self._wire.read_messages([response])[0], self.planner.plan
-        self._is_empty = message.role != "assistant"
-        if self._is_empty:  # a prompt that was blocked, an error: there is nothing to answer
-            self._next, self._memory = "stop", advice.memory
+        self._is_blocked = self._wire.is_blocked(response)
+        if message.role != "assistant" and not self._is_blocked:
+            raise no_answer(response)
+        asked, self._asked = self._asked, None
+        if asked.shown is not None:
+            self._known, self._base = max(self._known or 0, asked.shown), None
+        if self._is_blocked:  # there is nothing to answer, and nothing to keep
+            self._next, self._memory = "stop", asked.memory
             return self._next
-        advice = self._guidance.after_model(now, message, advice.memory, structured=structured)
+        advice = self._guidance.after_model(now, message, asked.memory, structured=structured)
         self._memory = advice.memory
         if advice.verdict == "raise":
             raise unfinished_error(now)
         if advice.verdict == "again":
-            kept = self._wire.kept(response)
-            self._sent_back += kept
-            self._stands = kept if advice.keeps(message) else []
-            self._reminder, self._next = advice.text, "again"
+            kept = (*self._wire.kept(response),)
+            stand = kept if advice.keeps(message) else ()
+            self._back = SentBack((*self._back.messages, *kept), advice.text, stand)
+            self._next, self._unanswered = "again", None
         else:
             self._next = "stop" if is_final_answer(message) else "answer"
-            if self._next == "answer":
-                self._stands = []
-            self._sent_back, self._reminder = [], ""
+            self._back = SentBack(stand=self._back.stand if self._next == "stop" else ())
         return self._next
 
     def answer(self, response: object, other_tools: OtherTools | None = None) -> list[Shape]:
@@ -192,7 +216,8 @@ class Run:
         own message, and the results, as the provider wants them.
 
         All planning calls are carried out in order as one, behind those of `other_tools`: if one of
-        these raises, nothing was done to the plan.
+        these raises, nothing was done to the plan. A response that is answered again, after a
+        crash, calls `other_tools` again too.
 
         Raises:
             PlanError: `after_model` has not said that it may be answered; or it calls a tool that
@@ -212,17 +237,21 @@ class Run:
         planned: Iterator[Reply] = iter(())
         if planning:
             _, base = self._look()
-            # Made again, after a store that failed without saying whether it had kept it.
-            keys = None if self._own else self.planner.keys_of(planning, self._id, self._known)
-            turn = self.planner.turn(planning, base=base, key=keys)
+            # Made again, after a crash, or a store that failed and did not say if it had kept it.
+            # What was saved may be older than the response, or nothing: so its own id comes first.
+            # Some servers give none; then its place tells, counted over all runs of a thread.
+            named = self._wire.name_of(response) or (self._id, self._answered)
+            keys = None if self._own else self.planner.keys_of(planning, named)
+            turn = self.planner.turn(planning, actor=self._actor, base=base, key=keys)
             planned = iter(turn.replies)
-            if not all(reply.is_error for reply in turn.replies):
+            if turn.shows_all_to(self._known):
                 self._saw(turn.plan)
         # In the order of the calls: without ids, which Gemini's need not have, nothing else tells.
         replies = [next(planned if call in planning else told) for call in calls]
-        said = [] if self._is_empty else self._wire.kept(response)
-        messages = [*self._stands, *said, *self._wire.results_of(replies)]
-        self._next, self._stands = None, []
+        said = [] if self._is_blocked else self._wire.kept(response)
+        messages = [*self._back.stand, *said, *self._wire.results_of(replies)]
+        self._next, self._back, self._unanswered = None, SentBack(), None
+        self._answered += 1
         return messages
 
     def _look(self) -> tuple[Plan, Base | None]:
@@ -236,11 +265,19 @@ class Run:
 
     def to_data(self) -> dict[str, Any]:
         """
-        Return what is to be saved beside the messages, as plain JSON values.
+        Return what is to be saved beside the messages, as plain JSON values; an answer that was
+        sent back is in it as its provider's message.
+
+        It is whole at any time: before a request, with a response that is not answered yet (to be
+        saved too), and behind its answer.
         """
         kept: dict[str, Any] = {_MEMORY: self._memory.to_data(), _SEEN: self._known}
+        if self._unanswered is not None:
+            kept[_ASKED] = self._unanswered.to_data()
+        if self._back != SentBack():
+            kept[_SENT_BACK] = self._back.to_data()
         if self._own is None:
-            return {**kept, _ID: self._id}
+            return {**kept, _ID: self._id, _COUNT: self._answered}
         # Bounded: this is written at every save, and a plan's whole history would grow for ever.
         journal = with_lines(None, map(entry_line, self.history()))
         plan, base = self._look()
@@ -251,13 +288,6 @@ class Run:
 
 def _held(kept: Mapping[str, Any], base: Base | None) -> Any:
     return holding(_OWN, plan_from_data(kept[_PLAN]) if _PLAN in kept else Plan(), base)
-
-
-def _revision(seen: object) -> int | None:
-    if seen is None or type(seen) is int:
-        return seen
-    msg = f"the revision that the model saw is damaged: {short_repr(seen)}; leave it out"
-    raise CodecError(msg)
 
 
 def _reply(plan: Plan, call: Call, other_tools: OtherTools | None) -> Reply:

@@ -37,6 +37,7 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.validation import in_utc
 from todoplan.dialogue.clock import Clock
 from todoplan.dialogue.held_claims import fences_after
+from todoplan.dialogue.observed import start, tell_called
 from todoplan.dialogue.parallel_calls import answered_beside
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.planner.verifying.looking import Verifying
@@ -103,12 +104,14 @@ class Answering:
             plan_id = self.plans.id_of(_config(runtime))
             told = self.plans.answer(state, plan_id, _message(runtime, state), calls, own)
             return self._stored(runtime, plan_id, own, *told)
-        attempt = partial(self._attempt, state, calls, own)
+        attempt, began = partial(self._attempt, state, calls, own), start(self.toolbox)
         if self.verifying is None:
-            return self._kept(runtime, state, turn, calls, own, attempt(self.toolbox))
-        self.verifying.verifier.refuse_awaited("ainvoke or astream")
-        with self.verifying.of_turn(*_name_of(runtime, turn, calls, own)) as shared:
-            done = self.verifying.answer(attempt, shared)
+            done = attempt(self.toolbox)
+        else:
+            self.verifying.verifier.refuse_awaited("ainvoke or astream")
+            with self.verifying.of_turn(*_name_of(runtime, turn, calls, own)) as shared:
+                done = self.verifying.answer(attempt, shared)
+        tell_called(self.toolbox, done[0][-1:], None, began)
         return self._kept(runtime, state, turn, calls, own, done)
 
     def _attempt(self, state: Any, calls: Sequence[Call], own: Call, box: Toolbox) -> _Done:
@@ -151,10 +154,11 @@ class Answering:
         own = attrs.evolve(own, call_id=runtime.tool_call_id or "") if runtime else own
         turn, calls = self._turn(state, own)
         if self.plans is None:
-            verifying = cast("Verifying", self.verifying)
+            verifying, began = cast("Verifying", self.verifying), start(self.toolbox)
             with verifying.of_turn(*_name_of(runtime, turn, calls, own)) as shared:
                 attempt = partial(self._attempt, state, calls, own)
                 done = await verifying.aanswer(attempt, shared)
+            tell_called(self.toolbox, done[0][-1:], None, began)
             return self._kept(runtime, state, turn, calls, own, done)
         plans = self.plans
         plan_id = plans.id_of(_config(runtime))

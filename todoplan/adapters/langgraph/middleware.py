@@ -31,14 +31,16 @@ from todoplan.adapters.langgraph.agent_state import (
     update_after,
 )
 from todoplan.adapters.langgraph.conversation import neutral, protected
-from todoplan.adapters.langgraph.stored_plans.plan_store import Look, PlanStore, look_of_state
+from todoplan.adapters.langgraph.stored_plans.look import Look, look_of_state
+from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore
 from todoplan.adapters.langgraph.tools import tools_of
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Conversation, is_final_answer
-from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
+from todoplan.dialogue.guidance.guidance import Advice, Memory, Settings, unfinished_error
+from todoplan.dialogue.observed import guidance_of
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import WRITE_TODOS
 from todoplan.planner import AnyStore
@@ -90,7 +92,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         toolset, writer = chosen.toolset, chosen.toolset.shown(chosen.toolset.writer)
         # A drop-in: an answer that was let stand before must not be sent back for a new import.
         wanted = Settings(unfinished=0) if settings is None else require(settings, Settings)
-        self.guidance = Guidance(toolset, wanted, chosen.policy)
+        self.guidance = guidance_of(chosen, wanted)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
         kept = store, plan_id, chosen, require_clock(clock), verify
         self._plans = PlanStore.of(*kept, is_agents=True)

@@ -28,7 +28,8 @@ from todoplan.adapters.openai_agents.conversation import Request
 from todoplan.adapters.openai_agents.guided_request import GuidedRequest
 from todoplan.adapters.openai_agents.planning import Planning
 from todoplan.dialogue.application import require
-from todoplan.dialogue.guidance.guidance import Guidance, Settings
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.observed import guidance_of
 
 __all__ = ["GuidedModel", "StreamedAnswer", "closing", "guided_model", "summed"]
 
@@ -125,7 +126,7 @@ class GuidedModel:
         self, planning: Planning, settings: Settings, resolve: Callable[[], Model]
     ) -> None:
         self._planning = planning
-        self._guidance = Guidance(planning.toolbox.toolset, settings, planning.toolbox.policy)
+        self._guidance = guidance_of(planning.toolbox, settings)
         self._resolve = cache(resolve)
 
     def __getattr__(self, name: str) -> Any:

@@ -35,8 +35,7 @@ from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
-from todoplan.planner.arguments import store_of_plans
-from todoplan.planner.holding import holding
+from todoplan.planner.arguments import holding, store_of_plans
 from todoplan.planner.verifying.verifier import Verify
 
 __all__ = [
@@ -202,7 +201,7 @@ class Planning:
         keys = None if self._own else self.planner.keys_of(calls, self._id, memory.turn)
         turn = await self.planner.turn(calls, base=base, key=keys)
         before = turn.plan.revision - len(turn.events)
-        is_look = not all(reply.is_error for reply in turn.replies)
+        is_look = turn.shows_all_to(known)
         if is_look:
             self.shown(turn.plan)
         # An answer to one who is behind tells what others did since; with a store, the planner's.

@@ -36,6 +36,7 @@ from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Message, is_final_answer
 from todoplan.dialogue.guidance.guidance import Advice, Guidance, Memory, Settings, unfinished_error
+from todoplan.dialogue.observed import guidance_of
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.planner import AnyStore
 from todoplan.planner.verifying.verifier import Verify, verifier_of
@@ -207,7 +208,7 @@ class Planning(AbstractCapability[Any]):
 
     @property
     def _guidance(self) -> Guidance:
-        return Guidance(self.toolbox.toolset, self.settings, self.toolbox.policy)
+        return guidance_of(self.toolbox, self.settings)
 
     @property
     def _own(self) -> RunPlan:

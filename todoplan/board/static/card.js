@@ -45,3 +45,12 @@ export function title(task) {
     el("span", { class: "unseen" }, `, ${words(task.status)}`),
   ];
 }
+
+// The item of a list for a task: the same one as long as nothing that is said of it has changed.
+export function fresh(items, task, said) {
+  const known = items.get(task.id);
+  if (known && known.task === task && known.said === said) return known;
+  const item = { id: task.id, task, said };
+  items.set(task.id, item);
+  return item;
+}

@@ -1,6 +1,6 @@
 // The tasks in columns, by status.
 
-import { mark, notes, title } from "./card.js";
+import { fresh, mark, notes, title } from "./card.js";
 import { el, words } from "./dom.js";
 import { STATUSES } from "./model.js";
 import { Rows } from "./rows.js";
@@ -77,12 +77,4 @@ export class Columns {
 
 function inner(plan, task) {
   return (plan.children.get(task.id) ?? []).map((id) => words(plan.tasks.get(id).status)[0]).join("");
-}
-
-export function fresh(items, task, said) {
-  const known = items.get(task.id);
-  if (known && known.task === task && known.said === said) return known;
-  const item = { id: task.id, task, said };
-  items.set(task.id, item);
-  return item;
 }

@@ -1,7 +1,6 @@
 // The tasks in the plan's order, with what lies in what.
 
-import { fresh } from "./columns.js";
-import { mark, notes, title } from "./card.js";
+import { fresh, mark, notes, title } from "./card.js";
 import { el } from "./dom.js";
 import { Rows } from "./rows.js";
 

@@ -19,9 +19,9 @@ READING_ORDER = (
         "Frameworks",
         ("langchain", "deepagents", "agentscope", "openai-agents", "pydantic-ai", "mcp", "acp"),
     ),
-    ("Shape it", ("rules", "limits", "human-edits", "evidence")),
+    ("Shape it", ("rules", "limits", "human-edits", "evidence", "board")),
     ("Keep and share it", ("stores", "several-agents", "command-line", "write-a-store")),
-    ("Check it", ("recordings", "testing")),
+    ("Check it", ("recordings", "telemetry", "testing")),
     ("Look inside", ("reference", "architecture", "threat-model", "write-an-adapter")),
 )
 """The pages by what somebody came for, in the order in which they are read."""

@@ -13,12 +13,13 @@ from todoplan.cli.output.markdown import MarkdownPrinter
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.text import TextPrinter
 from todoplan.cli.recordings import Input, Run, expand, sample
+from todoplan.errors import MissingExtraError
 from todoplan.transcripts.replay.findings import POLICIES
 from todoplan.transcripts.replay.recording import Replay
 
 __all__ = ["Form", "ReplayOptions", "replay", "replay_sample"]
 
-Form = Literal["text", "markdown", "json", "html"]
+Form = Literal["text", "markdown", "json", "html", "otlp"]
 
 
 class _Printer(Protocol):
@@ -32,7 +33,8 @@ class ReplayOptions:
     """
     How to replay: the form of the output, the policy and (or `None`) the dialect by name.
 
-    `together` makes one plan of all recordings. `out` is the file that a page is written to.
+    `together` makes one plan of all recordings. `out` is the file that a page is written to,
+    `endpoint` where spans are sent.
     """
 
     form: Form = "text"
@@ -40,6 +42,7 @@ class ReplayOptions:
     dialect: str | None = None
     together: bool = False
     out: Path | None = None
+    endpoint: str = ""
 
 
 def replay(paths: Iterable[Path], options: ReplayOptions, screen: Screen) -> int:
@@ -62,7 +65,11 @@ def replay_sample(options: ReplayOptions, screen: Screen) -> int:
 
 def _replay(inputs: Iterable[Input], options: ReplayOptions, screen: Screen) -> int:
     run = Run(screen, POLICIES[options.policy], options.dialect)
-    printer = _printer(options, screen)
+    try:
+        printer = _printer(options, screen)
+    except MissingExtraError as error:
+        screen.complain(str(error))
+        return UNREADABLE
     replay_them = run.replay_together if options.together else run.replay_all
     replay_them(inputs, printer.recording)
     printer.close(run)
@@ -79,4 +86,14 @@ def _printer(options: ReplayOptions, screen: Screen) -> _Printer:
         return printer
     if options.form == "html":
         return HtmlPrinter()
+    if options.form == "otlp":
+        return _span_printer(options.endpoint, screen)
     return MarkdownPrinter(screen) if options.form == "markdown" else TextPrinter(screen)
+
+
+def _span_printer(endpoint: str, screen: Screen) -> _Printer:
+    try:
+        from todoplan.cli.output.spans import SpanPrinter  # noqa: PLC0415 - an extra of its own
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of(error.name, "otlp") from error
+    return SpanPrinter(endpoint, screen)

@@ -1,14 +1,17 @@
 """
 Replays as one page of HTML: how each plan ended, the timeline, and findings beside their calls.
 
-It is a file for a reader: nothing in it is loaded or run, and no text of a recording is markup.
+It is a file for a reader: nothing in it is loaded, no text of a recording is markup, and all that
+runs is ours: a slider through each plan's life. Without scripts all else is there.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
+from todoplan.board.bundle import report_scripts, report_style
+from todoplan.cli.output.life import Life
 from todoplan.cli.output.rows import Row, row_of
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.summaries import (
@@ -51,9 +54,9 @@ def _is_same(path: Path, out: Path) -> bool:
         return False
 
 
-def save_page(page: str, out: Path | None, run: Run) -> None:
+def save_page(page: str, out: Path | None, run: Run, what: str = "page") -> None:
     """
-    Write a page to its file, or to stdout without one; what stops that is told.
+    Write a page, or `what` it is, to its file, or to stdout without one; what stops that is told.
     """
     if out is None:
         run.screen.write(page)
@@ -63,7 +66,7 @@ def save_page(page: str, out: Path | None, run: Run) -> None:
     except (OSError, ValueError) as error:  # a name may hold what no file's can
         run.fail(str(out), f"cannot write {out}: {getattr(error, 'strerror', None) or error}")
     else:
-        run.screen.complain(f"the page is written to {out}")
+        run.screen.complain(f"the {what} is written to {out}")
 
 
 def table(rows: Iterable[Sequence[str]]) -> Markup:
@@ -85,6 +88,8 @@ class HtmlPrinter:
 
     _parts: list[Markup] = attrs.Factory(list)
     _files: list[str] = attrs.Factory(list)
+    _lives: int = 0
+    _calls: int = 0
     written: str = ""
 
     def recording(self, replay: Replay) -> None:
@@ -93,15 +98,24 @@ class HtmlPrinter:
         """
         shown: list[Finding] = []
         rows: list[Markup] = []
+        lives: dict[str, Life] = {}
         day = ""
         for step in replay.steps():
             row = row_of(step)
             rows += _before(row, "" if row.day == day else row.day)
-            rows.append(_call(row, step.findings))
+            self._calls += 1
+            item = f"call-{self._calls}"
+            rows.append(_call(row, step.findings, item))
+            life = lives.get(step.lane) or lives.setdefault(step.lane, self._life())
+            life.add(step.plan, f"{row.tool}: {'; '.join(row.phrases)}", step.findings, item)
             shown += step.findings
             day = row.day
         self._files.append(replay.file)
-        self._parts.append(element("section", *_recording(replay, rows, shown)))
+        self._parts.append(element("section", *_recording(replay, rows, shown, lives)))
+
+    def _life(self) -> Life:
+        self._lives += 1
+        return Life(f"life-{self._lives}")
 
     def close(self, run: Run) -> None:
         """
@@ -111,7 +125,12 @@ class HtmlPrinter:
         """
         title = self._files[0] if len(self._files) == 1 else _TITLE
         if self._parts:
-            self.written = page(title, element("main", *self._parts, *not_read(run)))
+            self.written = page(
+                title,
+                element("main", *self._parts, *not_read(run)),
+                styles=(report_style(),),
+                scripts=report_scripts(),
+            )
 
 
 def not_read(run: Run) -> Iterator[Markup]:
@@ -129,7 +148,7 @@ def not_read(run: Run) -> Iterator[Markup]:
 
 
 def _recording(
-    replay: Replay, rows: Sequence[Markup], shown: Sequence[Finding]
+    replay: Replay, rows: Sequence[Markup], shown: Sequence[Finding], lives: Mapping[str, Life]
 ) -> Iterator[Markup]:
     found = groups(replay.findings, replay.bad_lines)
     yield element("h1", replay.file)
@@ -139,6 +158,8 @@ def _recording(
         name = f" of {lane.name}" if len(replay.lanes) > 1 else ""
         yield element("h2", f"Plan at the end{name}")
         yield from _plan(lane.plan)
+        if lane.name in lives:
+            yield lives[lane.name].markup()
     if rows:
         yield element("h2", "Timeline")
         yield element("p", STATUS_MARKS, class_="quiet")
@@ -165,14 +186,14 @@ def _before(row: Row, day: str) -> Iterator[Markup]:
         yield element("li", row.before, class_="between")
 
 
-def _call(row: Row, findings: Sequence[Finding]) -> Markup:
+def _call(row: Row, findings: Sequence[Finding], item: str) -> Markup:
     cells = {"line": f"line {row.line}", "time": row.time, "tool": row.tool, "strip": row.strip}
     cells["done"] = row.done
     head = [element("span", text, class_=kind) for kind, text in cells.items() if text]
     what = (element("p", phrase) for phrase in row.phrases)
     said = element("div", element("div", *head, class_="where"), *what)
     beside = (element("ul", *map(_finding, findings)),) if findings else ()
-    return element("li", said, *beside, class_="call")
+    return element("li", said, *beside, class_="call", id=item)
 
 
 def _finding(finding: Finding, before: str = "") -> Markup:

@@ -28,6 +28,7 @@ class Kind(StrEnum):
     PRIORITY = "priority"
     ID = "id"
     ID_HINT = "id_hint"
+    OWN_ID = "own_id"
     IDS = "ids"
     REF = "ref"
     REFS = "refs"

@@ -17,12 +17,28 @@ from todoplan.core.plan.model import Waiting
 from todoplan.dialogue.intake.containers import entries_in, entry_in
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.intake.findings import MISSING, Findings
-from todoplan.dialogue.intake.vocabulary import Line, id_of, indentation
+from todoplan.dialogue.intake.vocabulary import Line, checklist, id_of, indentation
 
-__all__ = ["Row", "as_lines", "nests", "rows_in", "within_each_other"]
+__all__ = [
+    "BY_OWN_ID",
+    "OWN_ID",
+    "Row",
+    "as_lines",
+    "nests",
+    "read_own_ids",
+    "rows_in",
+    "within_each_other",
+]
+
+OWN_ID = "id"
+"""Under this name an entry holds the id that its author gave it, which is none of the plan."""
+
+BY_OWN_ID = "@"
+"""Behind this sign a reference holds the index of the entry that its author named by its id."""
 
 _BULLET = "- "
 _MOST_NAMED = 20
+_EDGES = frozenset({"blocked_by", "blocks"})
 
 
 @attrs.define
@@ -81,6 +97,10 @@ def rows_in(
             open_lists.pop()
         elif nested and here.last is not None and isinstance(item, list | tuple):
             open_lists.append(_List(enumerate(item), at, here.last))
+        elif nested and (lines := _several_lines(item)):
+            # A checklist in one entry of a list, as in ["- [ ] a\n  - [ ] b"].
+            findings.repair("checklist", at)
+            open_lists.append(_List(enumerate(lines), at, here.outer))
         elif len(rows) == findings.limits.items:
             findings.refuse("too_many", path, f"over {len(rows)}", str(len(rows)))
             break
@@ -98,6 +118,11 @@ def rows_in(
                 if inside is not MISSING:
                     open_lists.append(_List(enumerate(inside), f"{at}.subtasks", here.last))
     return rows
+
+
+def _several_lines(item: Any) -> list[Line]:
+    lines = checklist(item) if isinstance(item, str) and "\n" in item.strip() else None
+    return lines if lines and len(lines) > 1 else []
 
 
 def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, Any]:
@@ -168,11 +193,51 @@ def _named(rows: Sequence[Row]) -> dict[str, int]:
     named: dict[str, int] = {}
     for index, row in reversed([*enumerate(rows)]):
         named[str(row.values.get("content", "")).strip()] = index
+    return named | _by_id(rows)
+
+
+def _by_id(rows: Sequence[Row]) -> dict[str, int]:
+    named: dict[str, int] = {}
     for index, row in reversed([*enumerate(rows)]):
-        if own := row.values.get("id", ""):
+        if own := row.values.get(OWN_ID, ""):
             named[own] = index
             named[id_of(own) or own] = index
     return named
+
+
+def read_own_ids(
+    rows: Sequence[Row], within: Sequence[int | None], names: Mapping[str, str], findings: Findings
+) -> None:
+    """
+    Take the ids out of new entries, and let what names an entry by its id say which one that is:
+    edges, a parent, or the dots of an id. `names` is what the model calls the fields.
+    """
+    # Were they left out, a plan that has tasks would lend "1" a meaning that nobody meant.
+    named = _by_id(rows)
+    used: set[int] = set()
+
+    def read(reference: str, path: str) -> str:
+        index = named.get(reference)
+        if index is None:
+            return reference
+        used.add(index)
+        findings.repair("id", path, reference, f"#{index}")
+        return f"{BY_OWN_ID}{index}"
+
+    for place, row in enumerate(rows):
+        values, own = row.values, row.values.get(OWN_ID, "")
+        for edges in _EDGES & values.keys():
+            path = f"{row.path}.{names[edges]}"
+            values[edges] = tuple(read(each, path) for each in values[edges])
+        head = own.rpartition(".")[0]
+        if "parent" in values:
+            values["parent"] = read(values["parent"], f"{row.path}.{names['parent']}")
+        elif within[place] is None and named.get(head, place) < place:
+            values["parent"] = read(head, f"{row.path}.{OWN_ID}")
+            used.add(named[own])
+    for index, row in enumerate(rows):
+        if row.values.pop(OWN_ID, "") and index not in used:
+            findings.repair("ignored_key", f"{row.path}.{OWN_ID}", OWN_ID)
 
 
 def _parent(

@@ -26,7 +26,14 @@ from todoplan.dialogue.intake.containers import arguments_in, entries_in
 from todoplan.dialogue.intake.fast_read import DEFER, fast_read
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
 from todoplan.dialogue.intake.findings import MISSING, Findings
-from todoplan.dialogue.intake.nesting import as_lines, nests, rows_in, within_each_other
+from todoplan.dialogue.intake.nesting import (
+    OWN_ID,
+    as_lines,
+    nests,
+    read_own_ids,
+    rows_in,
+    within_each_other,
+)
 from todoplan.dialogue.intake.parsing import InputLimits, parse
 from todoplan.dialogue.intake.repairs import Repair, is_guess
 from todoplan.dialogue.intake.values import READERS
@@ -181,7 +188,11 @@ def _entries(listed: Sequence[Any], field: Field, path: str, findings: Findings)
         if field.entry:
             lines = as_lines(rows, findings)
             return [field.entry(**line) for line in lines if findings.faults == faults]
-        for row, outer in zip(rows, within_each_other(rows), strict=True):
+        within = within_each_other(rows)
+        if any(OWN_ID in row.values for row in rows):
+            names = {inner.target: inner.name for inner in field.items}
+            read_own_ids(rows, within, names, findings)
+        for row, outer in zip(rows, within, strict=True):
             if outer is not None:
                 row.values[WITHIN] = outer
     return [row.values for row in rows]

@@ -229,6 +229,7 @@ READERS: dict[Kind, Reader] = {
     Kind.PRIORITY: _word_reader(Kind.PRIORITY, priority_of, "unknown_priority"),
     Kind.ID: _id,
     Kind.ID_HINT: _id_hint,
+    Kind.OWN_ID: _id_hint,
     Kind.IDS: _ids,
     Kind.REF: _ref,
     Kind.REFS: _refs,

@@ -53,7 +53,7 @@ _FIELDS = (
         ),
     ),
     Field("drop", "drop", Kind.IDS, numeric=True, aliases=("cancel", "remove", "delete")),
-    Field("wait", "wait", Kind.WAITS, aliases=("waiting", *WAITS)),
+    Field("wait", "wait", Kind.WAITS, aliases=("waiting", "on_hold", "blocked", *WAITS)),
     Field("fail", "fail", Kind.IDS, numeric=True, aliases=("failed",)),
     # The next ready task starts by itself, so nobody needs this; who sends it is understood.
     Field("start", "start", Kind.IDS, numeric=True, hidden=True),

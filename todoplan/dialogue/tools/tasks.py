@@ -12,6 +12,7 @@ from todoplan.core.plan.model import Status, Waiting
 from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.intake.nesting import BY_OWN_ID, OWN_ID
 from todoplan.dialogue.intake.read import WITHIN
 from todoplan.dialogue.intake.vocabulary import DELETED
 from todoplan.dialogue.tools.todos import SUBTASKS, TITLES, WAITS
@@ -56,13 +57,15 @@ _NEW = (
     attrs.evolve(_WAITING, hidden=True),
     SUBTASKS,
 )
+# Ids come from the plan: one that a model gives to an entry serves to name it in the same call.
+_ENTRY = (*_NEW, Field(OWN_ID, OWN_ID, Kind.OWN_ID, aliases=("taskId", "todo_id"), hidden=True))
 _CREATE = (
     attrs.evolve(_NEW[0], required=False),
     *_NEW[1:-1],
     # Several at once: models make up a bulk tool where there is none (evonic#80). A later entry
     # names an earlier one as "#0", as in hezo#216.
-    Field("tasks", "tasks", Kind.ITEMS, aliases=("items", "todos"), items=_NEW),
-    attrs.evolve(SUBTASKS, kind=Kind.ITEMS, items=_NEW),
+    Field("tasks", "tasks", Kind.ITEMS, aliases=("items", "todos"), items=_ENTRY),
+    attrs.evolve(SUBTASKS, kind=Kind.ITEMS, items=_ENTRY),
 )
 _UPDATE = (
     _id(),
@@ -102,31 +105,39 @@ def _create(values: Mapping[str, Any]) -> Request:
         own["parent"] = own["parent"].lstrip("#")
     if not values.get("subtasks"):
         return _new(**_with_wait(own))
-    return _created([own, *({**e, WITHIN: e.get(WITHIN, -1) + 1} for e in values["subtasks"])])
+    inner = [
+        entry
+        if entry.get("parent", "").startswith(BY_OWN_ID) and WITHIN not in entry
+        else {**entry, WITHIN: entry.get(WITHIN, -1) + 1}
+        for entry in values["subtasks"]
+    ]
+    return _created([own, *inner], before=1)
 
 
-def _created(entries: Sequence[Mapping[str, Any]]) -> CreateTasks:
+def _created(entries: Sequence[Mapping[str, Any]], before: int = 0) -> CreateTasks:
     """
-    Return the command that creates these, each that was given in another below that.
+    Return the command that creates these, each that was given in another below that; `before` of
+    them stand before those of the list in which ids are given.
     """
     tops = [place for place, entry in enumerate(entries) if WITHIN not in entry]
     items: list[CreateTask] = []
     for entry in entries:
         values = _with_wait(entry)
         outer = values.pop(WITHIN, None)
-        # Its author counts the entries of the list itself, without those that lie in one.
-        if len(tops) < len(entries):
-            for name in _EDGES & values.keys():
-                values[name] = tuple(_moved(ref, tops) for ref in values[name])
-            if "parent" in values:
-                values["parent"] = _moved(values["parent"], tops)
+        for name in _EDGES & values.keys():
+            values[name] = tuple(_moved(ref, tops, before) for ref in values[name])
+        if "parent" in values:
+            values["parent"] = _moved(values["parent"], tops, before)
         if outer is not None:
             values["parent"] = f"#{outer}"
         items.append(_new(**values))
     return _several(tuple(items))
 
 
-def _moved(reference: str, tops: Sequence[int]) -> str:
+def _moved(reference: str, tops: Sequence[int], before: int) -> str:
+    if reference.startswith(BY_OWN_ID):
+        return f"#{int(reference.removeprefix(BY_OWN_ID)) + before}"
+    # Its author counts the entries of the list itself, without those that lie in one.
     place = int(reference[1:]) if reference.startswith("#") else len(tops)
     return f"#{tops[place]}" if place < len(tops) else reference
 

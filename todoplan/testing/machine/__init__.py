@@ -20,8 +20,9 @@ to the fewest steps; the failure prints the plan before and after each. Ten line
 adapter comes in. Add `@rule` and `@invariant` methods as to any Hypothesis machine.
 
 Inside, read `model` first (the naive plan, and why there is one), then `decision` (what a command
-does to it) and `rules` (what a policy says of that); `comparison` finds where plan and model
-differ, `verdict` says what should come of a step, `machines` are the two classes.
+does to it, with `steps`, `claims` and `whole_list`) and `rules` (what a policy says of that);
+`comparison` finds where plan and model differ, `verdict` says what should come of a step,
+`comparing` asks both after each, `machines` are the two classes.
 """
 
 from todoplan.testing.machine.machines import PlanMachine, ToolMachine

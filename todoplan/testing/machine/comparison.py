@@ -7,17 +7,19 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.plan.model import Approval, Evidence, Status, Task
+from todoplan.core.commands import ClaimTask, RenewClaim
+from todoplan.core.plan.model import Approval, Claim, Evidence, Status, Task, Waiting
 from todoplan.core.plan.plan import Counts, Plan
 from todoplan.core.plan.questions import unresolved_blockers
 from todoplan.dialogue.replies.views import list_text
 from todoplan.dialogue.toolbox import Call
 from todoplan.testing.machine.model import TIMES, Model, as_dict, edges_of
 
-__all__ = ["call_text", "command_text", "differences", "model_text", "plan_text"]
+__all__ = ["call_text", "command_text", "differences", "endless", "model_text", "plan_text"]
 
 # The catalogue of breaks sends a megabyte: a failure has to be read all the same.
 _LONGEST_CALL = 400
+_FOR_EVER = 10.0**9  # seconds
 
 
 def differences(plan: Plan, model: Model, *, times: bool) -> Iterator[str]:
@@ -63,7 +65,25 @@ def _fields(task: Task, model: Model, *, times: bool) -> Iterator[str]:
 
 
 def _untimed(value: Any) -> Any:
+    if isinstance(value, Claim):
+        return attrs.evolve(value, until=None)
     return attrs.evolve(value, at=None) if isinstance(value, Evidence) else value
+
+
+def endless(value: Any) -> Any:
+    """
+    Return a command, or what is in it, with no time at which a wait or a claim ends.
+    """
+    if isinstance(value, Waiting):
+        return attrs.evolve(value, until=None)
+    if isinstance(value, ClaimTask | RenewClaim):
+        return attrs.evolve(value, lease=_FOR_EVER)
+    if isinstance(value, tuple):
+        return tuple(map(endless, value))
+    if not attrs.has(type(value)):
+        return value
+    names = [field.name for field in attrs.fields(type(value))]
+    return attrs.evolve(value, **{name: endless(getattr(value, name)) for name in names})
 
 
 def _approval(
@@ -125,10 +145,11 @@ def model_text(model: Model) -> str:
     for task in model.tasks:
         owner = f" ({task['owner']})" if task["owner"] else ""
         waits = model.blockers(task["id"])
+        claimed = f" [claimed by {task['claim'].owner}]" if task["claim"] else ""
         blocked = f" [blocked by {_named(waits)}]" if waits else ""
         waiting = f" [waiting for {task['waiting'].reason}]" if task["waiting"] else ""
         below = f" [in #{task['parent']}]" if task["parent"] else ""
-        said = f"{task['subject']}{owner}{blocked}{waiting}{below}"
+        said = f"{task['subject']}{owner}{claimed}{blocked}{waiting}{below}"
         lines.append(f"#{task['id']} [{task['status']}] {said}")
     return "\n".join(lines) or "no tasks"
 

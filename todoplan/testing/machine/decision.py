@@ -63,6 +63,7 @@ class NaiveDecision(Steps):
     ) -> None:
         super().__init__(before, at, actor, fences)
         self.command = command
+        self.held = dict(fences)  # `self.fences` grows with those that parts of a batch are given
         self.commands: list[Command] = []
         # Time comes with a command, whatever it is for.
         for task_id in self.after.waiting():

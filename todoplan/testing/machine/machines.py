@@ -1,156 +1,55 @@
-"""The two machines, and what they share: the plan beside the model, each step compared."""
+"""The two machines: one gives commands, the other calls tools."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
-import attrs
 from hypothesis import note
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import precondition, rule
 
 from todoplan.core.commands import Command, RestorePlan
 from todoplan.core.decide.decide import decide
-from todoplan.core.events.apply import replay
-from todoplan.core.events.types import Event
-from todoplan.core.plan.model import Task, Waiting
-from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy, inspect
-from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.testing.machine.comparing import Comparing
 from todoplan.testing.machine.comparison import (
     call_text,
     command_text,
-    differences,
-    model_text,
-    plan_text,
+    endless,
 )
 from todoplan.testing.machine.decision import NaiveDecision
-from todoplan.testing.machine.model import Model
 from todoplan.testing.machine.verdict import (
     Answer,
-    Expected,
     expected_of_call,
     expected_of_command,
-    outcome,
-    verdict,
 )
 from todoplan.testing.strategies.breaks import BREAKS, broken_arguments
 from todoplan.testing.strategies.calls import arguments
 from todoplan.testing.strategies.command import commands
-from todoplan.testing.strategies.script import sensible_commands
+from todoplan.testing.strategies.hands import meddling
+from todoplan.testing.strategies.sensible import growth, sensible_commands
+from todoplan.testing.strategies.teamwork import claimings
 from todoplan.testing.strategies.values import times
 
 __all__ = ["PlanMachine", "ToolMachine"]
 
-# An invariant runs after every step: reading all versions each time would be quadratic.
-_OLD_VERSIONS = 6
 _RESTORED_EVERY = 6
+_FEW = 3
 
 
-class _Comparing(RuleBasedStateMachine):
-    """
-    A plan, the model of it, and the laws that hold after every step.
-
-    `policy` is the one that steps run under; `times` says whether times are compared.
-    """
-
-    policy: Policy = DEFAULT
-    # Most hosts set the time by themselves: only where `at` is passed on can times be compared.
-    times: bool = False
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.plan, self.model = Plan(), Model()
-        self.versions: list[tuple[Task, ...]] = [()]
-        self.used: set[str] = set()
-        self.events: list[Event] | None = []
-        self._kept = [(self.plan, 0)]
-        self._restored = False
-
-    def compare(self, step: str, act: Callable[[], Answer], wanted: Expected) -> None:
-        """
-        Take a step, note the plan before and after it, and raise where it is not what it should be.
-
-        Raises:
-            AssertionError: it says, in sentences, what differs.
-        """
-        note(f"{step}\n{plan_text('before', self.plan)}")
-        out = outcome(self.plan, act())
-        codes = f" ({', '.join(sorted(out.codes or ()))})" if out.codes else ""
-        note(plan_text(f"refused{codes}" if out.refused else "after", out.plan))
-        faults = [*verdict(self.plan, out, wanted, times=self.times)]
-        if not wanted.restores:  # an earlier plan brings its ids back; nothing else may (law 6)
-            fresh = {task.id for task in out.plan} - {task.id for task in self.plan}
-            again = sorted(fresh & self.used, key=int)
-            faults += [f"the id #{task_id} was used before" for task_id in again]
-        if faults:
-            self._fail(f"after {step}", faults, wanted.model)
-        self.plan, self.model = out.plan, wanted.model
-        if self.model.approved is not None and self.plan.approved is not None:
-            # The model does not count events: it learns which revision was meant.
-            self.model.approved["revision"] = self.plan.approved.revision
-        self.used |= {task.id for task in out.plan}
-        self._restored |= wanted.restores and not wanted.refused
-        self.versions.append(tuple(out.plan))
-        self._kept.append((out.plan, out.plan.revision))
-        if self.events is not None:
-            # One step that does not tell its events, and there is no history to replay (law 2).
-            self.events = None if out.events is None else [*self.events, *out.events]
-
-    def _fail(self, when: str, faults: list[str], model: Model | None = None) -> None:
-        should = f"\nThe plan should be:\n{model_text(model)}" if model else ""
-        listed = "\n".join(f"- {fault}" for fault in faults)
-        msg = f"{when}:\n{listed}{should}"
-        raise AssertionError(msg)
-
-    @invariant()
-    def plan_is_model(self) -> None:
-        """
-        Compare tasks, order, edges, next id, counts, ready and waiting with what counting gives.
-        """
-        faults = [*differences(self.plan, self.model, times=self.times)]
-        if faults:
-            self._fail("between two steps", faults, self.model)
-
-    @invariant()
-    def accepted_satisfies_policy(self) -> None:
-        """
-        Ask the rules at `error` of the plan as it stands; no rule sees what was brought back.
-        """
-        problems = () if self._restored else inspect(self.plan, self.policy)
-        if problems:
-            self._fail("the plan breaks its policy", [problem.code for problem in problems])
-
-    @invariant()
-    def old_versions_stand(self) -> None:
-        """
-        Read earlier plans again.
-        """
-        # Versions share chunks: a change in place would show in the plans before it.
-        pairs = zip(self._kept[-_OLD_VERSIONS:], self.versions[-_OLD_VERSIONS:], strict=True)
-        for (plan, revision), tasks in pairs:
-            if (plan.revision, tuple(plan)) != (revision, tasks):
-                self._fail(f"revision {revision} has changed", ["a plan is a value"])
-
-    def teardown(self) -> None:
-        """
-        Replay all events from nothing, if every step said which they are.
-        """
-        if self.events is not None and replay(Plan(), self.events) != self.plan:
-            self._fail("at the end", ["replaying all events does not give the plan"], self.model)
-
-
-class PlanMachine(_Comparing):
+class PlanMachine(Comparing):
     """
     Commands, sensible and blind, taken through `carry_out` and through the model.
 
     `policy` is the one that they run under. `times = True` compares times as well: for what passes
     `self.at` on. `actors` are those whose commands they are: for what passes `self.actor` on.
+    `holders = True` gives commands with fences of claims, old ones too: for what passes
+    `self.fences` on.
     """
 
     at: datetime | None = None
@@ -158,6 +57,9 @@ class PlanMachine(_Comparing):
     actor: str | None = None
     """Whose it is."""
     actors: tuple[str | None, ...] = (None,)
+    fences: Mapping[str, int] = MappingProxyType({})
+    """Those of the claims that it is given under, by task id."""
+    holders: bool = False
 
     def carry_out(self, command: Command) -> Answer:
         """
@@ -165,14 +67,21 @@ class PlanMachine(_Comparing):
 
         This one calls `decide`; yours calls what you want to test.
         """
-        return decide(self.plan, command, self.policy, at=self.at, actor=self.actor)
+        at, actor, fences = self.at, self.actor, self.fences
+        return decide(self.plan, command, self.policy, at=at, actor=actor, fences=fences)
 
-    def do(self, command: Command, at: datetime | None = None, actor: str | None = None) -> None:
+    def do(
+        self,
+        command: Command,
+        at: datetime | None = None,
+        actor: str | None = None,
+        fences: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         """
         Take one command through both, and compare: for rules of your own.
         """
-        self.at, self.actor = at if self.times else None, actor
-        decision = NaiveDecision(self.model, command, self.at, actor)
+        self.at, self.actor, self.fences = at if self.times else None, actor, fences
+        decision = NaiveDecision(self.model, command, self.at, actor, fences)
         wanted = expected_of_command(self.plan, self.policy, decision)
         self.compare(command_text(command), lambda: self.carry_out(command), wanted)
 
@@ -190,6 +99,32 @@ class PlanMachine(_Comparing):
         """
         self._give(data, command, at)
 
+    # Blind commands leave most plans empty, and few of those that are drawn claim a task.
+    @precondition(lambda self: len(self.plan) < _FEW)
+    @rule(data=st.data(), at=times())
+    def grow(self, data: st.DataObject, at: datetime | None) -> None:
+        """
+        Add tasks.
+        """
+        self._give(data, data.draw(growth(self.plan)), at)
+
+    @precondition(lambda self: any(True for _ in self.plan.ready()))
+    @rule(data=st.data(), at=times())
+    def claim(self, data: st.DataObject, at: datetime | None) -> None:
+        """
+        Claim a task.
+        """
+        ready = [task.id for task in self.plan.ready()]
+        self._give(data, data.draw(claimings(st.sampled_from([None, *ready]))), at)
+
+    @precondition(lambda self: any(task.claim for task in self.plan))
+    @rule(data=st.data(), at=times())
+    def meddle(self, data: st.DataObject, at: datetime | None) -> None:
+        """
+        Do something to what somebody has claimed.
+        """
+        self._give(data, data.draw(meddling(self.plan)), at)
+
     # Now and then: as one rule among three it kept most plans empty, for most early plans are.
     @precondition(lambda self: len(self.versions) % _RESTORED_EVERY == 0)
     @rule(data=st.data())
@@ -201,26 +136,19 @@ class PlanMachine(_Comparing):
         self.do(RestorePlan(tuple(earlier), approved=earlier.approved))
 
     def _give(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
-        # A host with a clock of its own ends a wait that the model knows nothing of.
-        given = command if self.times else _endless(command)
-        self.do(given, at, data.draw(st.sampled_from(self.actors)))
+        # A host with a clock of its own ends waits and claims that the model knows nothing of.
+        given = command if self.times else endless(command)
+        fences = self._fences(data) if self.holders else {}
+        self.do(given, at, data.draw(st.sampled_from(self.actors)), fences)
+
+    def _fences(self, data: st.DataObject) -> dict[str, int]:
+        # Those of who holds every claim, of nobody, or of who held each one before.
+        less = data.draw(st.sampled_from([None, 0, 0, 1]))
+        held = {} if less is None else {task.id: task.claim for task in self.plan if task.claim}
+        return {task_id: claim.fence - (less or 0) for task_id, claim in held.items()}
 
 
-def _endless(value: Any) -> Any:
-    """
-    Return a command, or what is in it, with no time at which a wait ends.
-    """
-    if isinstance(value, Waiting):
-        return attrs.evolve(value, until=None)
-    if isinstance(value, tuple):
-        return tuple(map(_endless, value))
-    if not attrs.has(type(value)):
-        return value
-    names = [field.name for field in attrs.fields(type(value))]
-    return attrs.evolve(value, **{name: _endless(getattr(value, name)) for name in names})
-
-
-class ToolMachine(_Comparing):
+class ToolMachine(Comparing):
     """
     Tool calls, well-formed and broken, taken through `call` and through the model.
 

@@ -95,8 +95,9 @@ def expected_of_command(plan: Plan, policy: Policy, decision: NaiveDecision) -> 
     codes = problems(decision, known, policy.limits)
     if not any(decision.faults.values()):
         # Under no rules: a rule of the user's is asked of the change that would be made.
-        at, actor = decision.at, decision.actor
-        answer = decide(plan, decision.command, Policy((), policy.limits), at=at, actor=actor)
+        no_rules, at, actor = Policy((), policy.limits), decision.at, decision.actor
+        fences = decision.held
+        answer = decide(plan, decision.command, no_rules, at=at, actor=actor, fences=fences)
         if isinstance(answer, Accepted):  # else there is no change that a rule could look at
             made = answer.plan, decision.command, answer.events
             change = Change(plan, *made, policy.limits, actor)

@@ -11,9 +11,9 @@ Hypothesis does that by itself. They shrink to little: a plan to few tasks witho
 "a", a command to a plain creation.
 
 Inside, read `text`, then `values` (what a task's fields hold, tasks, policies), `shapes` (plans),
-`command` (commands and events of no plan in particular) and `script` (those that make sense for a
-plan), `hands` (lists as their writer last saw them), `calls` (what a model sends). `breaking` and
-`breaks` with its catalogue spoil such calls.
+`command` and `teamwork` (commands and events of no plan in particular), `sensible` (commands that
+make sense for a plan), `lines` (whole lists that do) and `script` (such in order), `hands` (what
+several do to one plan), `calls` (what a model sends). `breaks` spoils such calls.
 """
 
 from todoplan.lazy import listing
@@ -21,7 +21,8 @@ from todoplan.testing.registering import register
 from todoplan.testing.strategies.breaks import BREAKS, broken_arguments
 from todoplan.testing.strategies.calls import arguments, conversations, turns
 from todoplan.testing.strategies.command import commands, events
-from todoplan.testing.strategies.script import histories, scripts, sensible_commands
+from todoplan.testing.strategies.script import histories, scripts
+from todoplan.testing.strategies.sensible import sensible_commands
 from todoplan.testing.strategies.shapes import plans
 from todoplan.testing.strategies.text import hostile_texts, texts
 from todoplan.testing.strategies.values import policies, tasks, todos

@@ -2,7 +2,7 @@
 Commands and events of no plan in particular: ids, edges and texts may be wrong.
 
 A command may be refused; an event applies to any plan (`apply` is total).
-`todoplan.testing.strategies.script` has the commands that make sense for a plan.
+`todoplan.testing.strategies.sensible` has the commands that make sense for a plan.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from hypothesis.strategies import SearchStrategy
 
 from todoplan.core.commands import (
     UNSET,
-    AnswerTask,
-    ApprovePlan,
     Batch,
     ClearPlan,
     Command,
@@ -25,13 +23,13 @@ from todoplan.core.commands import (
     CreateTasks,
     DeleteTask,
     MoveTask,
-    RecordEvidence,
     RestorePlan,
     StartNext,
     UpdateTask,
     WriteTodos,
 )
 from todoplan.core.events.types import (
+    ClaimRenewed,
     EdgeAdded,
     EdgeRemoved,
     Event,
@@ -40,6 +38,7 @@ from todoplan.core.events.types import (
     PlanCleared,
     PlanRestored,
     StatusChanged,
+    TaskClaimed,
     TaskCreated,
     TaskDeleted,
     TaskEdited,
@@ -49,10 +48,21 @@ from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Approval, FieldKind, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.testing.strategies.shapes import plans
+from todoplan.testing.strategies.teamwork import (
+    agreements,
+    answers,
+    claimings,
+    findings,
+    releases,
+    renewals,
+)
 from todoplan.testing.strategies.text import any_ids, few, ids, texts
 from todoplan.testing.strategies.values import (
+    FENCES,
     STATUSES,
+    WORKERS,
     approvals,
+    claims,
     field_values,
     metadata,
     tasks,
@@ -63,14 +73,11 @@ from todoplan.testing.strategies.values import (
 __all__ = [
     "CHANGES",
     "EVENTS",
-    "agreements",
-    "answers",
     "batches",
     "commands",
     "creations",
     "deletions",
     "events",
-    "findings",
     "lists",
     "places",
     "restores",
@@ -127,7 +134,7 @@ def updates() -> SearchStrategy[UpdateTask]:
     ends = few(any_ids(), 2)
     given = {name: _update(name) for name in TASK_FIELDS}
     given |= {"task_id": any_ids(), "subject": st.just(UNSET) | texts()}
-    given["fence"] = st.none()
+    given["fence"] = st.none() | FENCES
     given["parent"] = st.just(UNSET) | st.none() | any_ids()
     names = [field.name for field in attrs.fields(UpdateTask)]  # what is no field changes edges
     return st.builds(UpdateTask, **{name: given.get(name, ends) for name in names})
@@ -165,31 +172,6 @@ def deletions() -> SearchStrategy[DeleteTask]:
     Draw deletions.
     """
     return st.builds(DeleteTask, any_ids(), st.sampled_from(["refuse", "lift", "remove"]))
-
-
-@cache
-def answers() -> SearchStrategy[AnswerTask]:
-    """
-    Draw answers, most of which nobody has asked for.
-    """
-    return st.builds(AnswerTask, any_ids(), st.sampled_from(["yes", "the first"]))
-
-
-@cache
-def findings() -> SearchStrategy[RecordEvidence]:
-    """
-    Draw what a program found of a task.
-    """
-    by = st.sampled_from([None, "ci", "ann"])
-    return st.builds(RecordEvidence, any_ids(), st.booleans(), st.sampled_from(["", "3 of 4"]), by)
-
-
-@cache
-def agreements() -> SearchStrategy[ApprovePlan]:
-    """
-    Draw approvals of the plan as it stands.
-    """
-    return st.builds(ApprovePlan, st.sampled_from([None, "ann", "bob"]))
 
 
 @cache
@@ -231,6 +213,9 @@ def _singles() -> SearchStrategy[Command]:
         writes(),
         places(),
         deletions(),
+        claimings(),
+        renewals(),
+        releases(),
         answers(),
         findings(),
         agreements(),
@@ -271,6 +256,8 @@ EVENTS: dict[type, SearchStrategy[Event]] = {
     EdgeAdded: st.builds(EdgeAdded, ids(), ids(), times()),
     EdgeRemoved: st.builds(EdgeRemoved, ids(), ids(), times()),
     ParentChanged: st.builds(ParentChanged, ids(), _PARENTS, times()),
+    TaskClaimed: st.builds(TaskClaimed, ids(), claims(), st.none() | WORKERS, times()),
+    ClaimRenewed: st.builds(ClaimRenewed, ids(), times(), times()),
     TaskDeleted: st.builds(TaskDeleted, ids(), times()),
     TasksReordered: st.builds(TasksReordered, few(ids()), times()),
     PlanCleared: st.builds(PlanCleared, few(ids()), times()),

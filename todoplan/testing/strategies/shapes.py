@@ -79,19 +79,13 @@ def plans(  # noqa: PLR0913 - all are options, by name
     ids: list[str] = []
     made: list[Task] = []
     above: list[set[str]] = []
-    # All that belongs to a task is drawn at once: a counterexample loses the task in one step.
-    for place in range(size):
-        # Edges and parents lead from earlier to later places, which closes no cycle. What contains
-        # a task must not block it either. "In none" stands first, so that trees shrink away.
-        parent = draw(st.sampled_from([*[None] * tops, *range(place)])) if tops else None
-        above.append(set() if parent is None else {ids[parent], *above[parent]})
-        ends = [ids[end] for end in _BLOCKERS[shape](draw, place, size)]
-        gap = draw(_FEW) if draw(_SELDOM) else 0
-        ids.append(str(int(ids[-1] if ids else 0) + 1 + gap))
-        task = draw(tasks(text, status, st.just(ids[-1]), kinds=kinds))
-        blocked_by = tuple(end for end in ends if end not in above[-1])
-        within = None if parent is None else ids[parent]
-        made.append(attrs.evolve(task, blocked_by=blocked_by, parent=within))
+    for _ in range(size):
+        # All that belongs to a task is one draw: a counterexample loses the task in one step.
+        drawn = draw(_placed(shape, size, tops, ids, above, tasks_like=(text, status, kinds)))
+        ids.append(drawn.id)
+        made.append(drawn)
+        outer = () if drawn.parent is None else above[ids.index(drawn.parent)]
+        above.append({*outer, *filter(None, [drawn.parent])})
     order = draw(st.permutations(range(size))) if draw(_SELDOM) else range(size)
     later = draw(_FEW)
     approved = draw(st.none() | approvals())
@@ -101,6 +95,35 @@ def plans(  # noqa: PLR0913 - all are options, by name
         revision=size + later,
         approved=approved,
     )
+
+
+@st.composite
+def _placed(  # noqa: PLR0913, PLR0917 - the plan as far as it is drawn
+    draw: DrawFn,
+    shape: Shape,
+    size: int,
+    tops: int,
+    ids: list[str],
+    above: list[set[str]],
+    tasks_like: tuple[Texts | None, Statuses, ByKind | None],
+) -> Task:
+    """
+    Draw the next task, with its parent and what blocks it among those that are there.
+    """
+    place = len(ids)
+    # Edges and parents lead from earlier to later places, which closes no cycle. What contains a
+    # task must not block it either. "In none" stands first, so that trees shrink away.
+    parent = draw(st.sampled_from([*[None] * tops, *range(place)])) if tops else None
+    inside = set() if parent is None else {ids[parent], *above[parent]}
+    ends = [ids[end] for end in _BLOCKERS[shape](draw, place, size)]
+    gap = draw(_FEW) if draw(_SELDOM) else 0
+    text, status, kinds = tasks_like
+    task = draw(
+        tasks(text, status, st.just(str(int(ids[-1] if ids else 0) + 1 + gap)), kinds=kinds)
+    )
+    blocked_by = tuple(end for end in ends if end not in inside)
+    within = None if parent is None else ids[parent]
+    return attrs.evolve(task, blocked_by=blocked_by, parent=within)
 
 
 def _mirrored(task: Task, made: list[Task]) -> Task:

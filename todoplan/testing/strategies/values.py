@@ -20,6 +20,7 @@ from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.model import (
     TASK_FIELDS,
     Approval,
+    Claim,
     Evidence,
     FieldKind,
     Priority,
@@ -35,12 +36,15 @@ from todoplan.core.rules.presets import PRESETS
 from todoplan.testing.strategies.text import any_ids, ids, texts, titles
 
 __all__ = [
+    "FENCES",
     "STATUSES",
+    "WORKERS",
     "ByKind",
     "Statuses",
     "Texts",
     "approvals",
     "aware_times",
+    "claims",
     "evidence",
     "field_values",
     "json_values",
@@ -58,6 +62,12 @@ Statuses = SearchStrategy[Status]
 ByKind = Mapping[FieldKind, SearchStrategy[Any]]
 
 STATUSES = st.sampled_from(Status)
+# Few of both, so that they meet again: two workers may have one name (law 19).
+WORKERS = st.sampled_from(["w1", "w2", "ann"])
+FENCES = st.integers(1, 3)
+
+_DAY = datetime(2026, 1, 1, tzinfo=UTC)
+_MINUTES = st.integers(0, 20).map(lambda minutes: _DAY + timedelta(minutes=minutes))
 
 
 @cache
@@ -72,9 +82,9 @@ def aware_times() -> SearchStrategy[datetime]:
 @cache
 def times() -> SearchStrategy[datetime | None]:
     """
-    Draw an aware time, or `None`: not known.
+    Draw an aware time, or `None`: not known. Every other one lies within the same minutes.
     """
-    return st.none() | aware_times()
+    return st.none() | _MINUTES | aware_times()
 
 
 @cache
@@ -95,9 +105,10 @@ def json_values() -> SearchStrategy[Any]:
 @cache
 def metadata() -> SearchStrategy[dict[str, Any]]:
     """
-    Draw metadata with few keys, so that they meet again.
+    Draw metadata with few keys, so that they meet again, or with what a task is tagged.
     """
-    return st.dictionaries(st.sampled_from(["k", "l", "m"]), json_values(), max_size=3)
+    any_keys = st.dictionaries(st.sampled_from(["k", "l", "m"]), json_values(), max_size=3)
+    return any_keys | st.sampled_from([["fast"], "fast"]).map(lambda tags: {"tags": tags})
 
 
 @cache
@@ -119,6 +130,14 @@ def evidence() -> SearchStrategy[Evidence]:
 
 
 @cache
+def claims() -> SearchStrategy[Claim]:
+    """
+    Draw claims of a task.
+    """
+    return st.builds(Claim, WORKERS, FENCES, times())
+
+
+@cache
 def approvals() -> SearchStrategy[Approval]:
     """
     Draw somebody's approval of a plan, of any revision.
@@ -137,8 +156,8 @@ _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
     FieldKind.PARENT: st.none(),
     FieldKind.WAITING: st.none() | waits(),
     FieldKind.EVIDENCE: st.none() | evidence(),
-    FieldKind.CLAIM: st.none(),
-    FieldKind.COUNT: st.just(0),
+    FieldKind.CLAIM: st.none() | claims(),
+    FieldKind.COUNT: st.integers(0, 3),
     FieldKind.IDS: st.just(()),
     FieldKind.NUMBER: st.sampled_from([None, None, 0.0, 1.0, 2.5, 30.0]),
     FieldKind.METADATA: metadata().map(FrozenDict),
@@ -192,7 +211,6 @@ def _waiting_if_pending(todo: Todo) -> Todo:
     return todo if fits else attrs.evolve(todo, waiting=None)
 
 
-_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _ONCE = st.integers(0, 500_000).map(lambda minutes: _DAY + timedelta(minutes=minutes))
 _LATER = st.integers(0, 600).map(lambda minutes: timedelta(minutes=minutes))
 
@@ -215,6 +233,10 @@ _LIVES: dict[Status, SearchStrategy[dict[str, Any]]] = {
 }
 
 
+_SOME = frozenset({"waiting", "claim"})
+"""What only a task of one status has."""
+
+
 @st.composite
 def tasks(
     draw: DrawFn,
@@ -225,7 +247,8 @@ def tasks(
     kinds: ByKind | None = None,
 ) -> Task:
     """
-    Draw a task without edges and parent: alone it is a plan. Only a pending one waits.
+    Draw a task without edges and parent: alone it is a plan. Only a pending one waits, only one in
+    progress is claimed.
 
     `text` draws its subject; `kinds` has other strategies for some kinds of fields. Where they say
     nothing of times, these fit the status.
@@ -238,8 +261,15 @@ def tasks(
     names = [n for n, f in TASK_FIELDS.items() if own_times or f.kind is not FieldKind.TIME]
     fields: dict[str, Any] = {}
     for name in names:
-        waits_in_vain = name == "waiting" and fields["status"] is not Status.PENDING
-        fields[name] = None if waits_in_vain else draw(values[name])
+        if name not in _SOME:
+            fields[name] = draw(values[name])
+    # One of both in any case: a counterexample changes its status in one step then.
+    held = draw(values["waiting"] | values["claim"])
+    if isinstance(held, Waiting) and fields["status"] is Status.PENDING:
+        fields["waiting"] = held
+    if isinstance(held, Claim) and fields["status"] is Status.IN_PROGRESS:
+        # The count is the highest fence there was (law 19).
+        fields |= {"claim": held, "claims": max(fields["claims"], held.fence)}
     return Task(**fields, **({} if own_times else draw(_LIVES[fields["status"]])))
 
 

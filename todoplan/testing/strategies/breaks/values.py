@@ -7,7 +7,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Field, Kind
-from todoplan.testing.strategies.breaking import (
+from todoplan.testing.strategies.breaks.breaking import (
     OMITTED,
     Break,
     Given,

@@ -8,7 +8,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.tools.toolset import Tool
-from todoplan.testing.strategies.breaking import Break, Pair, of_values
+from todoplan.testing.strategies.breaks.breaking import Break, Pair, of_values
 
 __all__ = ["BREAKS"]
 

@@ -8,7 +8,7 @@ from hypothesis.strategies import DrawFn
 
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Kind
-from todoplan.testing.strategies.breaking import Given, Pair, Spot, of_spot, of_whole
+from todoplan.testing.strategies.breaks.breaking import Given, Pair, Spot, of_spot, of_whole
 from todoplan.testing.strategies.calls import makes_sense
 
 __all__ = ["BREAKS"]

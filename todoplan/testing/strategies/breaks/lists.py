@@ -10,7 +10,7 @@ from hypothesis.strategies import DrawFn
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.tools.toolset import Tool
-from todoplan.testing.strategies.breaking import (
+from todoplan.testing.strategies.breaks.breaking import (
     Break,
     Expected,
     Given,
@@ -86,7 +86,8 @@ def _bare_text(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
 
 
 def _list_of_titles(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
-    listed = draw(st.lists(titles(), min_size=1, max_size=3))
+    # Without blanks around: among bare titles these say what lies in what.
+    listed = draw(st.lists(titles().map(str.strip), min_size=1, max_size=3))
     name = spot.field.items[0].name
     return spot.put(given, listed), spot.put(given, [{name: text} for text in listed])
 

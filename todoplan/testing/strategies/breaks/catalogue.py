@@ -17,19 +17,13 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.tools.toolset import Tool, ToolSet
 from todoplan.errors import PlanError
-from todoplan.testing.strategies import (
-    breaks_ids,
-    breaks_keys,
-    breaks_lists,
-    breaks_text,
-    breaks_values,
-)
-from todoplan.testing.strategies.breaking import Break, Expected
+from todoplan.testing.strategies.breaks import ids, keys, lists, texts, values
+from todoplan.testing.strategies.breaks.breaking import Break, Expected
 
 __all__ = ["BREAKS", "Break", "BrokenCall", "Expected", "broken_arguments"]
 
 # In each of them, the issues named beside a break say where it was seen.
-_MODULES = (breaks_text, breaks_lists, breaks_keys, breaks_values, breaks_ids)
+_MODULES = (texts, lists, keys, values, ids)
 _ALL = (each for module in _MODULES for each in module.BREAKS)
 BREAKS: dict[str, Break] = {each.name: each for each in _ALL}
 """Every way of breaking arguments, by its name."""

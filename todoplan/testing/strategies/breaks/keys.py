@@ -9,7 +9,7 @@ from hypothesis.strategies import DrawFn
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
 from todoplan.dialogue.tools.toolset import Tool
-from todoplan.testing.strategies.breaking import (
+from todoplan.testing.strategies.breaks.breaking import (
     Break,
     Given,
     Pair,

@@ -1,0 +1,85 @@
+"""A report in a real Chromium: one file, that needs nobody and nothing."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+from support.browser import PATIENCE
+from support.hostile import CORPUS
+
+from todoplan import Planner, commands
+from todoplan.cli.commands.report import report
+from todoplan.cli.output.screen import Screen
+from todoplan.cli.plan_options import Place
+from todoplan.stores import SqliteStore
+
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A function that writes the report of a plan, and gives its address."""
+
+    def write(*done):
+        kept = SqliteStore(tmp_path / "plans.db")
+        planner = Planner(kept, "garden")
+        for command in done:
+            planner.apply(command, actor="agent").unwrap()
+        kept.close()
+        out = tmp_path / "report.html"
+        assert report(Place(str(tmp_path / "plans.db")), out, None, "audit", Screen()) == 0
+        return out.as_uri()
+
+    return write
+
+
+@pytest.fixture
+def page(browser):
+    """A page without a network; what goes wrong on it fails the test."""
+    wrong = []
+    context = browser.new_context(offline=True)
+    opened = context.new_page()
+    opened.set_default_timeout(PATIENCE)
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    opened.on("dialog", lambda dialog: wrong.append(dialog.message))
+    yield opened
+    context.close()
+    assert wrong == []
+
+
+def test_the_slider_goes_through_the_life_of_the_plan(page, written):
+    """At each step the tasks, the graph, what was done, and what the rules found in it."""
+    address = written(
+        commands.CreateTask("Dig"),
+        commands.CreateTask("Plant", blocked_by=("1",)),
+        commands.UpdateTask("1", status="completed"),
+    )
+    page.goto(address)
+    expect(page.get_by_role("treeitem")).to_have_count(2)
+    expect(page.locator(".life .moment")).to_contain_text("Step 3 of 3")
+    expect(page.locator(".life .finding")).to_contain_text("linear_status")
+    expect(page.locator("[aria-current=step]")).to_contain_text("completed #1 Dig")
+    expect(page.locator(".graph .box.completed")).to_have_count(1)
+    page.get_by_label("One step back").click()
+    expect(page.locator(".graph .box.completed")).to_have_count(0)
+    slider = page.get_by_label("A moment in the life of the plan")
+    slider.press("ArrowLeft")
+    expect(page.get_by_role("treeitem")).to_have_count(1)
+    slider.press("Home")
+    expect(page.get_by_role("treeitem")).to_have_count(0)
+    slider.press("End")
+    page.get_by_role("treeitem").first.press("Enter")
+    expect(page.locator(".life")).to_contain_text("#1 Dig")
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+
+
+def test_no_text_in_a_report_ever_runs(page, written):
+    """Hostile texts stay texts, in the data of the slider as well."""
+    texts = [
+        text for text in CORPUS if text.strip() and text.encode("utf-8", "ignore").decode() == text
+    ]
+    page.goto(written(*(commands.CreateTask(text[:400], owner=text[:100]) for text in texts)))
+    expect(page.locator(".life .moment")).to_contain_text(f"of {len(texts)}")
+    assert page.evaluate("() => document.scripts.length") == 3
+    assert page.evaluate("() => document.querySelectorAll('img, iframe, base, object').length") == 0

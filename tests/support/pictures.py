@@ -1,0 +1,62 @@
+"""The pictures of the guides that show the board: `python tests/support/pictures.py` makes them."""
+
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
+
+from support.browser import Served, chromium
+from support.docs import GUIDES
+
+from todoplan import MemoryStore, Planner, commands
+from todoplan.core.plan.model import Waiting
+
+SIZE = {"width": 1180, "height": 620}
+TASKS = (
+    ("Plan the garden", {}),
+    ("Choose a bed", {"parent": "1", "owner": "bob"}),
+    ("Draw the paths", {"parent": "1", "blocked_by": ("2",), "estimate": 30}),
+    ("Order seeds", {"priority": "high", "estimate": 15}),
+    ("Dig", {"blocked_by": ("2",), "estimate": 120}),
+    ("Sow beans", {"blocked_by": ("4", "5"), "estimate": 45}),
+    ("Build a shed", {"priority": "low"}),
+)
+
+
+def garden():
+    """
+    Return a store with a plan that has something of everything.
+    """
+    store = MemoryStore()
+    planner = Planner(store, "garden")
+    for subject, more in TASKS:
+        planner.apply(commands.CreateTask(subject, **more), actor="agent").unwrap()
+    planner.apply(commands.ApprovePlan("ann"), actor="ann")
+    planner.apply(commands.UpdateTask("4", status="completed"), actor="agent")
+    wait = Waiting("bob", question="North or south?")
+    planner.apply(commands.UpdateTask("2", waiting=wait), actor="agent")
+    planner.apply(commands.ClaimTask("worker-1", lease=900, task_id="7"), actor="worker-1")
+    planner.apply(commands.CreateTask("Water", blocked_by=("6",)), actor="worker-1")
+    return store
+
+
+def draw(folder):
+    """
+    Write the pictures into a folder.
+    """
+    served = Served(garden(), person="ann")
+    try:
+        with chromium() as browser:
+            page = browser.new_page(viewport=SIZE, color_scheme="light")
+            page.goto(f"{served.url}?plan=garden")
+            page.get_by_text("came #8").or_(page.get_by_text("#8 Water")).first.wait_for()
+            page.wait_for_timeout(800)  # the critical path comes when the plan is quiet
+            page.screenshot(path=folder / "board.png")
+            page.context.close()
+    finally:
+        served.stop()
+
+
+if __name__ == "__main__":
+    draw(GUIDES)

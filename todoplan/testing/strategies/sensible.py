@@ -1,0 +1,258 @@
+"""
+Commands that make sense for a plan: their ids are its, what they add closes no cycle, and those
+about a task that somebody has claimed are given with the fence of the claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import attrs
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from todoplan.core.commands import (
+    UNSET,
+    AnswerTask,
+    ApprovePlan,
+    Batch,
+    ClaimTask,
+    ClearPlan,
+    Command,
+    CreateTask,
+    CreateTasks,
+    DeleteTask,
+    MoveTask,
+    RecordEvidence,
+    ReleaseClaim,
+    RenewClaim,
+    RestorePlan,
+    StartNext,
+    UpdateTask,
+)
+from todoplan.core.plan.graph import may_contain, topological_order
+from todoplan.core.plan.model import OPEN, Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.testing.strategies.command import CHANGES
+from todoplan.testing.strategies.lines import containers, indented, rewritten
+from todoplan.testing.strategies.teamwork import agreements, claimings, findings
+from todoplan.testing.strategies.text import titles
+from todoplan.testing.strategies.values import STATUSES
+
+__all__ = ["growth", "sensible_commands"]
+
+
+@st.composite
+def sensible_commands(draw: DrawFn, plan: Plan) -> Command:
+    """
+    Draw commands whose ids are the plan's and whose edges close no cycle: only a rule refuses them.
+    """
+    make = draw(_KINDS if len(plan) else _FIRST)
+    return make(draw, plan)
+
+
+@st.composite
+def growth(draw: DrawFn, plan: Plan) -> Command:
+    """
+    Draw several new tasks.
+    """
+    return _list(draw, plan)
+
+
+def _one(draw: DrawFn, here: Iterable[Task]) -> Task:
+    tasks = tuple(here)
+    return tasks[draw(st.integers(0, len(tasks) - 1))]
+
+
+def _some(draw: DrawFn, ids: Sequence[str], most: int) -> tuple[str, ...]:
+    """
+    Draw different ids.
+    """
+    many = draw(st.integers(0, min(most, len(ids))))
+    return tuple(dict.fromkeys(ids[draw(st.integers(0, len(ids) - 1))] for _ in range(many)))
+
+
+def _parent(draw: DrawFn, ids: Sequence[str]) -> str | None:
+    # Above every task as often as in one: a counterexample loses its tree in one step.
+    return draw(st.sampled_from([*[None] * max(len(ids), 1), *ids]))
+
+
+def _fence(task: Task) -> int | None:
+    """
+    Return what a change of the task's status has to be given with (law 19).
+    """
+    return None if task.claim is None else task.claim.fence
+
+
+def _creation(draw: DrawFn, plan: Plan) -> CreateTask:
+    ids = [task.id for task in plan]
+    parent = _parent(draw, ids)
+    above = containers(plan, parent)
+    ends = _some(draw, [end for end in ids if end not in above], 2)
+    status, subject = draw(STATUSES), draw(titles())
+    # Only what is set is drawn: a plain creation is the least that a step shrinks to.
+    given = {name: draw(CHANGES[name]) for name in draw(_MORE)}
+    if status is not Status.PENDING:
+        given.pop("waiting", None)
+    return CreateTask(
+        **{**given, "subject": subject}, status=status, blocked_by=ends, parent=parent
+    )
+
+
+def _list(draw: DrawFn, plan: Plan) -> CreateTasks:
+    ids = [task.id for task in plan]
+    items: list[CreateTask] = []
+    above: dict[str, set[str]] = {each: containers(plan, each) for each in ids}
+    for place in range(draw(st.integers(1, 4))):
+        # Each item has edges and a parent among those before it: that closes no cycle.
+        local = [f"#{number}" for number in range(place)]
+        parent = _parent(draw, [*local, *ids])
+        inside = above[parent] if parent else set()
+        ends = _some(draw, [end for end in [*local, *ids] if end not in inside], 1)
+        above[f"#{place}"] = {*inside, f"#{place}"}
+        status, subject = draw(STATUSES), draw(titles())
+        items.append(CreateTask(subject, status=status, blocked_by=ends, parent=parent))
+    return CreateTasks(tuple(items))
+
+
+def _move(draw: DrawFn, plan: Plan) -> UpdateTask:
+    task = _one(draw, plan)
+    return UpdateTask(task.id, status=draw(STATUSES), fence=_fence(task))
+
+
+def _move_free(draw: DrawFn, plan: Plan) -> UpdateTask:
+    # Of two moves in one batch the first may end the claim whose fence the second has.
+    task = _one(draw, [task for task in plan if task.claim is None] or plan)
+    return UpdateTask(task.id, status=UNSET if task.claim else draw(STATUSES))
+
+
+def _edit(draw: DrawFn, plan: Plan) -> UpdateTask:
+    changes = {name: draw(CHANGES[name]) for name in draw(_NAMED)}
+    return UpdateTask(_one(draw, plan).id, **changes)
+
+
+def _link(draw: DrawFn, plan: Plan) -> UpdateTask:
+    # From earlier to later only: such an edge closes no cycle.
+    order = topological_order(plan)
+    place = draw(st.integers(0, len(order) - 1))
+    above = containers(plan, order[place])
+    ends = _some(draw, [end for end in order[:place] if end not in above], 2)
+    return UpdateTask(order[place], add_blocked_by=tuple(sorted(ends)))
+
+
+def _unlink(draw: DrawFn, plan: Plan) -> UpdateTask:
+    task = _one(draw, [task for task in plan if task.blocked_by] or plan)
+    return UpdateTask(task.id, remove_blocked_by=task.blocked_by[:1])
+
+
+def _nest(draw: DrawFn, plan: Plan) -> UpdateTask:
+    task = _one(draw, plan)
+    fit = [each.id for each in plan if may_contain(plan, each.id, task.id)]
+    return UpdateTask(task.id, parent=draw(st.sampled_from([*fit, None])))
+
+
+def _place(draw: DrawFn, plan: Plan) -> MoveTask:
+    task = _one(draw, plan)
+    fit = {None, *(each.id for each in plan if may_contain(plan, each.id, task.id))}
+    beside = _one(draw, [each for each in plan if each.parent in fit | {task.parent}]).id
+    before, after = (beside, None) if draw(st.booleans()) else (None, beside)
+    return MoveTask(task.id, before, after)
+
+
+def _wait(draw: DrawFn, plan: Plan) -> UpdateTask:
+    task = _one(draw, plan)
+    # What is closed has nothing to wait for: it is opened in the same step.
+    status = UNSET if task.status in OPEN else Status.PENDING
+    waiting = draw(CHANGES["waiting"])
+    return UpdateTask(task.id, status=status, waiting=waiting, fence=_fence(task))
+
+
+def _answer(draw: DrawFn, plan: Plan) -> Command:
+    waiting = tuple(plan.waiting())
+    return AnswerTask(_one(draw, waiting).id, "yes") if waiting else _wait(draw, plan)
+
+
+def _find(draw: DrawFn, plan: Plan) -> RecordEvidence:
+    return attrs.evolve(draw(findings()), task_id=_one(draw, plan).id)
+
+
+def _claim(draw: DrawFn, plan: Plan) -> ClaimTask:
+    free = [task.id for task in plan.ready()]
+    return draw(claimings(st.sampled_from([None, *free])))
+
+
+def _hold(draw: DrawFn, plan: Plan) -> Command:
+    """
+    Draw what the holder of a claim does, if there is one.
+    """
+    held = [task for task in plan if task.claim]
+    if not held:
+        return _claim(draw, plan)
+    task = _one(draw, held)
+    fence = _fence(task) or 1
+    return ReleaseClaim(task.id, fence) if draw(st.booleans()) else RenewClaim(task.id, fence)
+
+
+def _agree(draw: DrawFn, _: Plan) -> ApprovePlan:
+    return draw(agreements())
+
+
+def _delete(draw: DrawFn, plan: Plan) -> Command:
+    # What somebody has claimed is not to be removed, nor what contains it and all of that.
+    free = [task for task in plan if task.claim is None]
+    if not free:
+        return _claim(draw, plan)
+    # Those that others wait for twice as often: that is where deletions went wrong elsewhere.
+    task = _one(draw, [*free, *(task for task in free if task.blocks)])
+    claimed = [each for each in plan if each.claim and task.id in containers(plan, each.parent)]
+    removes = draw(st.booleans()) and not claimed
+    if not plan.children(task.id):
+        return DeleteTask(task.id)
+    return DeleteTask(task.id, "remove" if removes else "lift")
+
+
+def _clear(_: DrawFn, plan: Plan) -> Command:
+    return StartNext() if any(task.claim for task in plan) else ClearPlan()
+
+
+def _batch(draw: DrawFn, plan: Plan) -> Batch:
+    makers = (draw(_HARMLESS) for _ in range(draw(st.integers(0, 3))))
+    return Batch(tuple(make(draw, plan) for make in makers))
+
+
+_Make = Callable[[DrawFn, Plan], Command]
+# All parts are drawn for the plan before the batch: none may take away what a later one names.
+_HARMLESS: SearchStrategy[_Make] = st.sampled_from([_creation, _move_free, _edit, _find, _agree])
+# What needs no task to be there.
+_FIRST: SearchStrategy[_Make] = st.sampled_from([_creation, _list, rewritten, indented, _agree])
+# Hypothesis shrinks to what stands first: a plain creation, and to what removes only at last.
+_KINDS: SearchStrategy[_Make] = st.sampled_from(
+    [
+        _creation,
+        _move,
+        _link,
+        _nest,
+        _list,
+        rewritten,
+        indented,
+        _edit,
+        _wait,
+        _answer,
+        _find,
+        _claim,
+        _hold,
+        _place,
+        _unlink,
+        _agree,
+        # Once more: what is cleared away and deleted has to grow again, or most plans are empty.
+        *(_list, _nest, _creation, _list),
+        _delete,
+        lambda _, __: StartNext(),
+        _batch,
+        _clear,
+        lambda _, plan: RestorePlan(tuple(plan), approved=plan.approved),
+    ]
+)
+_BUT_WAITING = [name for name in CHANGES if name != "waiting"]  # not everything may wait
+_NAMED = st.lists(st.sampled_from(_BUT_WAITING), min_size=1, max_size=2)
+_MORE = st.lists(st.sampled_from([*CHANGES]), max_size=6)
