@@ -71,7 +71,7 @@ def test_a_second_process_goes_on_with_a_persons_edit_and_is_sent_back_once(tmp_
     assert "#3 Tell Ann created by ann" in told
     assert requests[1]["messages"][-2]["content"] == "Almost done."
     assert "while tasks of your plan are open" in reminded
-    assert last == "ok, 3/3 completed"
+    assert last == "since you last looked: #3 Tell Ann created by ann\nok, 3/3 completed"
     kept = (tmp_path / "thread.json").read_text("utf-8")
     assert "Almost done." not in kept
     assert "<todoplan-reminder>" not in kept

@@ -202,7 +202,7 @@ def test_who_lost_a_race_has_not_seen_who_won():
 
 
 def test_guidance_is_given_the_base_and_says_that_it_was_shown():
-    """In a loop of one's own: the reminder tells, and what it showed is seen."""
+    """In a loop of one's own: what the reminder showed is seen by the calls that answer it."""
     planner = Planner(toolbox=BOX)
     guidance, memory = Guidance(TODOS, Settings(plan_lost=False)), Memory()
     write(planner, "Dig", actor="bot")
@@ -213,9 +213,32 @@ def test_guidance_is_given_the_base_and_says_that_it_was_shown():
     assert "Tell Ann created by ann" in advice.text
     assert advice.shows_plan
     planner.mark_seen(plan, actor="bot")
-    assert planner.base_of("bot") is None
-    write(planner, "Dig", actor="bot")
+    assert "Tell Ann created by ann" in write(planner, "Dig", actor="bot")
     assert subjects(planner.plan) == ["Dig"]
+    assert planner.base_of("bot") is None
+
+
+def test_what_was_shown_counts_for_no_later_request():
+    """The reminder is gone from it: the list keeps what was added, and the answer tells of it."""
+    planner = Planner(toolbox=BOX)
+    write(planner, "Dig", actor="bot")
+    planner.apply(CreateTask("Tell Ann"), actor="ann")
+    planner.mark_seen(planner.plan, actor="bot")
+    assert planner.base_of("bot") is not None
+    assert "Tell Ann created by ann" in write(planner, "Dig", actor="bot")
+    assert subjects(planner.plan) == ["Dig", "Tell Ann"]
+
+
+def test_most_hands_are_forgotten_with_what_they_were_shown(monkeypatch):
+    """A server meets any number of them."""
+    monkeypatch.setattr("todoplan.planner.hands._MOST_HANDS", 1)
+    planner = Planner(toolbox=BOX)
+    write(planner, "Dig", actor="bot")
+    planner.apply(CreateTask("Tell Ann"), actor="ann")
+    planner.mark_seen(planner.plan, actor="bot")
+    planner.mark_seen(planner.plan, actor="other")
+    write(planner, "Dig", actor="bot")
+    assert subjects(planner.plan) == ["Dig", "Tell Ann"]
 
 
 def test_what_is_no_plan_was_not_seen():

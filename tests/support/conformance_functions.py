@@ -225,8 +225,9 @@ class Functions:
         plan, talk, memory = record.plan, record.talk, record.memory
         advice = self.guidance.before_model(plan, talk, memory, base=record.base)
         record.memory = advice.memory
-        if advice.shows_plan:
-            record.base = None
+        if record.base:
+            shown = plan if advice.shows_plan else None
+            record.base = attrs.evolve(record.base, shown=shown)
         return advice.text
 
     def system(self, record):

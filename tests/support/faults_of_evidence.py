@@ -59,7 +59,8 @@ class TakesARefusalForAnothersWork(Sound):
     def answered(self, record, turn):
         before = record.plan
         events = super().answered(record, turn)
-        if events and record.plan["1"].status.value == "in_progress" and record.plan["1"].evidence:
+        task = record.plan.get("1")
+        if events and task is not None and task.evidence and not task.evidence.passed:
             record.base = Base(before)
         return events
 

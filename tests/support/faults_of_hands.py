@@ -16,6 +16,8 @@ from todoplan.errors import PlanError
     "a_persons_edit_survives_a_restart",
     "a_persons_edit_is_told",
     "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_answer_is_told_once",
+    "a_reminder_counts_for_the_response_to_it",
 )
 class TakesTheListForTheWholeTruth(Sound):
     def answer_from(self, base, plan, turn):
@@ -32,7 +34,12 @@ class ForgetsWhatWasUnseen(Sound):
             self.save(session, record)
 
 
-@caught_by("a_persons_edit_is_told", "an_edit_during_a_run_is_in_the_plan_or_refused")
+@caught_by(
+    "a_persons_edit_is_told",
+    "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_answer_is_told_once",
+    "a_reminder_counts_for_the_response_to_it",
+)
 class SaysNothingOfIt(Sound):
     def answer_from(self, base, plan, turn):
         answered = super().answer_from(base, plan, turn)
@@ -42,7 +49,11 @@ class SaysNothingOfIt(Sound):
         return attrs.evolve(answered, replies=tuple(replies))
 
 
-@caught_by("what_was_told_may_be_removed", "a_persons_edit_is_told")
+@caught_by(
+    "what_was_told_may_be_removed",
+    "a_persons_edit_is_told",
+    "an_answer_is_told_once",
+)
 class NeverTakesItForSeen(Sound):
     def answered(self, record, turn):
         base = record.base
@@ -57,6 +68,15 @@ class RemindsOfNoName(Sound):
         if record.base:
             record.base = Base(record.base.plan)
         return super().due(record)
+
+
+@caught_by("a_reminder_counts_for_the_response_to_it")
+class TakesAReminderForSeenForGood(Sound):
+    def due(self, record):
+        text = super().due(record)
+        if record.base and record.base.shown:
+            record.base = None
+        return text
 
 
 class _Aside(Sound):

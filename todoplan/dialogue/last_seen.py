@@ -66,13 +66,14 @@ class LastSeen:
         """
         return self.base is not None or bool(self._turn)
 
-    def shown(self, plan: Plan, now: Plan) -> None:
+    def asked(self, shown: Plan | None) -> None:
         """
-        Note that the model was shown a plan by a reminder; `now` is what it has become meanwhile.
+        Note that the model has answered a request, with the plan that a reminder showed in it.
         """
-        # A reminder shows the plan as it was when it was made; an edit since then is still unseen.
-        behind = self.base is not None and now.revision != plan.revision
-        self.base = attrs.evolve(self.base, plan=plan) if self.base and behind else None
+        # For this response alone: the reminder is in no request to come, so the base stays until
+        # an answer has told of it.
+        if self.base is not None:
+            self.base = attrs.evolve(self.base, shown=shown)
         self._turn, self._written_upon = (), None
 
     def answer(
@@ -101,7 +102,7 @@ class LastSeen:
         if base is None or reply.is_error:
             return False
         # Its own work is no news to a hand, so the next call of this turn is upon that as well.
-        own = attrs.evolve(base, plan=replay(base.plan, reply.events))
+        own = base.with_own(reply.events)
         self.base, self._turn, self._written_upon = None, _ids(turn), own
         return was_behind
 

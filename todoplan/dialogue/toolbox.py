@@ -122,7 +122,7 @@ class Toolbox:
             PlanError: `plan` is no plan, or `base` is none. Nothing that a model sends raises.
         """
         checked_plan(plan)
-        seen = None if base is None else checked_base(base).plan
+        seen = None if base is None else checked_base(base).upon
         reply = self._answer(plan, name, arguments, at, seen, actor, fences)
         return reply if base is None else _with_unseen(reply, plan, base)
 
@@ -234,7 +234,7 @@ class Toolbox:
         """
         checked_plan(plan)
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
-        seen = None if base is None else checked_base(base).plan
+        seen = None if base is None else checked_base(base).upon
         clashing = self.clashing([call.name for call in calls])
         replies: list[Reply] = []
         for index, call in enumerate(calls):
@@ -250,7 +250,7 @@ class Toolbox:
                     if base is not None and not reply.is_error:
                         # Told once a turn, by the first answer that is no error.
                         reply, base = _with_unseen(reply, plan, base), None
-                    base = base and attrs.evolve(base, plan=seen)
+                    base = base and base.with_own(reply.events)
             plan = reply.plan
             replies.append(attrs.evolve(reply, call_id=call.call_id))
         return Turn(plan, tuple(replies))

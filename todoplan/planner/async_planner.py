@@ -143,11 +143,13 @@ class AsyncPlanner(Transactions):
         found = claimed_by(await self.apply(command, actor=command.owner))
         return None if found is None else AsyncClaimed(self, command, *found)
 
-    async def look(self, known: int | None, own: Collection[int] = ()) -> tuple[Plan, Base | None]:
+    async def look(
+        self, known: int | None, own: Collection[int] = (), *, shown: int | None = None
+    ) -> tuple[Plan, Base | None]:
         """
         Return the plan, and what it was for a hand that knows a revision. See `Planner.look`.
         """
-        return await self._await(self._look(known, own))
+        return await self._await(self._look(known, own, shown))
 
     async def begin(self, *plans: Plan) -> bool:
         """

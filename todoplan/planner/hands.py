@@ -42,6 +42,7 @@ class Hands:
     def __init__(self, toolset: ToolSet) -> None:
         self._toolset = toolset
         self._seen: dict[str | None, Plan] = {}
+        self._shown: dict[str | None, Plan] = {}
         self._fences: dict[str | None, Fences] = {}
         self._lock = Lock()
 
@@ -50,12 +51,24 @@ class Hands:
         Note that a hand has seen this plan.
         """
         with self._lock:
+            self._shown.pop(actor, None)
             # Of two calls at once by one hand, the earlier one may come here last.
             # Taken out and put in again, so that the first one is the hand that was longest away.
             known = self._seen.pop(actor, plan)
             self._seen[actor] = plan if plan.revision >= known.revision else known
             if len(self._seen) > _MOST_HANDS:
                 del self._seen[next(iter(self._seen))]
+
+    def asked(self, actor: str | None, shown: Plan | None) -> None:
+        """
+        Note which plan a reminder shows a hand in the request that goes out now, if one does.
+        """
+        with self._lock:
+            self._shown.pop(actor, None)
+            if shown is not None:
+                self._shown[actor] = shown
+                if len(self._shown) > _MOST_HANDS:
+                    del self._shown[next(iter(self._shown))]
 
     def did(self, actor: str | None, events: Sequence[Event]) -> None:
         """
@@ -109,7 +122,7 @@ class Hands:
             for event in entry.events
             for task_id in ids_of(event)
         }
-        return Base(then, actors)
+        return Base(then, actors, self._shown.get(actor))
 
     def _last_call(self, actor: str | None, news: Sequence[Entry]) -> int:
         """

@@ -180,7 +180,8 @@ def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
     """
     entries = (entry for receipt in kept if receipt is not None for entry in receipt.entries)
     own = [event for one in entries if one.revision > seen.plan.revision for event in one.events]
-    return attrs.evolve(seen, plan=replay(seen.plan, own)) if own else seen
+    # Whether that was before a reminder showed the plan is not known: so that counts for nothing.
+    return attrs.evolve(seen, plan=replay(seen.plan, own), shown=None) if own else seen
 
 
 def with_kept(fences: Fences, kept: Sequence[Receipt | None]) -> Fences:

@@ -15,6 +15,8 @@ from datetime import datetime
 from functools import partial
 from typing import Self
 
+import attrs
+
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision, Rejected, decide
 from todoplan.core.events.base import Base
@@ -111,9 +113,13 @@ class Transactions:
 
     def mark_seen(self, plan: Plan, *, actor: str | None = None) -> None:
         """
-        Note that a hand was shown this plan: by a reminder with `advice.shows_plan`, or a prompt.
+        Note that a hand is shown this plan in one request: by a reminder with `advice.shows_plan`.
+
+        Its calls in answer to that are upon this plan. It has seen it for good once an answer has
+        told it what others did: the reminder is in no later request. `base_of` begins the next one.
         """
-        self._hands.saw(actor, require(plan, Plan, "the plan that was shown, such as planner.plan"))
+        shown = require(plan, Plan, "the plan that was shown, such as planner.plan")
+        self._hands.asked(actor, shown)
 
     def _plan(self) -> Steps[Plan]:
         return self._commits.plan()
@@ -171,8 +177,20 @@ class Transactions:
         key: str | Sequence[str] | None = None,
         fences: Fences | None = None,
     ) -> Steps[Turn]:
-        decided = was_behind = False
         began = start(self.toolbox)
+        turn = yield from self._carry_out(calls, actor, base, key, fences)
+        tell_called(self.toolbox, turn.replies, actor, began)
+        return turn
+
+    def _carry_out(
+        self,
+        calls: Sequence[Call],
+        actor: str | None,
+        base: Base | None,
+        key: str | Sequence[str] | None,
+        fences: Fences | None,
+    ) -> Steps[Turn]:
+        decided = was_behind = False
         held = self._hands.fences(actor) if fences is None else fences
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
@@ -189,8 +207,7 @@ class Transactions:
             was_behind = seen is not None
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            known = with_kept(held, kept)
-            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=known)
+            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=with_kept(held, kept))
             if looks is not None and looks.are_missing:
                 return Outcome(turn, plan)
             signed = signed_entries(plan, parts, again, turn.replies, at, actor)
@@ -220,20 +237,24 @@ class Transactions:
         upon = None if was_behind else turn.plan.revision - len(turn.events)
         if decided and turn.shows_all_to(upon):
             self._hands.saw(actor, turn.plan)
-        tell_called(self.toolbox, turn.replies, actor, began)
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:
+        self._hands.asked(actor, None)
         return self._commits.look(
             lambda plan, journal, _: Outcome(self._hands.base(actor, journal), plan),
             partial(self._hands.since, actor),
         )
 
-    def _look(self, known: int | None, own: Collection[int]) -> Steps[tuple[Plan, Base | None]]:
+    def _look(
+        self, known: int | None, own: Collection[int], shown: int | None
+    ) -> Steps[tuple[Plan, Base | None]]:
         def attempt(plan: Plan, journal: Journal, _: datetime) -> Outcome:
             if known is None:
                 return Outcome((plan, None), plan)
             base = base_at(journal, known, own) if journal else Base(plan)
+            if journal and shown is not None and shown > known:
+                base = attrs.evolve(base, shown=base_at(journal, shown, own).plan)
             return Outcome((plan, base), plan)
 
         # Also a revision that the store does not have yet, or no more, is looked up.

@@ -132,9 +132,9 @@ def test_without_a_store_the_plan_is_saved_with_what_its_model_has_not_seen():
     assert "base" not in loop.saved
 
 
-def test_a_reminder_of_a_change_is_given_once_and_counts_as_a_look():
+def test_a_reminder_of_a_change_is_given_until_an_answer_has_told():
     """
-    What it shows may be left out by the next list.
+    What it shows may be left out by the list that answers it.
     """
     loop = Loop(CHAT, settings=Settings(unfinished=0, plan_lost=False))
     loop.go([write(("a", "pending"))], "ok")
@@ -142,8 +142,8 @@ def test_a_reminder_of_a_change_is_given_once_and_counts_as_a_look():
     run.planner.apply(EDIT, actor="ann")
     loop.saved = run.to_data()
     loop.go("1", "2", [write(("a", "pending"), call_id="2")], "3")
-    told = ["Tell Ann created by ann" in request for request in loop.requests]
-    assert told == [False, False, True, False, False, False]
+    told = ["<todoplan-reminder>" in request for request in loop.requests]
+    assert told == [False, False, True, True, True, False]
     assert [task.subject for task in loop.run.planner.plan] == ["a"]
 
 

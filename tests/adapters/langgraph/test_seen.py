@@ -14,7 +14,7 @@ from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import Plan, commands, plan_of
+from todoplan import MemoryStore, Plan, commands, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     PlanState,
@@ -40,6 +40,7 @@ SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
 ANN = commands.CreateTask("Tell Ann")
 FIRST = wrote(("a", "in_progress"), ("b", "pending"), call_id="1")
 SECOND = wrote(("a", "completed"), ("b", "in_progress"), call_id="2")
+FIRST_AGAIN = wrote(("a", "in_progress"), ("b", "pending"), call_id="4")
 THIRD = wrote(("a", "completed"), ("b", "completed"), call_id="3")
 
 
@@ -98,8 +99,8 @@ def test_a_list_that_leaves_out_what_a_person_added_keeps_it_once(asynchronous):
 
 def test_a_reminder_that_shows_the_plan_is_a_look():
     """
-    With the settings of a drop-in the request itself says what was done, once, with the name; the
-    list that leaves the task out was then written in sight of it.
+    With the settings of a drop-in the request itself says what was done, with the name; the list
+    that leaves the task out was then written in sight of it. The answer says it where it is saved.
     """
     model, made = agent(FIRST, says("x"), THIRD, says("y"))
     made.invoke(HELLO, THREAD)
@@ -109,7 +110,77 @@ def test_a_reminder_that_shows_the_plan_is_a_look():
     assert [len(one) for one in told] == [0, 0, 1, 0]
     assert "#3 Tell Ann created by ann" in told[2][0]
     assert subjects(done) == ["a", "b"]
-    assert "since you last looked" not in answers(done)["3"]
+    assert "since you last looked: #3 Tell Ann created by ann" in answers(done)["3"]
+    assert base_in(made) is None
+
+
+@tool
+def search(what: str) -> str:
+    """Search."""
+    return f"nothing about {what}"
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_reminder_is_in_sight_until_an_answer_has_told_of_it(asynchronous, stored):
+    """
+    It is in one request and saved nowhere. The model works on with other tools first: each of its
+    requests says what was done, until an answer in the conversation does.
+    """
+    seek = calls(("search", {"what": "x"}, "s"))
+    model = Scripted(script=[FIRST, says("x"), seek, SECOND, says("y")])
+    planner = PlanMiddleware(store=MemoryStore() if stored else None)
+    made = create_agent(model, [search], middleware=[planner], checkpointer=InMemorySaver())
+    run(made, HELLO, asynchronous=asynchronous)
+    edit(made, ANN, asynchronous=asynchronous)
+    run(made, HELLO, asynchronous=asynchronous)
+    told = [[m.text for m in request if is_reminder(m.text)] for request in model.requests]
+    assert ["Tell Ann created by ann" in "".join(one) for one in told] == [0, 0, 1, 1, 0]
+    assert "Tell Ann created by ann" in model.requests[-1][-1].text.partition("\n")[0]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_what_a_reminder_showed_counts_for_no_later_request(stored):
+    """
+    A person closes what was left, and one request says so. The next shows nothing of it, and the
+    list that is written there from memory opens nothing again.
+    """
+    script = [FIRST, says("x"), says("well"), FIRST_AGAIN, says("y")]
+    model = Scripted(script=script)
+    planner = PlanMiddleware(store=MemoryStore() if stored else None)
+    made = create_agent(model, middleware=[planner], checkpointer=InMemorySaver())
+    made.invoke(HELLO, THREAD)
+    for task_id in "12":
+        edit(made, commands.UpdateTask(task_id, status="completed"))
+    made.invoke(HELLO, THREAD)
+    done = made.invoke(HELLO, THREAD)
+    told = ["somebody else" in request[-1].text for request in model.requests]
+    assert told == [False, False, True, False, False]
+    assert [todo["status"] for todo in done["todos"]] == ["completed", "completed"]
+    assert "#1 a completed by ann" in answers(done)["4"]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_refused_call_is_no_look(stored):
+    """
+    The model saw the reminder, and nothing came of its call: the next list undoes nothing, even if
+    the reminders are switched off meanwhile, and its answer tells.
+    """
+    saver, store = InMemorySaver(), MemoryStore() if stored else None
+    refused = calls(("write_todos", {"todos": [{"status": "done"}]}, "r"))
+    for settings, script in (
+        (None, [FIRST, says("x")]),
+        (None, [refused, says("y")]),
+        (SILENT, [SECOND, says("z")]),
+    ):
+        planner = PlanMiddleware(settings=settings, store=store)
+        model = Scripted(script=script)
+        made = create_agent(model, middleware=[planner], checkpointer=saver)
+        done = made.invoke(HELLO, THREAD)
+        if script[0] is FIRST:
+            edit(made, ANN)
+    assert [todo["content"] for todo in done["todos"]] == ["a", "b", "Tell Ann"]
+    assert "Tell Ann created by ann" in answers(done)["2"]
 
 
 def test_a_request_without_planning_tools_is_no_look():

@@ -146,14 +146,15 @@ class PlanMiddleware(MiddlewareBase):
         answer = await next_handler(**{**input_kwargs, "messages": messages})
         memory = advice.memory
         if pending and advice.shows_plan:  # it had no place in this request, and is due in the next
-            memory = attrs.evolve(memory, revision=known.revision)
-        elif self._plans:
+            memory = attrs.evolve(memory, revision=known.revision, shown=known.shown)
+        shown = plan if advice.shows_plan and not pending else None
+        if self._plans:
             # The first request counts as a look: what comes while it is answered is unseen.
-            if advice.shows_plan or self._plans.knows(state) is None:
+            if self._plans.knows(state) is None:
                 self._plans.saw(state, plan)
-        elif advice.shows_plan and (now := _held(state)):
-            now.seen.shown(plan, now.plan)
-            now.keep_base()
+            self._plans.asked(state, shown)
+        elif now := _held(state):
+            now.seen.asked(shown)
         _remember(state, memory)
         return answer
 

@@ -46,6 +46,7 @@ from todoplan.planner.verifying.verifier import Verify
 __all__ = ["PlanStore", "plans_of"]
 
 _SEEN = "seen"
+_SHOWN = "shown"
 _SEAL = "seal"
 _UNTOLD = "untold"
 _TURN = "turn"
@@ -142,8 +143,8 @@ class PlanStore:
         ids = [one.call_id for one in turn]
         begun = mark.get(_TURN)
         if not isinstance(begun, dict) or begun["ids"] != ids:
-            begun = {"ids": ids, "upon": mark[_SEEN], "own": []}
-        _, base = await planner.look(begun["upon"], begun["own"])
+            begun = {"ids": ids, "upon": mark[_SEEN], "own": [], _SHOWN: mark.get(_SHOWN)}
+        _, base = await planner.look(begun["upon"], begun["own"], shown=begun.get(_SHOWN))
         # A session that is resumed from what was saved before the answer makes the call again.
         message = state.context[-1].id if state.context else None
         scope = state.session_id, message, begun["upon"]
@@ -184,6 +185,15 @@ class PlanStore:
         """
         mark = self._mark(state)
         mark[_SEEN] = max(mark[_SEEN] or 0, plan.revision)
+
+    def asked(self, state: AgentState, shown: Plan | None) -> None:
+        """
+        Note that the model has answered a request, with the plan that a reminder showed in it.
+        """
+        mark = self._mark(state)
+        mark.pop(_SHOWN, None)
+        if shown is not None:
+            mark[_SHOWN] = shown.revision
 
     def publish(self, state: AgentState, plan: Plan) -> None:
         """

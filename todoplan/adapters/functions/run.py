@@ -117,6 +117,7 @@ class Run:
         )
         # What the thread's model knows of the plan: not what this process remembers of anybody.
         self._known = revision(kept.get(_SEEN))
+        self._shown: int | None = None  # by a reminder, in the request that is answered
         memory = Memory.of(kept.get(_MEMORY))
         # In the middle of a turn it is the same run, whose caps must not begin anew at each crash.
         is_new = _ASKED not in kept and _SENT_BACK not in kept
@@ -191,8 +192,7 @@ class Run:
         if message.role != "assistant" and not self._is_blocked:
             raise no_answer(response)
         asked, self._asked = self._asked, None
-        if asked.shown is not None:
-            self._known, self._base = max(self._known or 0, asked.shown), None
+        self._known, self._shown = asked.shown if self._known is None else self._known, asked.shown
         if self._is_blocked:  # there is nothing to answer, and nothing to keep
             self._next, self._memory = "stop", asked.memory
             return self._next
@@ -255,13 +255,14 @@ class Run:
         return messages
 
     def _look(self) -> tuple[Plan, Base | None]:
-        plan, base = self.planner.look(self._known)
+        plan, base = self.planner.look(self._known, shown=self._shown)
         if base is not None and self._base is not None:
             base = attrs.evolve(base, actors={**self._base.actors, **base.actors})
         return plan, base
 
     def _saw(self, plan: Plan) -> None:
         self._known, self._base = max(self._known or 0, plan.revision), None
+        self._shown = None
 
     def to_data(self) -> dict[str, Any]:
         """

@@ -9,7 +9,7 @@ from langchain.agents.middleware import AgentState
 from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
 from langgraph.channels import UntrackedValue
 
-from todoplan.adapters.langgraph.seen import SEEN
+from todoplan.adapters.langgraph.seen import SEEN, SHOWN
 from todoplan.adapters.langgraph.state import (
     PLAN,
     TODOS,
@@ -20,7 +20,7 @@ from todoplan.adapters.langgraph.state import (
     value_in,
 )
 from todoplan.adapters.langgraph.stored_plans.look import Look
-from todoplan.adapters.langgraph.stored_plans.mark import mark, seen_in
+from todoplan.adapters.langgraph.stored_plans.mark import mark, seen_in, shown_in
 from todoplan.codec.foreign.branches import head_of
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.guidance import Memory
@@ -68,8 +68,10 @@ def update_after(
     if look.plan_id is not None:
         return _update_beside(state, look, now, memory, shown=shown)
     update = _update(state, now, memory)
-    if look.base is not None and shown:
-        update[PLAN] = {SEEN: head_of(value_in(state))}
+    value = value_in(state)
+    head = head_of(value) if look.base is not None and shown else ""
+    if value and head != value.get(SHOWN, ""):
+        update[PLAN] = {SHOWN: head}
     return update
 
 
@@ -110,8 +112,10 @@ def _update_beside(
     update: dict[str, Any] = {MEMORY: memory.to_data(), RUN: True}
     plan_id = cast("str", look.plan_id)
     # The first request counts as a look: what comes while the model answers it has not seen.
-    seen = look.plan.revision if shown or look.known is None else look.known
-    if seen != seen_in(value_in(state), plan_id):
-        update[PLAN] = mark(plan_id, seen)
+    seen = look.plan.revision if look.known is None else look.known
+    told = look.plan.revision if shown else None
+    value = value_in(state)
+    if (seen, told) != (seen_in(value, plan_id), shown_in(value, plan_id)):
+        update[PLAN] = mark(plan_id, seen, shown=told)
     same = (state.get(TODOS) or []) == todos_of(now)
     return update if same else {**update, **publishing(now)}

@@ -3,8 +3,10 @@ What the model last saw of the plan, beside the plan in the state (law 15).
 
 There is none while the model has seen everything. A change by the application leaves a base under
 `base`: the plan as the model last saw it, and who changed what since. It goes where the plan goes,
-so that it survives a checkpoint, a resume and a fork. It ends with the model's next look: an answer
-to a planning call, or a reminder that shows the plan.
+so that it survives a checkpoint, a resume and a fork. It ends with an answer to a planning call.
+
+A reminder is a look for the calls of the very response to it, since no later request holds it: the
+version that it showed is written as `shown`, beside the base.
 
 A look is written as `seen`, the version that was looked at. Where another branch of the same
 superstep has changed the plan meanwhile, that change was not seen and the base stays. Where it is
@@ -20,14 +22,14 @@ import attrs
 from todoplan.codec import entry_from_data
 from todoplan.codec.foreign.branches import head_of, plan_in_value
 from todoplan.codec.states import base_from_data, base_to_data
-from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.dialogue.application import unseen_by_model
 
-__all__ = ["BASE", "SEEN", "UPON", "base_after", "base_of", "looked_at"]
+__all__ = ["BASE", "SEEN", "SHOWN", "UPON", "base_after", "base_of", "looked_at"]
 
 BASE = "base"
 SEEN = "seen"
+SHOWN = "shown"
 UPON = "upon"
 
 _Value = Mapping[str, Any]
@@ -41,7 +43,11 @@ def base_of(value: _Value | None) -> Base | None:
         CodecError: what stands there is no base.
     """
     data = value.get(BASE) if value else None
-    return None if data is None else base_from_data(data)
+    if value is None or data is None:
+        return None
+    # What came since the reminder was made has not been seen: then it counts for nothing.
+    is_shown = value.get(SHOWN) == head_of(value)
+    return attrs.evolve(base_from_data(data), shown=plan_in_value(value) if is_shown else None)
 
 
 def looked_at(current: _Value, update: _Value) -> _Value:
@@ -49,10 +55,12 @@ def looked_at(current: _Value, update: _Value) -> _Value:
     Return the value once the model has looked: at a version ({"seen": its head}), or from within a
     graph that hands back the same plan.
     """
+    if SHOWN in update:
+        return {**current, SHOWN: update[SHOWN]}
     unseen = SEEN in update and update[SEEN] != head_of(current)
     if unseen or BASE in update or BASE not in current:
         return current
-    return {key: value for key, value in current.items() if key != BASE}
+    return {key: value for key, value in current.items() if key not in {BASE, SHOWN}}
 
 
 def base_after(
@@ -89,6 +97,6 @@ def base_after(
     entry, base = entry_from_data(json.loads(line)), base_of(current)
     if SEEN in update and base is not None:
         # Decided beside an edit by another branch: its own work is no news, the edit is.
-        return base_to_data(attrs.evolve(base, plan=replay(base.plan, entry.events)))
+        return base_to_data(base.with_own(entry.events))
     before = plan_in_value(current or update.get(UPON))
     return base_to_data(unseen_by_model(base, before, entry))

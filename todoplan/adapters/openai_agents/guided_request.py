@@ -75,8 +75,9 @@ class GuidedRequest:
         Raises:
             PlanError: it goes on answering over open tasks, and the settings say to raise.
         """
-        if self.advice.shows_plan:
-            self.planning.shown(self.plan)
+        if self.advice.shows_plan and self.request.is_partial:
+            self.planning.saw(self.plan)  # the provider keeps the reminder with the conversation
+        self.planning.asked(self.plan if self.advice.shows_plan else None)
         # Read again: others may have changed the plan while the model was answering.
         plan, said = await self.planning.plan(), neutral(output)
         self._note(output)

@@ -18,6 +18,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
+import attrs
+
 from todoplan.adapters.openai_agents.pending_calls import PendingCalls
 from todoplan.codec import plan_from_data, plan_to_data
 from todoplan.codec.states import base_from_data, base_to_data, entry_line, read_recent, with_lines
@@ -92,6 +94,7 @@ class Planning:
         base = kept.get(_BASE)
         # Without a base all was seen: it is saved only while others have changed the plan.
         self._seen = Base(plan) if base is None else base_from_data(base)
+        self._shown: Plan | None = None
         self._earlier = read_recent(kept.get(_JOURNAL))
         self.planner = AsyncPlanner(
             # One planner for both: tools and edits take turns there, in memory as in a database.
@@ -148,12 +151,17 @@ class Planning:
                 base = base.after(entry.events, entry.actor)
         return base
 
-    def shown(self, plan: Plan) -> None:
+    def asked(self, shown: Plan | None) -> None:
         """
-        Note that the model has seen this plan, by a reminder or by an answer.
+        Note that the model has answered a request, with the plan that a reminder showed in it.
         """
-        self._seen = Base(plan)
-        self.planner.mark_seen(plan)  # with a store, its planner knows what this hand has seen
+        self._shown = shown
+
+    def saw(self, plan: Plan) -> None:
+        """
+        Note that the model has seen this plan for good: it stands in the conversation.
+        """
+        self._seen, self._shown = Base(plan), None
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -190,12 +198,13 @@ class Planning:
         # Held here, the plan is read and written without waiting: nobody comes between the two.
         memory = self.memory
         if self._own is not None:
-            base: Base | None = self._base(self._own)
+            base: Base | None = attrs.evolve(self._base(self._own), shown=self._shown)
             known = self._seen.plan.revision
         else:
             # What this session's model has seen: others may work on the plan without a name.
             known = memory.revision
-            _, base = await self.planner.look(None if known < 0 else known)
+            shown = None if self._shown is None else self._shown.revision
+            _, base = await self.planner.look(None if known < 0 else known, shown=shown)
         # A run that goes on from a state without the answers makes the calls again, in the same
         # turn; some providers number the calls of each turn anew.
         keys = None if self._own else self.planner.keys_of(calls, self._id, memory.turn)
@@ -203,7 +212,7 @@ class Planning:
         before = turn.plan.revision - len(turn.events)
         is_look = turn.shows_all_to(known)
         if is_look:
-            self.shown(turn.plan)
+            self.saw(turn.plan)
         # An answer to one who is behind tells what others did since; with a store, the planner's.
         told = is_look and known not in {-1, before}
         self.memory = memory.saw(turn.plan) if told else memory.saw_own(before, turn.plan)

@@ -32,6 +32,7 @@ from todoplan.adapters.pydantic_ai.history import (
     remembering,
 )
 from todoplan.adapters.pydantic_ai.tools import PlanToolset, RunPlan
+from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Message, is_final_answer
@@ -66,7 +67,7 @@ class Planning(AbstractCapability[Any]):
     system_prompt: str | None = None
     _run_plan: RunPlan | None = field(default=None, init=False, repr=False)
     _heard: Memory = field(default_factory=Memory, init=False, repr=False)
-    _shows: bool = field(default=False, init=False, repr=False)
+    _shown: Plan | None = field(default=None, init=False, repr=False)
     _sent_back: tuple[ModelMessage, ...] = field(default=(), init=False, repr=False)
     _stands: tuple[ModelResponsePart, ...] = field(default=(), init=False, repr=False)
     # The conversations that this agent is at work on: of each, so many runs.
@@ -140,17 +141,18 @@ class Planning(AbstractCapability[Any]):
         messages = [*request_context.messages, *self._sent_back]
         # Asked again, the request ends with the answer and its reminder: a second one has no place.
         if not self._sent_back:
-            advice = await self._due(messages)
+            plan = await self._own.plan()
+            advice = await self._due(plan, messages)
             messages = with_reminder(messages, advice.text)
             # Kept only once the model has answered: a request that is tried again counts once.
-            self._heard, self._shows = advice.memory, advice.shows_plan
+            self._heard = advice.memory
+            self._shown = plan if advice.shows_plan else None
         return replace(request_context, messages=messages)
 
-    async def _due(self, messages: list[ModelMessage]) -> Advice:
+    async def _due(self, plan: Plan, messages: list[ModelMessage]) -> Advice:
         if isinstance(messages[-1], ModelResponse):  # the provider paused: it just goes on
             return Advice(self._own.memory)
         own, seen = self._own, conversation(messages)
-        plan = await own.plan()
         base = await own.unseen(plan)
         return self._guidance.before_model(plan, seen, own.memory, base=base)
 
@@ -168,11 +170,8 @@ class Planning(AbstractCapability[Any]):
         """
         own, said = self._own, neutral(response)
         plan = await own.plan()
-        if self._shows:  # the model has answered the reminder: by now it has seen what others did
-            own.seen.shown(plan, plan)
-            if own.planner is not None:  # with a store, its planner knows what this hand has seen
-                own.planner.mark_seen(plan)
-            self._shows = False
+        own.asked(self._shown)
+        self._shown = None
         structured = _is_structured(request_context.model_request_parameters)
         advice = self._guidance.after_model(plan, said, self._heard, structured=structured)
         own.memory = self._heard = advice.memory

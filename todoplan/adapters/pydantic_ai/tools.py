@@ -43,9 +43,8 @@ _AS_SENT = "the arguments as sent"  # no parameter of a tool has this name
 class RunPlan:
     """
     What one run works on: the plan and what guidance remembers. With a `planner` the plan is in a
-    store, under the conversation's id. Without one the message history is where it is kept: it is
-    `held` here, and `seen` says what the model has seen of it.
-    `times` has the time of the latest change.
+    store, under the conversation's id; without one in the messages, `held` here, and `seen` is what
+    the model has seen of it. `times`: of the latest change; `shown`: what a reminder just showed.
     """
 
     toolbox: Toolbox
@@ -56,6 +55,7 @@ class RunPlan:
     held: Plan = attrs.field(factory=Plan)
     seen: LastSeen = attrs.field(factory=LastSeen)
     times: list[datetime] = attrs.field(factory=list)
+    shown: int | None = None
 
     @classmethod
     async def of(
@@ -113,6 +113,13 @@ class RunPlan:
             return self.seen.base
         return base_at(await self.planner.history(), known)
 
+    def asked(self, shown: Plan | None) -> None:
+        """
+        As `LastSeen.asked`, also in a store.
+        """
+        self.seen.asked(shown)
+        self.shown = None if shown is None else shown.revision
+
     async def answer(
         self, call: Call, turn: tuple[Call, ...], response: tuple[str, ...] = ()
     ) -> tuple[Reply, bool]:
@@ -136,7 +143,7 @@ class RunPlan:
             clashes = any(one.call_id == call.call_id for one in calls)
             # What this conversation's model has seen: others may work on the plan without a name.
             known = None if self.memory.revision < 0 else self.memory.revision
-            _, base = await self.planner.look(known)
+            _, base = await self.planner.look(known, shown=self.shown)
             # Clashing calls are all refused in the same words, so that the first reply serves each.
             asked = calls if clashes else [call]
             # A run that is resumed from messages without the answer makes the call again.
@@ -149,6 +156,7 @@ class RunPlan:
         # With a store it is the planner whose answer tells what others did since.
         behind = self.planner is not None and memory.revision not in {-1, before}
         is_look = told or (behind and not reply.is_error)
+        self.shown = self.shown if reply.is_error else None
         self.memory = memory.saw(reply.plan) if is_look else memory.saw_own(before, reply.plan)
         return reply, told
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
+from todoplan.core.events.apply import replay
 from todoplan.core.events.touched import ids_of
 from todoplan.core.events.types import Event
 from todoplan.core.plan.frozen import EMPTY, FrozenDict
@@ -29,10 +30,30 @@ def _actors(given: Mapping[str, str]) -> FrozenDict:
 class Base:
     """
     The plan as a hand last saw it. `actors` says, by task id, who has changed it since, if known.
+
+    `shown` is the plan as a reminder showed it in the very request that this hand now answers.
     """
 
     plan: Plan
     actors: Mapping[str, str] = attrs.field(default=EMPTY, converter=_actors)
+    # A reminder is in one request and kept nowhere: the next request shows nothing of it, and a
+    # model that goes on from there has not seen what it said. Only what an answer told is kept.
+    shown: Plan | None = None
+
+    @property
+    def upon(self) -> Plan:
+        """
+        The plan that the calls of this answer are written upon.
+        """
+        return self.plan if self.shown is None else self.shown
+
+    def with_own(self, events: Iterable[Event]) -> "Base":
+        """
+        Return the base once this hand has done this itself, which is no news to it.
+        """
+        events = tuple(events)
+        shown = None if self.shown is None else replay(self.shown, events)
+        return attrs.evolve(self, plan=replay(self.plan, events), shown=shown)
 
     def after(self, events: Iterable[Event], actor: str | None) -> "Base":
         """

@@ -65,7 +65,7 @@ class Advice:
     @property
     def shows_plan(self) -> bool:
         """
-        True if the text shows the plan as it is: whoever reads it has seen what others did.
+        True if the text shows the plan as it is: whoever answers this request has seen it.
         """
         return self.kind in {"plan_lost", "changed", "changed_done"}
 
@@ -100,6 +100,13 @@ class _Moment:
             for message in reversed(self.messages)
         )
 
+    def is_changed(self) -> bool:
+        # With every request until an answer has told of it: a reminder is in one request alone.
+        # Once, where nothing is open and nothing need be answered, or no base says what was told.
+        again = self.base is not None and bool(self.plan.counts.open)
+        memory, now = self.memory, self.plan.revision
+        return now != memory.revision and (again or now != memory.shown)
+
     def is_unconfirmed(self) -> bool:
         silent = self.message is None or not self.message.text.strip()
         done = bool(len(self.plan)) and not self.plan.counts.open
@@ -128,22 +135,18 @@ def _under_way(plan: Plan) -> list[Task]:
 
 
 def _plan_shown(moment: _Moment) -> Mapping[str, int]:
-    return {"revision": moment.plan.revision}
+    # What a base holds is known once an answer has told of it, and then the base is gone.
+    return {"revision" if moment.base is None else "shown": moment.plan.revision}
 
 
 REMINDERS: dict[ReminderKind, Reminder] = {
     # First, since it shows the plan as it is: whatever happened to it is then known as well.
     "plan_lost": Reminder("plan_lost", _Moment.plan_is_lost, _plan_shown),
-    # Given once for each revision: what was shown is remembered as what the model knows.
     "changed": Reminder(
-        "changed",
-        lambda now: now.plan.revision != now.memory.revision and bool(now.plan.counts.open),
-        _plan_shown,
+        "changed", lambda now: now.is_changed() and bool(now.plan.counts.open), _plan_shown
     ),
     "changed_done": Reminder(
-        "changed",
-        lambda now: now.plan.revision != now.memory.revision and not now.plan.counts.open,
-        _plan_shown,
+        "changed", lambda now: now.is_changed() and not now.plan.counts.open, _plan_shown
     ),
     # Capped: claude-code#81700 counted 1,380 reminders of an empty list, 12.5 MB.
     "empty": Reminder(
@@ -282,7 +285,9 @@ def before_partial(
     advice = guidance.before_model(plan, messages, memory, base=base)
     if advice.kind == "plan_lost":
         return attrs.evolve(advice, memory=advice.memory.saw(plan))
-    return advice
+    # The provider keeps this request, reminder and all: what it shows has been seen for good.
+    known = plan.revision if advice.shows_plan else advice.memory.revision
+    return attrs.evolve(advice, memory=attrs.evolve(advice.memory, revision=known))
 
 
 def _check(plan: object, memory: object) -> None:

@@ -18,9 +18,10 @@ class Memory:
     What guidance remembers of one thread: plain numbers, so that any state can hold them.
 
     `turn` counts requests to the model. `revision` is the last one of the plan that the model knew
-    (-1: none), `touched` the turn in which that was. `asked` counts the further turns asked for
-    since `resolved` tasks were closed, `empties` the hints to write a plan. `confirmed` is the
-    revision for which the answer itself was asked for (-1: none).
+    (-1: none), `touched` the turn in which that was; `shown` is the last one that a reminder told
+    of, which the model knows only while that request lasts (-1: none). `asked` counts the further
+    turns asked for since `resolved` tasks were closed, `empties` the hints to write a plan.
+    `confirmed` is the revision for which the answer itself was asked for (-1: none).
 
     It belongs to a thread of one user. Kept in the process, or under a default key, it would let
     one user's reminders use up another's, as happened elsewhere.
@@ -33,6 +34,7 @@ class Memory:
     resolved: int = 0
     empties: int = 0
     confirmed: int = -1
+    shown: int = -1
 
     @classmethod
     def of(cls, data: Mapping[str, Any] | None) -> "Memory":
@@ -102,7 +104,7 @@ class Memory:
         What others did before that is still unknown to the model, and a call that changed nothing
         is no sign that it knows the plan.
         """
-        is_own = before == self.revision != plan.revision
+        is_own = before in {self.revision, self.shown} and before != plan.revision
         return self.saw(plan) if is_own else self
 
 

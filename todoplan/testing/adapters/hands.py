@@ -85,6 +85,24 @@ class Hands(Checks):
             must(word in tail, f"{word!r} is not in the request that ends with {tail!r}")
         same(_subjects(harness), ["Dig"], "the tasks after they were shown and left out")
 
+    @needs(Capability.EDITS, Capability.REMINDERS)
+    def test_a_reminder_counts_for_the_response_to_it(self) -> None:
+        """It is in no later request: what it told is told until an answer has, and not undone."""
+        # A reminder that was seen for good let the next list remove what no saved message held.
+        harness = self._edited(_CHANGED)
+        harness.run(says())
+        todos = write(("Dig", "pending"), ("Lay", "completed"), ("Tell Bo", "pending"))
+        outcome = harness.run(turn(("write_todos", todos)), says())
+        (answer,) = (outcome.answer(call_id).text for call_id in outcome.wanted.replies)
+        for text in (outcome.request(0)[-1].text, answer):
+            must("#3 Tell Bo" in text, f"the person's task is not told of in {text!r}")
+        for task_id in ("1", "3"):
+            harness.edit(UpdateTask(task_id, status="completed"), "ann")
+        harness.run(says())
+        harness.run(turn(("write_todos", todos)), says())
+        done = harness.host.plan("one").counts.completed
+        same(done, 3, "tasks that stay completed, written as pending without having been seen")
+
     @needs(Capability.MODEL, Capability.EDITS)
     def test_an_edit_during_a_run_is_in_the_plan_or_refused(self) -> None:
         """

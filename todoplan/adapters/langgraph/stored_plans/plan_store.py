@@ -19,7 +19,7 @@ import attrs
 from todoplan.adapters.langgraph.runs import run_config, run_room
 from todoplan.adapters.langgraph.state import value_in
 from todoplan.adapters.langgraph.stored_plans.look import Look, look_of_state, stored_look
-from todoplan.adapters.langgraph.stored_plans.mark import fences_in, is_stored, seen_in
+from todoplan.adapters.langgraph.stored_plans.mark import fences_in, is_stored, seen_in, shown_in
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.clock import Clock
 from todoplan.dialogue.parallel_calls import answered_after
@@ -187,7 +187,7 @@ class PlanStore:
         name, fences = self._hand(), fences_in(value_in(state), plan_id)
 
         def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = planner.look(known, revisions)
+            _, base = planner.look(known, revisions, shown=shown_in(value_in(state), plan_id))
             keys = _keys(planner, turn, known, started)
             return planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
@@ -206,7 +206,7 @@ class PlanStore:
         name, fences = self._hand(), fences_in(value_in(state), plan_id)
 
         async def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = await planner.look(known, revisions)
+            _, base = await planner.look(known, revisions, shown=shown_in(value_in(state), plan_id))
             keys = _keys(planner, turn, known, started)
             return await planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
