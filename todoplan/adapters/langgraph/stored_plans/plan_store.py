@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import attrs
 
-from todoplan.adapters.langgraph.runs import run_config, run_room
+from todoplan.adapters.langgraph.runs import is_inner, run_config, run_room
 from todoplan.adapters.langgraph.seen import base_of
 from todoplan.adapters.langgraph.state import plan_in, value_in
 from todoplan.adapters.langgraph.stored_plans.mark import fences_in, is_stored, seen_in, shown_in
@@ -276,7 +276,7 @@ def _seen(reply: Reply, turn: Turn) -> tuple[Reply, Turn | None]:
 
 def _look(plan_id: str, known: int | None, found: tuple[Plan, Base | None]) -> Look:
     plan, base = found
-    unseen = base if base and base.unseen(plan) else None
+    unseen = base if base and base.has_news(plan) else None
     return Look(plan, unseen, plan_id, known)
 
 
@@ -286,14 +286,12 @@ def _handed_over(state: Any, plan_id: str, *, begun: bool) -> int | None:
     """
     if begun:
         return 1  # the first that was handed over is the plan as the model saw it
-    if not value_in(state):
-        logger.warning(
-            "todos were passed to a thread whose plan is in a store, and are written over: change"
-            " the plan by edit_plan(agent, config, command)"
-        )
+    if not value_in(state) and is_inner():  # its caller's list, which stays where it is
+        logger.warning("todos of the graph around an agent are none of its plan, which a store has")
         return None
     msg = (
-        f"this thread has a plan in its state, and the store another under {plan_id!r}: give"
-        " plan_id= of a plan that is new, or delete one of the two"
+        f"this thread has a {'plan' if value_in(state) else 'list of todos'} in its state, and the"
+        f" store another under {plan_id!r}: give plan_id= of a plan that is new, or give one up"
+        " (the list by todos=[] in the input)"
     )
     raise PlanError(msg, plan_id=plan_id)
