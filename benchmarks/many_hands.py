@@ -11,12 +11,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from benchmarks.machine import described
 from todoplan.stores import open_store
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # which know the hands
-from support.many_hands import drain, faults_of, seed
+from support.many_hands import done_by, drain, faults_of, seed
 from support.postgres import running
 
 __all__ = ["main"]
@@ -38,11 +39,12 @@ def main() -> None:
         "# Every hand on one plan",
         "",
         "Written by `python -m benchmarks.many_hands --save`: two MCP clients, a LangGraph agent,",
-        "a loop with two workers and a person at the command line drain and edit one plan.",
+        "a loop with two workers and a person at the command line drain and edit one plan. All",
+        "claim the same tasks; the agent is called by its thread, 1.",
         f"{made['date']}, {made['python']}, {made['cores']} cores, load {made['load']}.",
         "",
-        "| store | tasks | entries | seconds | faults | the first of them |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| store | tasks | done by | entries | seconds | faults | the first of them |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name, place in (("SQLite", _sqlite), ("PostgreSQL", _postgres)):
         with place() as address:
@@ -59,8 +61,9 @@ def _drained(name: str, address: str, tasks: int, rounds: int) -> str:
     wanted = drain(address, rounds)
     took = time.monotonic() - began
     faults = [*faults_of(address, wanted, tasks)]
-    store = open_store(address)
-    cells = [name, len(store.load("plan")), len(store.entries("plan")), round(took, 1)]  # type: ignore[arg-type]  # neither is awaited
+    store: Any = open_store(address)
+    shares = ", ".join(f"{who} {count}" for who, count in done_by(address).most_common())
+    cells = [name, len(store.load("plan")), shares, len(store.entries("plan")), round(took, 1)]
     return f"| {' | '.join(map(str, [*cells, len(faults), faults[0] if faults else 'none']))} |"
 
 

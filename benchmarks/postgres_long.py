@@ -30,15 +30,14 @@ import psycopg
 
 from benchmarks.machine import described
 from benchmarks.stores_long.costs import claims
-from benchmarks.stores_long.damage import stops
-from todoplan import AsyncPlanner, Plan, Planner, commands
+from benchmarks.stores_long.late_holders import cut_off, stopped
+from todoplan import Plan, Planner, commands
 from todoplan.stores.journals import follow
 from todoplan.stores.postgres import PostgresStore, reading, schema, writing
 from todoplan.stores.postgres.connections import carry_out
 from todoplan.stores.rows import line_of_entry
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # which know how to run a server
-from support.cut_hosts import cannot, commit_whose_answer_is_cut_off, held_and_cut_off, hosts
 from support.postgres import Server, running
 from support.postgres_writers import batch, faults_of, writers
 
@@ -91,7 +90,7 @@ def _parts(server: Server, *, quick: bool) -> Iterator[tuple[str, list[Row]]]:
     )
     yield (
         "A holder that is stopped, or cut off from the network, until another has its task",
-        [stopped(server, 3 if quick else 10), *cut_off(2 if quick else 10)],
+        [stopped(server.fresh(), 3 if quick else 10), *cut_off(2 if quick else 10)],
     )
     rows = [*speeds(server, 1.0 if quick else 3.0)]
     yield "Commits a second upon one plan, beside a bare loop of the same statements", rows
@@ -134,40 +133,6 @@ def killed(what: str, server: Server, times: int, kill: Callable[[Any], None]) -
         "the first of them": faults[0] if faults else "none",
         "longest kill and restart, s": round(max(away), 2),
     }
-
-
-def stopped(server: Server, times: int) -> Row:
-    """
-    Stop a holder so many times, and count how often it is refused.
-    """
-    address = server.fresh()
-    opened = f"opened = lambda: PostgresStore({address!r})"
-    script = f"from todoplan.stores import PostgresStore; {opened}"
-    with PostgresStore(address) as store:
-        found = stops(script, AsyncPlanner(store, "a"), times)
-    return {"what": "stopped", "times": times, "as it should be": [*found.values()][1]}
-
-
-def cut_off(times: int) -> Iterator[Row]:
-    """
-    Yield how often a worker whose host was cut off was refused, or its append settled by its key.
-    """
-    if why := cannot():
-        yield {"what": "cut off", "times": 0, "as it should be": why}
-        return
-    with hosts() as net, PostgresStore(net.server.address) as store:
-        refused = settled = 0
-        for number in range(times):
-            plan_id = f"claims {number}"
-            Planner(store, plan_id).apply(commands.CreateTask("Dig"))
-            refused += held_and_cut_off(net, plan_id) == ("Rejected", "Accepted", True)
-        yield {"what": "cut off with a claim", "times": times, "as it should be": refused}
-        for number in range(times):
-            plan_id = f"commits {number}"
-            _, *kept = commit_whose_answer_is_cut_off(net, plan_id, both_ways=bool(number % 2))
-            wrong = [*faults_of(store.entries(plan_id), ["cut off", "other"])]
-            settled += kept == ["kept", "kept"] and not wrong
-        yield {"what": "cut off in a commit", "times": times, "as it should be": settled}
 
 
 def speeds(server: Server, seconds: float) -> Iterator[Row]:

@@ -43,10 +43,11 @@ PUBLIC = {
         "SqliteStore Store open_store"
     ),
     "todoplan.codec": (
-        "VERSION dump_journal dump_plan entry_from_data entry_to_data from_agentscope "
-        "from_langchain json_schema load_journal load_plan plan_from_data plan_to_data "
-        "to_agentscope to_langchain"
+        "VERSION dump_journal dump_plan entry_from_data entry_to_data from_agentscope from_agno "
+        "from_beads from_hermes from_langchain from_pydantic_ai_todo from_taskmaster json_schema "
+        "load_journal load_plan plan_from_data plan_to_data to_agentscope to_langchain"
     ),
+    "todoplan.board": "make_board",
     "todoplan.render": "drift_to_text to_dot to_html to_markdown to_mermaid to_text",
     "todoplan.testing": "PlanMachine ToolMachine strategies",
     "todoplan.testing.strategies": (

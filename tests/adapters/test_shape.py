@@ -104,6 +104,19 @@ def test_the_same_settings_in_the_same_order(name):
         assert found[: len(wanted)] == wanted
 
 
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_a_verifier_is_asked_for_by_one_name(name):
+    """`verify`, a keyword behind the clock, wherever tools are made; none unless given."""
+    module = adapter(name)
+    # OpenAI Agents' tools are made of a `Planning`, which has it.
+    kinds = FRAMEWORKS[name][1] + (["make_tools"] if name != "openai_agents" else [])
+    for kind in kinds:
+        found = parameters(getattr(module, kind))
+        names = [each for each in found if each != "self"]
+        assert names.index("verify") == names.index("clock") + 1
+        assert found["verify"].default is None
+
+
 def test_the_matrix_is_drawn_from_what_the_suites_declare():
     """
     A row for each capability, a column for each adapter; all that any suite has is somewhere "yes".

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import todoplan
 from todoplan.adapters.functions import openai_chat
+from todoplan.board.bundle import report_scripts
 from todoplan.codec import dump_plan, load_plan
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
@@ -18,6 +19,9 @@ guides = Path(todoplan.__file__).parent / "guides"
 assert len(list(guides.glob("*.md"))) > 15, "the wheel has no guides"
 assert (guides / "replay.svg").is_file(), "the wheel has no picture"
 assert "color-scheme" in style(), "the wheel has no style sheet"
+static = Path(todoplan.__file__).parent / "board" / "static"
+assert {"index.html", "main.js", "board.css"} <= {file.name for file in static.iterdir()}
+assert len(report_scripts()[0]) > 40_000, "the wheel has no layout for graphs"
 assert not {"typer", "rich", "ijson"} & {name.partition(".")[0] for name in sys.modules}
 assert [need for need in requires("todoplan") or [] if "extra" not in need]
 

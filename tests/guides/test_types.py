@@ -32,6 +32,7 @@ LEFT_TO_THE_READER = {
     "langchain": MODEL + FOLDER,
     "agentscope": FOLDER + "model: Any = None\n",
     "deepagents": MODEL,
+    "evidence": MODEL,
     "write-a-store": "from todoplan import Planner\n",
     "write-an-adapter": """
 # pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false

@@ -16,6 +16,7 @@ from todoplan.errors import PlanError
     "a_persons_edit_survives_a_restart",
     "a_persons_edit_is_told",
     "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_answer_is_told_once",
     "a_reminder_counts_for_the_response_to_it",
 )
 class TakesTheListForTheWholeTruth(Sound):
@@ -36,6 +37,7 @@ class ForgetsWhatWasUnseen(Sound):
 @caught_by(
     "a_persons_edit_is_told",
     "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_answer_is_told_once",
     "a_reminder_counts_for_the_response_to_it",
 )
 class SaysNothingOfIt(Sound):
@@ -47,7 +49,11 @@ class SaysNothingOfIt(Sound):
         return attrs.evolve(answered, replies=tuple(replies))
 
 
-@caught_by("what_was_told_may_be_removed", "a_persons_edit_is_told")
+@caught_by(
+    "what_was_told_may_be_removed",
+    "a_persons_edit_is_told",
+    "an_answer_is_told_once",
+)
 class NeverTakesItForSeen(Sound):
     def answered(self, record, turn):
         base = record.base

@@ -86,6 +86,8 @@ RESUMED = (
     "no_id_is_used_again_after_a_restart",
     "guidance_remembers_over_a_restart",
     "a_persons_edit_survives_a_restart",
+    "what_a_task_is_survives_a_restart",
+    "what_was_seen_survives_a_restart",
 )
 
 

@@ -3,87 +3,81 @@ Every kind of hand on one plan at once: two MCP clients, a LangGraph agent, a lo
 two workers, and a person at the command line. `drain` has them all work until nothing is open, and
 `faults_of` says what went wrong.
 
-The MCP clients and the agent take the tasks that are theirs by owner; the loop claims what has
-none. The person adds tasks for all of them, changes texts while they work, and does a share too.
+The programs claim what nobody owns, all of them the same tasks, which become ready for all at once.
+The person adds tasks meanwhile, changes texts while others work on them, and does a share too.
 `python -m support.many_hands HAND ADDRESS` is the agent, or the loop.
 """
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Semaphore
 
-from todoplan import TASKS, Plan, Planner, Toolbox, commands
+from todoplan import Plan, Planner, Toolbox, commands
 from todoplan.core.plan.model import Status
 from todoplan.stores import open_store
 from todoplan.stores.journals import follow, plan_after
 
-__all__ = ["ACTORS", "drain", "faults_of", "seed"]
+__all__ = ["done_by", "drain", "faults_of", "seed"]
 
 TESTS = Path(__file__).parents[1]
 PATHS = os.pathsep.join([str(TESTS.parent), str(TESTS)])
 END = "That is all"
-ACTORS = {"mcp-1": "mcp", "mcp-2": "mcp", "graph": None, None: "loop", "ann": "ann"}
-"""By the owner of a task: who does it, as the journal has it. Two clients may have one name."""
+READY = "ready"
+PATIENCE = 600
 
 
 def seed(address, count):
-    """Begin a plan of so many tasks, most of them of the hands that are programs."""
-    owners = ["mcp-1", None, "graph", "mcp-2", None]
-    made = [
-        commands.CreateTask(f"task {place}", owner="ann" if not place else owners[place % 5])
-        for place in range(count)
-    ]
-    Planner(open_store(address), "plan").apply(commands.CreateTasks(tuple(made)), actor="seed")
+    """Begin a plan of so many tasks; the first is the person's, and all others come after it."""
+    first = commands.CreateTask("task 1", owner="ann")
+    others = [commands.CreateTask(f"task {n}", blocked_by=("#0",)) for n in range(2, count + 1)]
+    made = commands.CreateTasks((first, *others))
+    Planner(open_store(address), "plan").apply(made, actor="seed").unwrap()
 
 
-def open_lines(text, owner):
-    """Return the ids of the open tasks of an owner, and whether the plan is at its end."""
-    lines = [line for line in text.splitlines() if line.startswith("#")]
-    mine = [line.split()[0][1:] for line in lines if line.endswith(f"({owner})")]
-    is_closed = {line.split()[0][1:] for line in lines if "[completed]" in line}
-    return [each for each in mine if each not in is_closed], any(
-        "[completed]" in line and END in line for line in lines
-    )
-
-
-def next_call(told, owner):
+def next_call(name, text):
     """Return what a model calls next that was told this by its last call; `None` at the end."""
-    name, arguments, text = told
-    if name == "TaskUpdate" and arguments["status"] == "in_progress":
-        return "TaskUpdate", {**arguments, "status": "completed"}
-    if name == "TaskList":
-        mine, is_over = open_lines(text, owner)
-        if mine:
-            return "TaskUpdate", {"taskId": mine[0], "status": "in_progress"}
-        if is_over:
-            return None
-    return "TaskList", {}
+    claimed = re.search(r"#(\d+) claimed \(fence", text)
+    if name == "TaskClaim" and claimed:
+        return "TaskUpdate", {"taskId": claimed[1], "status": "completed"}
+    if name == "TaskClaim":
+        return "TaskList", {}
+    if name == "TaskList" and re.search(rf"\[completed\] {END}", text):
+        return None
+    return "TaskClaim", {}
 
 
-async def client(address, owner):
+async def client(address, is_ready):
     """Work by the real client of MCP, on a server of its own that `todoplan mcp` started."""
     from mcp import ClientSession, StdioServerParameters  # noqa: PLC0415 - of this hand alone
     from mcp.client.stdio import stdio_client  # noqa: PLC0415
 
-    line = ["-m", "todoplan", "mcp", "--store", address, "--toolset", "tasks"]
+    line = ["-m", "todoplan", "mcp", "--store", address, "--toolset", "tasks-team"]
     server = StdioServerParameters(
         command=sys.executable, args=line, env={**os.environ, "PYTHONPATH": PATHS}
     )
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         await session.initialize()
+        is_ready.release()
         call = "TaskList", {}
         while call is not None:
             result = await session.call_tool(*call)
             assert not result.isError, result.content
-            told = (*call, result.content[0].text)
-            call = next_call(told, owner)
-            if call == ("TaskList", {}) == told[:2]:
-                await asyncio.sleep(0.5)
+            if call[0] == "TaskList":
+                await asyncio.sleep(0.3)
+            call = next_call(call[0], result.content[0].text)
+
+
+def say_ready():
+    """Tell who waits for it that this program could begin."""
+    sys.stdout.write(f"{READY}\n")
+    sys.stdout.flush()
 
 
 def graph(address):
@@ -94,21 +88,19 @@ def graph(address):
     from support.scripted import Scripted, calls, says  # noqa: PLC0415
 
     from todoplan.adapters.langgraph import PlanMiddleware  # noqa: PLC0415
-    from todoplan.dialogue import Settings  # noqa: PLC0415
+    from todoplan.dialogue import Settings, tasks  # noqa: PLC0415
 
     def think(messages):
-        asked = next((one for one in reversed(messages) if getattr(one, "tool_calls", None)), None)
-        call = "TaskList", {}
-        if asked is not None and isinstance(messages[-1], ToolMessage):
-            made = asked.tool_calls[-1]
-            told = made["name"], made["args"], messages[-1].text
-            call = next_call(told, "graph")
-            if call == ("TaskList", {}) == told[:2]:
-                time.sleep(0.5)
+        if not isinstance(messages[-1], ToolMessage):
+            say_ready()
+            return calls(("TaskList", {}, "call_1"))
+        if messages[-1].name == "TaskList":
+            time.sleep(0.3)
+        call = next_call(messages[-1].name, messages[-1].text)
         return says("done") if call is None else calls((*call, "call_1"))
 
     planning = PlanMiddleware(
-        Toolbox(TASKS),
+        Toolbox(tasks(team=True)),
         store=open_store(address),
         plan_id="plan",
         settings=Settings(unfinished=0, plan_lost=False, changed=False),
@@ -128,12 +120,13 @@ def loop(address):
             held = planner.claim("loop")
             if held is not None:
                 with held:
-                    time.sleep(0.001)
+                    time.sleep(0.05)  # or the others, who think longer, would get nothing
             elif any(task.subject == END and task.status.closed for task in planner.plan):
                 return
             else:
                 time.sleep(0.02)
 
+    say_ready()
     with ThreadPoolExecutor(2) as workers:
         for each in [workers.submit(one), workers.submit(one)]:
             each.result()
@@ -157,10 +150,8 @@ def person(address, rounds):
 
     todoplan("start", "1")
     todoplan("done", "1")
-    owners = ["graph", None, "mcp-1", "mcp-2"]
     for place in range(rounds):
-        owner = owners[place % 4]
-        added = todoplan("add", f"added {place}", *(["--owner", owner] if owner else []))
+        added = todoplan("add", f"added {place}")
         wanted[added] = f"added {place}"
         todoplan("edit", str(place + 2), "--subject", f"edited {place}")
         wanted[str(place + 2)] = f"edited {place}"
@@ -175,25 +166,58 @@ def drain(address, rounds):
     environment = {**os.environ, "PYTHONPATH": PATHS}
     programs = [
         subprocess.Popen(
-            [sys.executable, "-m", "support.many_hands", name, address], env=environment
+            [sys.executable, "-m", "support.many_hands", name, address],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for name in ("graph", "loop")
     ]
+    is_ready = Semaphore(0)
+
+    def ann():
+        for _ in range(2):
+            assert is_ready.acquire(timeout=PATIENCE), "an MCP client did not begin"
+        assert [each.stdout.readline().strip() for each in programs] == [READY, READY]
+        return person(address, rounds)
 
     async def all_at_once():
-        clients = [client(address, name) for name in ("mcp-1", "mcp-2")]
-        *_, wanted = await asyncio.gather(*clients, asyncio.to_thread(person, address, rounds))
+        clients = [client(address, is_ready) for _ in range(2)]
+        *_, wanted = await asyncio.gather(*clients, asyncio.to_thread(ann))
         return wanted
 
     try:
-        wanted = asyncio.run(asyncio.wait_for(all_at_once(), 600))
-        ended = [each.wait(600) for each in programs]
+        wanted = asyncio.run(asyncio.wait_for(all_at_once(), PATIENCE))
+        ended = [each.wait(PATIENCE) for each in programs]
     finally:
         for each in programs:
-            each.kill()
-            each.wait()
+            with each:
+                each.kill()
     assert ended == [0, 0], "the agent, or the loop, has failed"
     return wanted
+
+
+def done_by(address):
+    """Return how many tasks each hand has completed, by the names in the journal."""
+    return Counter(
+        actor
+        for (_, status), actors in _made(address).items()
+        for actor in actors
+        if status is Status.COMPLETED
+    )
+
+
+def _made(address):
+    """Return by whom each task came to each status, in order."""
+    made, before = defaultdict(list), Plan()
+    for entry in open_store(address).entries("plan"):
+        after = plan_after(before, entry)
+        for task in after:
+            was = before.get(task.id)
+            if was is not None and was.status is not task.status:
+                made[task.id, task.status].append(entry.actor)
+        before = after
+    return made
 
 
 def faults_of(address, wanted, count):
@@ -212,21 +236,11 @@ def faults_of(address, wanted, count):
         for task_id, text in wanted.items()
         if plan[task_id].subject != text
     )
-    made, before = Counter(), Plan()
-    for entry in journal:
-        after = plan_after(before, entry)
-        for task in after:
-            was = before.get(task.id)
-            if was is not None and was.status is not task.status:
-                made[task.id, task.status] += 1
-                owner = None if plan[task.id].owner == "loop" else plan[task.id].owner
-                if entry.actor != ACTORS[owner]:
-                    yield f"task {task.id} of {owner} was {task.status.value} by {entry.actor}"
-        before = after
+    made = _made(address)
     for task in plan:
-        for status in (Status.IN_PROGRESS, Status.COMPLETED):
-            if made[task.id, status] != 1:
-                yield f"task {task.id} became {status.value} {made[task.id, status]} times"
+        started, closed = (made[task.id, each] for each in (Status.IN_PROGRESS, Status.COMPLETED))
+        if len(started) != 1 or closed != started:
+            yield f"task {task.id} was started by {started} and completed by {closed}"
 
 
 if __name__ == "__main__":

@@ -339,7 +339,7 @@ def test_nobody_else_loads_it():
 def test_a_verifier_goes_with_it(kept):
     """What a program looks into is told once, with what came of it."""
     box = traced(Toolbox(TASKS), provider=kept.provider)
-    planner = Planner(toolbox=box, verify=lambda task: True)
+    planner = Planner(toolbox=box, verify=lambda *_: (True, "it does"))
     planner.apply(CreateTask("Sow", check="it grows"))
     assert not planner.call("TaskUpdate", status("1", "completed")).is_error
     assert [span.name for span in kept.spans()] == ["plan", "task"]

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import typer
 
-from todoplan.cli.commands.edits import Edit, carry_out, take_back
+from todoplan.cli.commands.edits import Edit, carry_out, free, take_back
 from todoplan.cli.exit_codes import exit_with
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.plan_options import AsData, Judge, Place, Writer
@@ -49,6 +49,7 @@ __all__ = [
     "edit",
     "fail",
     "link",
+    "release",
     "remove",
     "start",
     "undo",
@@ -224,6 +225,16 @@ def link(  # noqa: PLR0913 - an argument for each option
     changes: dict[str, Any] = {edges: _ids(after)}
     make = partial(UpdateTask, _id(task), **changes)
     exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def release(
+    tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
+) -> None:
+    """
+    Take tasks from the workers that have claimed them: they are pending again, and what such a
+    worker still reports is refused.
+    """
+    exit_with(lambda: free(_ids(tasks), Edit(place, writer, judge, as_json), Screen()))
 
 
 def remove(

@@ -15,7 +15,10 @@ from todoplan.codec.foreign.agentscope import (
     from_agentscope,
     to_agentscope,
 )
+from todoplan.codec.foreign.beads import from_beads
 from todoplan.codec.foreign.langchain import from_langchain, to_langchain
+from todoplan.codec.foreign.peers import from_agno, from_hermes, from_pydantic_ai_todo
+from todoplan.codec.foreign.taskmaster import from_taskmaster
 from todoplan.codec.journals import (
     dump_journal,
     entry_from_data,
@@ -34,7 +37,12 @@ __all__ = [
     "entry_from_data",
     "entry_to_data",
     "from_agentscope",
+    "from_agno",
+    "from_beads",
+    "from_hermes",
     "from_langchain",
+    "from_pydantic_ai_todo",
+    "from_taskmaster",
     "json_schema",
     "load_journal",
     "load_plan",

@@ -64,7 +64,9 @@ class RenewClaim:
 @attrs.frozen(weakref_slot=False)
 class ReleaseClaim:
     """
-    Give a claimed task back: it is pending again.
+    Give a claimed task back, or take it from a holder that died: it is pending again.
+
+    Whoever knows the fence may; what its holder reports afterwards is refused.
     """
 
     task_id: str = attrs.field(converter=as_id)

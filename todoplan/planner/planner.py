@@ -126,14 +126,18 @@ class Planner(Transactions):
 
     def claim(self, owner: str | ClaimTask) -> Claimed | None:
         """
-        Get a task that nobody else may work on for now; `None` if there is none to get.
+        Get a task that nobody else may work on for now; `None` if there is none to get now.
 
             while (held := planner.claim("worker-1")) is not None:
                 with held:
                     do(held.task)
 
+        `None` does not say that all is done: while others hold a task, it may free another one, or
+        be had once their lease has run out. `work` waits for both. A loop of one's own asks again
+        as long as `any(task.claim for task in planner.plan)`.
+
         A `ClaimTask` in place of the name says which task, and for how long a claim lasts that is
-        not renewed: `ClaimTask("worker-1", lease=60, tag="docs", attempts=3)`.
+        not renewed (300 seconds): `ClaimTask("worker-1", lease=60, tag="docs", attempts=3)`.
 
         Raises:
             PlanError: the task that was named cannot be had; `data["problems"]` says why.

@@ -177,8 +177,20 @@ class Transactions:
         key: str | Sequence[str] | None = None,
         fences: Fences | None = None,
     ) -> Steps[Turn]:
-        decided = was_behind = False
         began = start(self.toolbox)
+        turn = yield from self._carry_out(calls, actor, base, key, fences)
+        tell_called(self.toolbox, turn.replies, actor, began)
+        return turn
+
+    def _carry_out(
+        self,
+        calls: Sequence[Call],
+        actor: str | None,
+        base: Base | None,
+        key: str | Sequence[str] | None,
+        fences: Fences | None,
+    ) -> Steps[Turn]:
+        decided = was_behind = False
         held = self._hands.fences(actor) if fences is None else fences
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
@@ -195,8 +207,7 @@ class Transactions:
             was_behind = seen is not None
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            known = with_kept(held, kept)
-            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=known)
+            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=with_kept(held, kept))
             if looks is not None and looks.are_missing:
                 return Outcome(turn, plan)
             signed = signed_entries(plan, parts, again, turn.replies, at, actor)
@@ -219,15 +230,13 @@ class Transactions:
                 # A look may take minutes: it holds neither the plan nor a lock of the store's.
                 yield looks.alook if self._awaits else looks.look
                 turn = yield from self._commits.commit(attempt, since, keys)
-        if turn.events and (held or self.toolbox.toolset.team):
-            self._hands.did(actor, turn.events)
+        self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
         is_look = not all(reply.is_error for reply in turn.replies)
         # A refusal that records what a verifier has found is no news to the hand that it answers.
         if decided and (is_look or (turn.events and not was_behind)):
             self._hands.saw(actor, turn.plan)
-        tell_called(self.toolbox, turn.replies, actor, began)
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:

@@ -31,7 +31,7 @@ def details(task: Task) -> Iterator[str]:
     if task.waiting is not None:
         yield from _wait(task.waiting)
     if task.claim is not None:
-        yield f"held by {quoted(task.claim.owner)}{_until(task.claim.until)}"
+        yield f"held by {quoted(task.claim.owner)}{_until(task.claim.until, 'seconds')}"
     if task.answer is not None:
         yield f"answered: {quoted(task.answer)}"
     if seen is False:
@@ -50,8 +50,9 @@ def _wait(waiting: Waiting) -> Iterator[str]:
         yield f"asks: {quoted(waiting.question)}"
 
 
-def _until(at: datetime | None) -> str:
-    return "" if at is None else f" until {at.isoformat(' ', 'minutes')}"
+def _until(at: datetime | None, exact: str = "minutes") -> str:
+    # A claim may last for seconds: to the minute, it would seem to have run out.
+    return "" if at is None else f" until {at.isoformat(' ', exact)}"
 
 
 def _finding(evidence: Evidence, *, seen: bool) -> str:

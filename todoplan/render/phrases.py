@@ -23,6 +23,7 @@ from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import ids_text
 from todoplan.render.cleaning import clip, one_line
+from todoplan.render.details import quoted
 
 __all__ = ["event_phrases"]
 
@@ -65,6 +66,8 @@ def _changes(event: Event) -> Iterator[tuple[str, str]]:  # noqa: C901, PLR0912 
             # Models write items that are started or completed already.
             if task.status is not Status.PENDING:
                 yield _MOVES[task.status], task.id
+        case StatusChanged(task_id, lost_by=str(holder)):
+            yield f"released from {quoted(clip(holder, _SUBJECT))}", task_id
         case StatusChanged(task_id, old, new):
             back = old.closed and not new.closed
             yield "reopened" if back else _MOVES[new], task_id

@@ -30,6 +30,7 @@ PLANNING_TOOLS = (
     "read_todos",  # pydantic-ai-todo
     "todo_write",  # Qwen, Grok, Goose; with `merge` Cursor
     "todo_read",
+    "todo_list",  # Hermes
     "task_tracker",  # OpenHands
     "SetTodoList",  # Kimi
     "todos",  # Crush

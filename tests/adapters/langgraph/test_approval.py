@@ -8,6 +8,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+from support.docs import defined
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import DEFAULT, TASKS, MemoryStore, Planner, Toolbox, plan_of
@@ -183,3 +184,16 @@ def test_what_is_no_planner_is_refused():
     """It says what to give."""
     with pytest.raises(PlanError, match=r"PlanApproval\(planning\)"):
         PlanApproval(Toolbox())
+
+
+def test_the_page_on_evidence_does_as_it_says():
+    """The run stops, the plan is changed and agreed to, and the model goes on with all of it."""
+    waits = wrote(("Dig", "pending"), ("Lay", "pending"))
+    done = wrote(("Dig", "completed"), ("Lay", "completed"), ("Ask the neighbours", "completed"))
+    model = Scripted(script=[waits, done, says("The shed stands.")])
+    names = defined("evidence", "approval", model=model)
+    assert names["shown"]["revision"] == 2
+    plan = plan_of_state(names["result"])
+    assert plan.approved.by == "ann"
+    assert [task.subject for task in plan] == ["Dig", "Lay", "Ask the neighbours"]
+    assert plan.counts.completed == 3

@@ -26,7 +26,7 @@ from todoplan.adapters.langgraph import (
 from todoplan.adapters.langgraph.state import plan_of_todos, todos_of
 from todoplan.core.decide.assembly import plan_problems
 from todoplan.core.decide.decide import decide
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Task, Waiting
 from todoplan.dialogue.guidance.guidance import Settings
 
 TAKEN = [("1", "a", "completed"), ("2", "b", "in_progress"), ("3", "c", "pending")]
@@ -238,7 +238,7 @@ def test_a_list_that_others_write_later_is_written_over():
     made.update_state(THREAD, {"todos": entries(("z", "pending"))})
     done = made.invoke(HELLO, THREAD)
     assert tuple(plan_of_state(made.get_state(THREAD))) == tuple(plan)
-    assert done["todos"] == entries(("a", "pending"))
+    assert done["todos"] == [{"content": "a", "status": "pending", "owner": "ann"}]
 
 
 def test_a_checkpoint_of_an_earlier_version_stays_the_plan():
@@ -252,3 +252,30 @@ def test_a_checkpoint_of_an_earlier_version_stays_the_plan():
     made.update_state(THREAD, {"todoplan": value, "todos": entries(("b", "pending"))}, "model")
     assert [line[1] for line in lines(made)] == ["a"]
     assert made.invoke(HELLO, THREAD)["todos"] == entries(("a", "pending"))
+
+
+def test_what_else_is_so_stands_beside_only_where_there_is_any():
+    """An interface that knows two keys goes on reading these; one that knows more can draw it."""
+    items = (
+        commands.CreateTask("Garden"),
+        commands.CreateTask("Sow", parent="#0", owner="ann"),
+        commands.CreateTask("Dream", status="cancelled"),
+        commands.CreateTask("Reap", blocked_by=("#1", "#2")),
+        commands.CreateTask("Rest", blocked_by=("#2",), waiting=Waiting("rain")),
+        commands.CreateTask("Tell"),
+    )
+    plan = decide(Plan(), commands.CreateTasks(items)).unwrap()
+    assert todos_of(plan) == [
+        {"content": "Garden", "status": "pending", "id": "1"},
+        {"content": "Sow", "status": "pending", "owner": "ann", "id": "2", "parent": "1"},
+        {"content": "Reap", "status": "pending", "id": "4", "blockedBy": ["2"]},
+        {"content": "Rest", "status": "pending", "waiting": {"reason": "rain"}, "id": "5"},
+        {"content": "Tell", "status": "pending"},
+    ]
+    assert [task.subject for task in plan_of_todos(todos_of(plan))] == [
+        "Garden",
+        "Sow",
+        "Reap",
+        "Rest",
+        "Tell",
+    ]

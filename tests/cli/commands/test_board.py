@@ -83,6 +83,14 @@ def test_a_store_has_to_be_named(capsys):
     assert "say where the plan is" in capsys.readouterr().err
 
 
+def test_the_options_are_read(invoke, monkeypatch):
+    """As far as the store, which is none; then nothing is served."""
+    monkeypatch.delenv("TODOPLAN_STORE", raising=False)
+    result = invoke("board", "--port", "0", "--allow-host", "plan.example", "--write")
+    assert result.exit_code == 2
+    assert "say where the plan is" in result.stderr
+
+
 def test_it_serves_until_it_is_told_to_end(store, monkeypatch, capsys):
     """The server is run with the board, and the exit code is 0."""
     ran = []

@@ -10,8 +10,9 @@ from jsonschema import Draft202012Validator
 from todoplan import Planner, Status
 from todoplan.cli import plan_options
 from todoplan.cli.output.json_schemas import PLAN_SCHEMAS
-from todoplan.core.commands import CreateTask
+from todoplan.core.commands import ClaimTask, CreateTask
 from todoplan.core.plan.model import Waiting
+from todoplan.errors import StoreError
 from todoplan.stores.file import FileStore
 
 
@@ -261,3 +262,51 @@ def test_hostile_text_is_shown_as_plain_words(path, invoke):
     """No control sequence reaches the terminal."""
     result = invoke("add", "Sow \x1b[31m\nand [bold]reap")
     assert result.stdout.splitlines()[0] == "created #1 Sow and [bold]reap"
+
+
+@pytest.fixture
+def held(garden):
+    """A claim of a worker whose process is gone: its task, its planner, for an hour."""
+    planner = Planner(FileStore(garden), "plan")
+    return planner.claim(ClaimTask("w1", lease=3600))
+
+
+def test_a_person_frees_the_task_of_a_worker_that_died(held, path, invoke):
+    """
+    What is refused says how; the entry names the person, its event the loser, and what the worker
+    reports afterwards is refused.
+    """
+    refused = invoke("done", "1")
+    assert refused.exit_code == 1
+    assert "refused: Task 1 is claimed by w1" in refused.stderr
+    assert "free it: todoplan release 1\n" in refused.stderr
+    freed = invoke("release", "#1")
+    assert freed.exit_code == 0
+    assert freed.stdout == 'released from "w1" #1 Sow\n0/2 completed; ready: #1\n'
+    last = FileStore(path).entries("plan")[-1]
+    assert (last.actor, last.cause, last.events[0].lost_by) == ("ann", "ReleaseClaim", "w1")
+    with pytest.raises(StoreError, match="was lost"):
+        held.complete()
+    assert plan_in(path)["1"].status is Status.PENDING
+    assert invoke("done", "1").exit_code == 0
+
+
+def test_only_what_is_claimed_can_be_released(held, path, invoke):
+    """Of several tasks all or none; what there is not at all is told as everywhere."""
+    again = Planner(FileStore(path), "plan")
+    again.apply(CreateTask("Eat"))
+    claimed = again.claim("w2")
+    nobody = invoke("release", "1", "2", "--json")
+    assert nobody.exit_code == 1
+    problems = data_of(nobody)["problems"]
+    assert [(each["code"], each["task_ids"]) for each in problems] == [("not_claimed", ["2"])]
+    assert "no task 9" in invoke("release", "1", "9").stderr.lower()
+    assert {task.id for task in plan_in(path) if task.claim} == {"1", "3"}
+    assert data_of(invoke("release", "1", "3", "--json"))["accepted"]
+    assert (held.renew(), claimed.renew()) == (False, False)
+
+
+def test_until_when_a_task_is_held_is_told_to_the_second(held, invoke):
+    """A claim may last for less than a minute."""
+    until = held.task.claim.until.isoformat(" ", "seconds")
+    assert f'held by "w1" until {until}' in invoke("list").stdout

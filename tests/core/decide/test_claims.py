@@ -141,6 +141,14 @@ def test_a_lease_is_put_off_and_never_shortened():
     assert refused(CLAIMED, RenewClaim("9", 1)) == [("unknown_task", ("9",))]
 
 
+def test_a_release_names_whose_claim_it_has_ended():
+    """It may be a person who takes the task from a holder that died."""
+    answer = decide(CLAIMED, ReleaseClaim("1", 1), Policy(), at=NOON)
+    assert answer.events == (
+        StatusChanged("1", Status.IN_PROGRESS, Status.PENDING, NOON, lost_by="bot"),
+    )
+
+
 def test_a_task_is_given_back():
     """It is pending again, and its next claim has a larger fence."""
     plan = done(CLAIMED, ReleaseClaim("1", 1))

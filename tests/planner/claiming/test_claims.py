@@ -2,6 +2,7 @@
 
 import threading
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import Planner
+from todoplan.planner.claiming import claims
 from todoplan.stores import MemoryStore
 
 
@@ -123,6 +125,27 @@ def test_a_lost_claim_is_told_and_refused():
         assert held.lost
     assert caught.value.data["problem"] == "claim_lost"
     assert plans.plan["1"].claim.owner == "thief"
+
+
+def test_a_claim_without_a_heartbeat_is_lost_when_its_lease_has_run_out(monkeypatch):
+    """
+    By the clock of its process, whoever has the task by then; a renewal that is accepted finds it
+    again, and what is closed is not lost.
+    """
+    now = 1000.0
+    monkeypatch.setattr(claims, "time", SimpleNamespace(monotonic=lambda: now))
+    plans = planner()
+    held, other = plans.claim(ClaimTask("bot", lease=60)), plans.claim("other")
+    now += 59
+    assert not held.lost
+    now += 1
+    assert held.lost
+    assert held.renew()
+    assert not held.lost
+    held.complete()
+    now += 3600
+    assert not held.lost
+    assert other.lost
 
 
 def test_a_lost_claim_hides_no_other_error():

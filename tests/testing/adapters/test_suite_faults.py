@@ -8,6 +8,7 @@ from support import (
     faults_of_guidance,
     faults_of_hands,
     faults_of_sessions,
+    faults_of_states,
 )
 from support.conformance_sound import Sound
 
@@ -16,6 +17,7 @@ from todoplan.testing.adapters import AdapterSuite
 DRAWN = {"test_drawn_conversations_are_the_same", "test_the_catalogue_is_read_alike"}
 MODULES = (
     faults_of_calls,
+    faults_of_states,
     faults_of_sessions,
     faults_of_hands,
     faults_of_evidence,

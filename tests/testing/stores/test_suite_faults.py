@@ -1,7 +1,9 @@
 """Every check of the store suite catches the store that does just that wrongly."""
 
 from contextlib import suppress
+from typing import get_args
 
+import attrs
 import pytest
 from hypothesis import Phase, settings
 from support import (
@@ -17,6 +19,7 @@ from support.faults_of_stores_watched import AsyncWaking, Waking
 from support.stores_sound import AsyncHolding, AsyncSound, Sound
 from support.stores_sound import Holding as HoldingStore
 
+from todoplan.core.events.types import Event
 from todoplan.testing.stores import AsyncStoreSuite, StoreSuite
 from todoplan.testing.stores.holding import Holding
 from todoplan.testing.stores.watching import Watching
@@ -105,3 +108,21 @@ def test_a_fault_is_caught(store):
     with pytest.raises(Exception) as caught:  # noqa: PT011 - a store may raise what it likes
         check()
     assert f"the law: {check.__doc__}" in caught.value.__notes__
+
+
+@pytest.mark.parametrize("kind", get_args(Event), ids=lambda kind: kind.__name__)
+def test_a_store_that_drops_one_kind_of_event_is_caught(kind):
+    """Every kind of event is among what is drawn: the one that a table has no column for, too."""
+
+    class Drops(Sound):
+        def append(self, plan_id, expected, entries, plan):
+            kept = (
+                attrs.evolve(entry, events=[e for e in entry.events if type(e) is not kind])
+                for entry in entries
+            )
+            return super().append(plan_id, expected, tuple(kept), plan)
+
+    suite = suite_of(Drops)
+    type(suite).drawing = settings(QUICK, max_examples=400)
+    with pytest.raises(AssertionError):
+        suite.test_what_is_appended_is_kept()

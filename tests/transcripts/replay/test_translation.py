@@ -1,5 +1,7 @@
 """Calls of our own tool in recordings that begin in the middle, or begin anew."""
 
+import json
+
 import pytest
 
 from todoplan.transcripts.calls import CallResult, PlanningCall
@@ -39,6 +41,64 @@ def test_a_recording_may_begin_in_the_middle():
     )
     assert tasks == [("5", ELSEWHERE, "co"), ("6", "x", "co")]
     assert codes == ["made_elsewhere"]
+
+
+def tree(*calls):
+    """
+    Fold calls, (tool, arguments, answer) each; return the id, text, parent and blockers of tasks.
+    """
+    fold = Fold()
+    for line, (tool, arguments, answer) in enumerate(calls, 1):
+        step = fold.feed(PlanningCall(tool, arguments, line, result=CallResult(answer)))
+        assert step.outcome == "applied", step.findings
+    return [(t.id, t.subject, t.parent, t.blocked_by) for t in fold.lanes["main"].plan]
+
+
+def test_parents_are_said_in_our_ids():
+    """Of what a call creates, moves or adds below; also where they were made elsewhere."""
+    assert tree(
+        ("plan", {"add": [{"text": "x", "parent": 5}, "y"]}, "0/7: #6-#7 created"),
+        ("plan", {"edit": [{"id": 7, "parent": 6}]}, "0/7: #7 moved"),
+        ("plan", {"edit": [{"id": 7, "parent": 4}]}, "0/7: #7 moved"),
+        ("plan", {"edit": [{"id": 7, "parent": ""}]}, "0/7: #7 moved"),
+    ) == [
+        ("5", ELSEWHERE, None, ()),
+        ("6", "x", "5", ()),
+        ("8", ELSEWHERE, None, ()),
+        ("7", "y", None, ()),
+    ]
+    new = {"subject": "a", "parentId": "3", "blockedBy": ["2"]}
+    assert tree(("TaskCreate", new, "Task #4 created successfully: a")) == [
+        ("2", ELSEWHERE, None, ()),
+        ("3", ELSEWHERE, None, ()),
+        ("4", "a", "3", ("2",)),
+    ]
+    several = {"tasks": [{"subject": "a"}, {"subject": "b", "parentId": "#0", "blocks": ["8"]}]}
+    made = tree(("TaskCreate", several, "0/10: #9-#10 created"))
+    assert made == [
+        ("8", ELSEWHERE, None, ("10",)),
+        ("9", "a", None, ()),
+        ("10", "b", "9", ()),
+    ]
+
+
+def test_hermes_nests_by_parent():
+    """A whole list says what lies in what; a merge names what changes, and moves nothing."""
+    first = [
+        {"id": "a", "content": "Build", "status": "in_progress"},
+        {"id": "b", "content": "Walls", "status": "pending", "parent": "a"},
+    ]
+    merge = [
+        {"id": "b", "content": "Walls", "status": "completed", "parent": "a"},
+        {"id": "c", "content": "Roof", "status": "pending", "parent": "a"},
+        "odd",
+    ]
+    answer = json.dumps({"todos": first, "revision": 1})
+    nested = [("1", "Build", None, ()), ("2", "Walls", "1", ())]
+    assert tree(("todo_list", {"todos": first}, answer)) == nested
+    assert tree(
+        ("todo_list", {"todos": first}, ""), ("todo_list", {"todos": merge, "merge": True}, "")
+    ) == [*nested, ("3", "Roof", None, ()), ("4", "odd", None, ())]
 
 
 def test_a_plan_may_begin_anew_under_the_same_ids():

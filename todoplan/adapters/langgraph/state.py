@@ -31,7 +31,8 @@ from langgraph.types import StateSnapshot
 from todoplan.adapters.langgraph.runs import INNER, is_inner
 from todoplan.adapters.langgraph.seen import BASE, SEEN, SHOWN, UPON, base_after, looked_at
 from todoplan.adapters.langgraph.stored_plans.mark import is_stored, merge_marks, refuse_stored
-from todoplan.codec import entry_from_data, to_langchain
+from todoplan.adapters.langgraph.todos import list_of
+from todoplan.codec import entry_from_data
 from todoplan.codec.foreign import branches
 from todoplan.codec.foreign.branches import Step, plan_in_value, whole, write_document
 from todoplan.codec.states import entry_line, read_recent, with_lines
@@ -249,18 +250,19 @@ def step_update(step: Step, state: Any, entry: Entry, *, by_model: bool = False)
     return {PLAN: value, **publishing(value["plan"].order)}
 
 
-def todos_of(plan: Plan) -> list[dict[str, str]]:
+def todos_of(plan: Plan) -> list[dict[str, Any]]:
     """
-    Return the plan as user interfaces read it: `content` and `status`, cancelled tasks left out.
+    Return the plan as user interfaces read it: `content` and `status`, cancelled tasks left out;
+    owner, edges, parent and wait beside them where there are any.
     """
-    return to_langchain(require(plan, Plan))
+    return list_of(require(plan, Plan))
 
 
 def publishing(tasks: Iterable[Task]) -> dict[str, Any]:
     """
     Return the update that publishes these tasks.
     """
-    return {TODOS: to_langchain(tasks)}
+    return {TODOS: list_of(tasks)}
 
 
 def plan_of_todos(todos: Sequence[Any]) -> Plan:
@@ -275,9 +277,11 @@ def plan_of_todos(todos: Sequence[Any]) -> Plan:
 
 def _todos(todos: Sequence[Any]) -> Iterator[Todo]:
     for entry in todos:
-        intake = read({TODOS: [entry]}, _FIELDS)
+        # Ids in that list are its writer's own: ours come from the plan's counter (law 6).
+        own = isinstance(entry, dict) and "parent" in entry
+        alone = {key: entry[key] for key in entry if key != "parent"} if own else entry
+        intake = read({TODOS: [alone]}, _FIELDS)
         if not intake.problems:
-            # Ids in that list are its writer's own: ours come from the plan's counter (law 6).
             yield from (attrs.evolve(todo, id=None) for todo in intake.values[TODOS])
         elif entry:
             text = json.dumps(entry, default=str, skipkeys=True, ensure_ascii=False)

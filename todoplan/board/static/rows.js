@@ -128,8 +128,10 @@ export class Rows {
     else if (top + this.height > this.box.scrollTop + this.box.clientHeight) {
       this.box.scrollTop = top + this.height - this.box.clientHeight;
     }
+    const { id } = this.items[this.current];
+    // A row that is drawn anew takes the focus back, and would be the current one again.
     this.draw_now();
-    this.handle(this.made.get(this.items[this.current].id).row).focus({ preventScroll: true });
+    this.handle(this.made.get(id).row).focus({ preventScroll: true });
   }
 
   focusId(id) {

@@ -1,6 +1,7 @@
 """
-`todoplan add`, `start`, `done`, `fail`, `wait`, `answer`, `edit`, `link`, `remove`, `undo`: one
-command on a plan, carried out as by a program's `Planner`, with the actor's name in the history.
+`todoplan add`, `start`, `done`, `fail`, `wait`, `answer`, `edit`, `link`, `release`, `remove`,
+`undo`: one command on a plan, carried out as by a program's `Planner`, with the actor's name in the
+history.
 
     {"format": "todoplan/edit", "version": 1, "plan": "garden", "accepted": true, "revision": 7,
      "events": [...], "counts": {...}, "ready": ["3"],
@@ -9,7 +10,7 @@ command on a plan, carried out as by a program's `Planner`, with the actor's nam
 `events` are as in a journal; `revision`, `counts` and `ready` are of the plan afterwards.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -20,7 +21,7 @@ from todoplan.cli.output.screen import Screen
 from todoplan.cli.plan_options import Judge, Place, Writer
 from todoplan.cli.stored_plans import chosen_plan, plan_to_write
 from todoplan.codec import entry_to_data
-from todoplan.core.commands import Command
+from todoplan.core.commands import Batch, Command, ReleaseClaim
 from todoplan.core.decide.decide import Decision, Rejected
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
@@ -31,7 +32,7 @@ from todoplan.planner.planner import Planner
 from todoplan.render.outline import summary
 from todoplan.render.phrases import event_phrases
 
-__all__ = ["FORMAT", "VERSION", "Edit", "carry_out", "problem_data", "take_back"]
+__all__ = ["FORMAT", "VERSION", "Edit", "carry_out", "free", "problem_data", "take_back"]
 
 FORMAT = "todoplan/edit"
 VERSION = 1
@@ -70,6 +71,26 @@ def take_back(edit: Edit, screen: Screen) -> int:
     return _done(lambda planner: planner.undo(actor=edit.writer.name), edit, screen)
 
 
+def free(task_ids: Sequence[str], edit: Edit, screen: Screen) -> int:
+    """
+    Take tasks from whoever holds their claims, and return the exit code.
+    """
+    return _done(lambda planner: _freed(planner, task_ids, edit), edit, screen)
+
+
+def _freed(planner: Planner, task_ids: Sequence[str], edit: Edit) -> Decision:
+    plan = planner.plan
+    claims = {task.id: task.claim for task in map(plan.get, task_ids) if task is not None}
+    if unheld := [task_id for task_id, claim in claims.items() if claim is None]:
+        return Rejected(tuple(Problem("not_claimed", (each,), seen=each) for each in unheld))
+    # By the fence that stands now: who takes the task over in the same moment keeps it. What there
+    # is not at all the decision tells.
+    given = {task_id: claim.fence for task_id, claim in claims.items() if claim is not None}
+    releases = tuple(ReleaseClaim(task_id, given.get(task_id, 1)) for task_id in task_ids)
+    command = releases[0] if len(releases) == 1 else Batch(releases)
+    return planner.apply(command, actor=edit.writer.name, policy=edit.judge.rules_that_hold())
+
+
 def _done(act: Callable[[Planner], Decision], edit: Edit, screen: Screen) -> int:
     try:
         store = edit.place.store_itself()
@@ -93,6 +114,9 @@ def _tell(decision: Decision, screen: Screen) -> None:
     if isinstance(decision, Rejected):
         for problem in decision.problems:
             screen.complain(f"refused: {explain(problem)}")
+        if held := [each.seen for each in decision.problems if each.code == "claimed"]:
+            # What a problem advises is for those who work on tasks, and not for who watches them.
+            screen.complain(f"if its holder is gone, free it: todoplan release {' '.join(held)}")
         return
     phrases = event_phrases(decision.events, decision.plan) or ("no change",)
     coming = ids_text(task.id for task in ready(decision.plan))

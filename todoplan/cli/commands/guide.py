@@ -19,7 +19,7 @@ READING_ORDER = (
         "Frameworks",
         ("langchain", "deepagents", "agentscope", "openai-agents", "pydantic-ai", "mcp", "acp"),
     ),
-    ("Shape it", ("rules", "limits", "human-edits", "board")),
+    ("Shape it", ("rules", "limits", "human-edits", "evidence", "board")),
     ("Keep and share it", ("stores", "several-agents", "command-line", "write-a-store")),
     ("Check it", ("recordings", "telemetry", "testing")),
     ("Look inside", ("reference", "architecture", "threat-model", "write-an-adapter")),

@@ -158,8 +158,7 @@ def _recording(
         name = f" of {lane.name}" if len(replay.lanes) > 1 else ""
         yield element("h2", f"Plan at the end{name}")
         yield from _plan(lane.plan)
-        if lane.name in lives:
-            yield lives[lane.name].markup()
+        yield lives[lane.name].markup() if lane.name in lives else Markup("")
     if rows:
         yield element("h2", "Timeline")
         yield element("p", STATUS_MARKS, class_="quiet")

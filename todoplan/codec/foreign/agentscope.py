@@ -141,7 +141,8 @@ def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Cont
     plain = read["tasks"]
     heads = [read.get(_KEY, {}), *(ours for _, ours in map(_parts, plain))]
     # Tasks that AgentScope's own tools made have no head; of the others the latest write counts.
-    latest = max(heads, key=lambda each: each.get("revision", 0))
+    # Of two at once that with the tasks: a plan that was approved before anything happened has 0.
+    latest = max(reversed(heads), key=lambda each: each.get("revision", 0))
     tasks = [_task(one, zone) for one in plain]
     # Its tools know nothing of subtasks, and may delete what contains them.
     known = {None, *(task.id for task in tasks)}

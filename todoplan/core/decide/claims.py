@@ -18,7 +18,7 @@ from itertools import islice
 
 from todoplan.core.decide.changes import edit, move
 from todoplan.core.decide.transaction import Transaction
-from todoplan.core.events.types import ClaimRenewed, TaskClaimed
+from todoplan.core.events.types import ClaimRenewed, StatusChanged, TaskClaimed
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.graph import ancestors
 from todoplan.core.plan.model import Claim, Status, Task
@@ -141,11 +141,14 @@ def renew(transaction: Transaction, command: RenewClaim) -> None:
 
 def release(transaction: Transaction, command: ReleaseClaim) -> None:
     """
-    Take a claimed task back to pending; that ends the claim.
+    Take a claimed task back to pending; that ends the claim, and the event names who had it: it may
+    be a person who takes it from a holder that died.
     """
     task = transaction.find(command.task_id, "task_id")
-    if task is not None and under(transaction, task, command.fence):
-        move(transaction, task, Status.PENDING)
+    if task is None or not under(transaction, task, command.fence) or task.claim is None:
+        return
+    at, holder = transaction.at, task.claim.owner
+    transaction.emit(StatusChanged(task.id, task.status, Status.PENDING, at, holder))
 
 
 def under(transaction: Transaction, task: Task, fence: int) -> bool:

@@ -43,7 +43,7 @@ class TaskCreated:
 @attrs.frozen(weakref_slot=False)
 class StatusChanged:
     """
-    A task went from one status to another, also back.
+    A task went from one status to another, also back. `lost_by` is whose claim was released by it.
     """
 
     task_id: str
@@ -51,6 +51,7 @@ class StatusChanged:
     old: Status
     new: Status
     at: datetime | None = None
+    lost_by: str | None = None
 
 
 @attrs.frozen(weakref_slot=False)

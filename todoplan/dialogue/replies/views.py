@@ -224,7 +224,7 @@ def _claim(claim: Claim) -> str:
     owner = _detail(claim.owner)
     if claim.until is None:
         return say("replies", "task.claim_by", owner=owner)
-    until = claim.until.isoformat(sep=" ", timespec="minutes")
+    until = claim.until.isoformat(sep=" ", timespec="seconds")
     return say("replies", "task.claim_until", owner=owner, until=until)
 
 

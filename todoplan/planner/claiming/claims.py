@@ -68,9 +68,11 @@ class HeldClaim:
     @property
     def lost(self) -> bool:
         """
-        Whether somebody else may work on the task by now: then stop.
+        Whether somebody else may work on the task by now: then stop. So it is once the lease has
+        run out by this process's clock, until a renewal is accepted.
         """
-        return self._lost
+        # Without a heartbeat nobody asks the store; and a process that was stopped asks late.
+        return self._lost or (not self.settled and time.monotonic() >= self._ends)
 
     def closing(self, status: Status) -> UpdateTask:
         """
@@ -160,7 +162,7 @@ class Claimed(HeldClaim):
         with suppress(StoreError):
             decision = self._planner.apply(self.renewal(), actor=self.owner)
         self.renewed(asked, decision)
-        return not self._lost
+        return not self.lost
 
     def _close(self, command: UpdateTask | ReleaseClaim) -> None:
         self.settle(self._planner.apply(command, actor=self.owner))

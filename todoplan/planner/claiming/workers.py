@@ -115,6 +115,10 @@ def work(  # noqa: PLR0913 - all are options, by name
     should stop when `held.lost`. A task that was claimed `attempts` times is failed, or goes to
     `give_to`. Once `stop` is set no further task is claimed; those at work are ended.
 
+    A worker that finds nothing asks again, five times a second, as long as anybody holds a claim:
+    so it waits for what others free, and `lease` seconds for the task of a process that was killed,
+    five minutes unless told otherwise. It renews its own claims, so a short lease costs little.
+
     Raises:
         TodoplanError: what is given does not fit, or the store fails. Other workers end their task.
     """

@@ -36,8 +36,9 @@ keep `reply.plan` where there are `reply.events`, also of an error: they are wha
 also prints which capabilities every tested adapter has.
 
 Inside, read `host` (what an author writes and is given), then `harness` (a run of it, beside what
-must come of it, which is `outcome`), then the checks: `calls`, `mistakes`, `sessions`, `hands`,
-`evidence`, `guidance`. `conversations` and `bad_arguments` are what the scripted models say.
+must come of it, which is `outcome`), then the checks: `calls`, `states`, `mistakes`, `sessions`,
+`hands`, `evidence`, `guidance`. `conversations` and `bad_arguments` are what the scripted models
+say.
 """
 
 from todoplan.dialogue.tools.toolset import Definition
@@ -50,6 +51,7 @@ from todoplan.testing.adapters.hands import Hands
 from todoplan.testing.adapters.host import Clock, Host, ModelTurn, Ran, Script, Seen, Setup
 from todoplan.testing.adapters.mistakes import Mistakes
 from todoplan.testing.adapters.sessions import Sessions
+from todoplan.testing.adapters.states import States
 
 __all__ = [
     "ALL",
@@ -69,7 +71,7 @@ __dir__ = listing(__all__)
 
 
 class AdapterSuite(
-    SameRoad, Mistakes, Turns, Sessions, Hands, Evidence, Offered, Reminders, FurtherTurns
+    SameRoad, States, Mistakes, Turns, Sessions, Hands, Evidence, Offered, Reminders, FurtherTurns
 ):
     """
     Every check of an adapter: subclass it as `Test...`, declare what the framework can have, and

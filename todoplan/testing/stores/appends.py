@@ -8,7 +8,7 @@ import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.commands import CreateTask
+from todoplan.core.commands import ApprovePlan, ClaimTask, CreateTask, RenewClaim
 from todoplan.core.events.apply import replay
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import TaskCreated
@@ -105,10 +105,19 @@ def _undo(_: DrawFn, planner: Planner) -> None:
     planner.undo(actor="ann")
 
 
+def _team(draw: DrawFn, planner: Planner) -> None:
+    # What several hands do to one plan is seldom among sensible commands, and never in a row.
+    planner.apply(ClaimTask(draw(titles()), 60.0), actor="worker")
+    for task in planner.plan:
+        if task.claim:
+            planner.apply(RenewClaim(task.id, task.claim.fence, 900.0), actor="worker")
+    planner.apply(ApprovePlan("ann"))
+
+
 def _restore(draw: DrawFn, planner: Planner) -> None:
     planner.restore(draw(plans(max_size=3)))
 
 
 _ACTIONS: SearchStrategy[Callable[[DrawFn, Planner], None]] = st.sampled_from(
-    [_command, _turn, _attack, _undo, _restore]
+    [_command, _turn, _attack, _undo, _restore, _team]
 )

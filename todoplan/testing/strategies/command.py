@@ -251,7 +251,9 @@ def _restored(plan: Plan, approved: Approval | None) -> PlanRestored:
 
 EVENTS: dict[type, SearchStrategy[Event]] = {
     TaskCreated: st.builds(_created, tasks(), _PARENTS),
-    StatusChanged: st.builds(StatusChanged, ids(), STATUSES, STATUSES, times()),
+    StatusChanged: st.builds(
+        StatusChanged, ids(), STATUSES, STATUSES, times(), st.none() | WORKERS
+    ),
     TaskEdited: st.builds(TaskEdited, ids(), _EDITS.map(FrozenDict), times()),
     EdgeAdded: st.builds(EdgeAdded, ids(), ids(), times()),
     EdgeRemoved: st.builds(EdgeRemoved, ids(), ids(), times()),

@@ -27,6 +27,9 @@ _CREATED = re.compile(r"(?:#|\(id=)\s*(\d{1,15})")
 _ALL_CREATED = re.compile(r"\A\d[^\n]*?[:;] #(\d{1,15})(?:-#(\d{1,15}))? created")
 
 
+_PARENTS = frozenset({"parent", "parent_id", "parentId"})
+
+
 def _reading_if(key: str, word: str) -> Field:
     return Field(key, f"reads_{word}", Kind.LINE, hidden=True)
 
@@ -58,6 +61,7 @@ RECORDED: dict[str, Tool] = {
     **{tool.key: tool for tool in (*tasks().tools, *LEAN.tools)},
     # Under this name also Cursor's `todo_write`, which may merge.
     "TodoWrite": _MERGES,
+    "todo_list": _MERGES,
     "write_todos": _WRITES,
     "update_plan": _WRITES,
     "todos": _WRITES,
@@ -102,6 +106,16 @@ def listed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
     """
     if isinstance(arguments, str):
         return arguments
+    todos = arguments.get("todos")
+    if arguments.get("merge") and isinstance(todos, list):
+        # What lies in what is not moved by a merge: the one that is named may be in the plan alone.
+        flat = [
+            {key: value for key, value in one.items() if key not in _PARENTS}
+            if isinstance(one, Mapping)
+            else one
+            for one in todos
+        ]
+        return {**arguments, "todos": flat}
     for key in ("todos", "content"):  # Goose: its list is the content of a note
         text = arguments.get(key)
         if isinstance(text, str) and (rows := checklist(text)) is not None:

@@ -159,5 +159,7 @@ def merged(plan: Plan, command: WriteTodos, shown: Mapping[str, str]) -> WriteTo
     kept: list[Todo] = []
     for task in plan:
         todo = by_id.get(task.id) or by_text.pop(task.subject, None)
-        kept.append(attrs.evolve(todo, id=task.id) if todo else Todo(task.subject, id=task.id))
+        kept.append(
+            attrs.evolve(todo, id=task.id, level=None) if todo else Todo(task.subject, id=task.id)
+        )
     return WriteTodos((*kept, *unnumbered(by_text.values())))

@@ -101,10 +101,16 @@ class Translation:
         """
         match command:
             case CreateTask():
-                recorded = created_id(self.call.result)
-                self.claim_ids((recorded,) if recorded else ())
-                blocks, blocked_by = self._ids(command.blocks), self._ids(command.blocked_by)
-                return attrs.evolve(command, blocks=blocks, blocked_by=blocked_by)
+                # First what it names: tasks made elsewhere get entries, and so numbers.
+                item, recorded = self._new(command), created_id(self.call.result)
+                if not self._coming:
+                    self.claim_ids((recorded,) if recorded else ())
+                return item
+            case CreateTasks(items):
+                new = CreateTasks(tuple(map(self._new, items)))
+                if not self._coming:  # those of a batch are claimed for all of it
+                    self.claim_ids(created_ids(self.call.result, len(items)))
+                return new
             case UpdateTask():
                 return self._update(command)
             case DeleteTask(task_id):
@@ -114,10 +120,20 @@ class Translation:
             case _:
                 return command
 
+    def _new(self, item: CreateTask) -> CreateTask:
+        return attrs.evolve(
+            item,
+            blocks=self._ids(item.blocks),
+            blocked_by=self._ids(item.blocked_by),
+            parent=None if item.parent is None else self._id(item.parent),
+        )
+
     def _update(self, command: UpdateTask) -> UpdateTask:
+        parent = command.parent
         return attrs.evolve(
             command,
             task_id=self._id(command.task_id),
+            parent=self._id(parent) if isinstance(parent, str) else parent,
             add_blocks=self._ids(command.add_blocks),
             add_blocked_by=self._ids(command.add_blocked_by),
             remove_blocks=self._ids(command.remove_blocks),
@@ -145,6 +161,8 @@ class Translation:
         """
         Return our id for a recorded one; a task made elsewhere gets an entry of its own.
         """
+        if recorded.startswith("#"):  # an entry of the same call
+            return recorded
         task_id = self.lane.shown.get(recorded, recorded)
         if task_id in self.lane.plan or recorded in self._coming:
             return task_id
@@ -193,7 +211,11 @@ def _most_new(command: Command) -> int:
 
 
 def _named(command: Command) -> Iterator[str]:
+    # The only places where the commands of `lean`, which alone makes batches, name a task.
     if isinstance(command, UpdateTask):
-        # The only two places where the commands of `lean`, which alone makes batches, name a task.
         yield command.task_id
         yield from command.add_blocked_by
+        if isinstance(command.parent, str):
+            yield command.parent
+    elif isinstance(command, CreateTasks):
+        yield from (item.parent for item in command.items if item.parent and item.parent[0] != "#")

@@ -44,7 +44,7 @@ class ApprovalState(PlanAgentState):
     todoplan_refused: Annotated[NotRequired[int], PrivateStateAttr]
 
 
-class PlanApproval(AgentMiddleware[ApprovalState, Any, Any]):
+class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
     """
     Stops before a request to the model while the plan has open tasks that nobody has agreed to.
 

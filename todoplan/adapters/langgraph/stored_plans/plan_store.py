@@ -29,7 +29,7 @@ from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.arguments import store_of_plans
 from todoplan.planner.parallel_calls import ParallelCalls
-from todoplan.planner.verifying.verifier import Verify
+from todoplan.planner.verifying.verifier import Verifier, Verify, verifier_of
 
 __all__ = ["Look", "PlanStore", "look_of_state"]
 
@@ -41,9 +41,8 @@ logger = logging.getLogger("todoplan")
 @attrs.frozen
 class Look:
     """
-    The plan as a request or an answer finds it, and what of it the model has not seen, if others
-    have changed it since. In a store it stands under `plan_id`, and `known` is the revision that
-    the model saw last.
+    The plan as a request or an answer finds it, and its `base`, if others have changed it since. In
+    a store it stands under `plan_id`, and `known` is the revision that the model saw last.
     """
 
     plan: Plan
@@ -86,7 +85,7 @@ class PlanStore:
     toolbox: Toolbox
     clock: Clock
     is_agents: bool
-    verify: Verify | None = None
+    verify: Verifier | None = None
     _calls: ParallelCalls = attrs.field(factory=ParallelCalls)
 
     @classmethod
@@ -107,7 +106,8 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        return None if kept is None else cls(kept, plan_id, toolbox, clock, is_agents, verify)
+        looks = verifier_of(verify)
+        return None if kept is None else cls(kept, plan_id, toolbox, clock, is_agents, looks)
 
     def id_of(self, config: _Config, namespace: str | None = None) -> str:
         """
@@ -144,7 +144,9 @@ class PlanStore:
                 " by aedit_plan"
             )
             raise PlanError(msg)
-        given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self.verify}
+        # A person's edits are not looked at: they need no verifier that could be awaited.
+        verify = None if self.verify is None or self.verify.is_awaited else self.verify
+        given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": verify}
         return Planner(cast("Any", self.store), plan_id, **given)
 
     def aplanner(self, plan_id: str) -> AsyncPlanner:
@@ -203,6 +205,8 @@ class PlanStore:
         """
         if refusal := self._clash(calls, own):
             return refusal, None
+        if self.verify is not None:
+            self.verify.refuse_awaited("ainvoke or astream")
         planner, known = self.opened(state, plan_id)
         name, fences = self._hand(), fences_in(value_in(state), plan_id)
 
@@ -234,11 +238,8 @@ class PlanStore:
         return _seen(*await self._calls.aanswer(key, ids, own, carry_out))
 
     def _hand(self) -> str | None:
-        """
-        Return whose calls these are: in a team, the thread's, by its id.
-        """
-        thread = run_config().get("thread_id") if self.toolbox.toolset.team else None
-        return None if thread is None else str(thread)
+        # In a team a thread is a hand, and its id a name.
+        return str(run_config().get("thread_id")) if self.toolbox.toolset.team else None
 
     def _clash(self, calls: Sequence[Call], own: Call) -> Reply | None:
         names = [call.name for call in calls]
