@@ -15,8 +15,7 @@ import errno
 import os
 import stat
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,8 +33,8 @@ from todoplan.stores.base import checked_id
 from todoplan.stores.journals import plan_after
 from todoplan.stores.locked_file import (
     held,
-    missing_folder,
     open_plain,
+    refusing,
     remove_stale,
     sync_folder,
     write_anew,
@@ -115,7 +114,7 @@ class FileStore:
         Raises:
             TodoplanError: as of `load`.
         """
-        with _refusing(self.path, "read"):
+        with refusing(self.path, "read"):
             return tuple(self._plans())
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
@@ -136,7 +135,7 @@ class FileStore:
                 or the plan has had its share of it. Nothing was appended then, unless
                 `data["problem"]` is "unsynced".
         """
-        with _refusing(self.path, "written"), held(self.path, self._patience):
+        with refusing(self.path, "written"), held(self.path, self._patience):
             plans = self._plans()  # and not `_read`, which a reader may set to an older file
             kept = plans.get(plan_id, _Kept())
             if kept.plan.revision != expected:
@@ -158,7 +157,7 @@ class FileStore:
             return True
 
     def _kept(self, plan_id: str) -> _Kept:
-        with _refusing(self.path, "read"):
+        with refusing(self.path, "read"):
             return self._plans().get(plan_id, _Kept())
 
     def _plans(self) -> _Plans:
@@ -229,18 +228,6 @@ class FileStore:
                 f"plan {plan_id!r} has been changed; look at it before you try again"
             )
             raise StoreError(msg, file=str(self.path), problem="unsynced") from error
-
-
-@contextmanager
-def _refusing(path: Path, done: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        linked = error.errno == errno.ELOOP
-        reason = "it is a symbolic link; name the file itself" if linked else error.strerror
-        remedy = missing_folder(path)
-        msg = f"{path} cannot be {done}: {reason}{remedy and f'; {remedy}'}"
-        raise StoreError(msg, file=str(path)) from error
 
 
 def _stamp(status: os.stat_result) -> _Stamp:

@@ -42,6 +42,7 @@ __all__ = [
     "open_lock_file",
     "open_plain",
     "paused",
+    "refusing",
     "remove_stale",
     "sync_folder",
     "unlocked",
@@ -56,6 +57,21 @@ _SLOWEST, _QUICKEST = 0.008, 0.001
 _STALE = 60.0  # seconds: nobody takes so long to write a file of this size
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}  # file systems such as FAT
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # of a folder, on file systems that have no such thing
+
+
+@contextmanager
+def refusing(path: Path, done: str) -> Iterator[None]:
+    """
+    Raise what goes wrong with a file as a StoreError; `done` is what was to be done with it.
+    """
+    try:
+        yield
+    except OSError as error:
+        linked = error.errno == errno.ELOOP
+        reason = "it is a symbolic link; name the file itself" if linked else error.strerror
+        remedy = missing_folder(path)
+        msg = f"{path} cannot be {done}: {reason}{remedy and f'; {remedy}'}"
+        raise StoreError(msg, file=str(path)) from error
 
 
 def missing_folder(path: Path) -> str:
