@@ -124,7 +124,7 @@ def loop(address):
             elif any(task.subject == END and task.status.closed for task in planner.plan):
                 return
             else:
-                time.sleep(0.02)
+                time.sleep(0.1)
 
     say_ready()
     with ThreadPoolExecutor(2) as workers:
