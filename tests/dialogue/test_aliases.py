@@ -45,6 +45,7 @@ ALIASES = {
         "tasks.parentId": PARENT,
         "tasks.waitingFor": WAITS,
         "tasks.subtasks": INNER,
+        "tasks.id": "taskId todo_id",
         "subtasks": INNER,
         "subtasks.subject": TITLES,
         "subtasks.description": "details notes",
@@ -57,6 +58,7 @@ ALIASES = {
         "subtasks.parentId": PARENT,
         "subtasks.waitingFor": WAITS,
         "subtasks.subtasks": INNER,
+        "subtasks.id": "taskId todo_id",
     },
     "TaskGet": {"taskId": "id todo_id task"},
     "TaskUpdate": {
@@ -88,7 +90,7 @@ ALIASES = {
         "edit.after": "blockedBy dependsOn needs",
         "edit.parent": "parentId under",
         "drop": "cancel remove delete",
-        "wait": f"waiting {WAITS}",
+        "wait": f"waiting on_hold blocked {WAITS}",
         "fail": "failed",
     },
 }

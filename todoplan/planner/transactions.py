@@ -230,8 +230,7 @@ class Transactions:
                 # A look may take minutes: it holds neither the plan nor a lock of the store's.
                 yield looks.alook if self._awaits else looks.look
                 turn = yield from self._commits.commit(attempt, since, keys)
-        if turn.events and (held or self.toolbox.toolset.team):
-            self._hands.did(actor, turn.events)
+        self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
         upon = None if was_behind else turn.plan.revision - len(turn.events)

@@ -214,11 +214,8 @@ class PlanStore:
         return _seen(known, *await self._calls.aanswer(key, ids, own, carry_out))
 
     def _hand(self) -> str | None:
-        """
-        Return whose calls these are: in a team, the thread's, by its id.
-        """
-        thread = run_config().get("thread_id") if self.toolbox.toolset.team else None
-        return None if thread is None else str(thread)
+        # In a team a thread is a hand, and its id a name.
+        return str(run_config().get("thread_id")) if self.toolbox.toolset.team else None
 
     def _clash(self, calls: Sequence[Call], own: Call) -> Reply | None:
         names = [call.name for call in calls]
