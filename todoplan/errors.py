@@ -64,5 +64,9 @@ class MissingExtraError(TodoplanError, ImportError):
         """
         Return the error for a module that an extra of todoplan brings.
         """
-        msg = f"{missing} is not installed; run: pip install 'todoplan[{extra}]'"
+        # The second for those who have no release: an editable checkout, or one of a colleague's.
+        msg = (
+            f"{missing} is not installed; run: pip install 'todoplan[{extra}]'"
+            f" (from a checkout: pip install '.[{extra}]')"
+        )
         return cls(msg, missing=missing, extra=extra)

@@ -33,7 +33,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr, tuple_of
 from todoplan.core.problems import Problem
 from todoplan.core.rules.change import Change
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.policy import Policy, Severity
 from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.calls import Call, Reply, Turn, checked_base, checked_plan
 from todoplan.dialogue.held_claims import NO_FENCES, Fences, fences_after, keeping_claims
@@ -52,6 +52,7 @@ from todoplan.dialogue.replies.phrasing import (
 )
 from todoplan.dialogue.replies.unseen import unseen_text
 from todoplan.dialogue.replies.views import ids_text, list_text, task_text
+from todoplan.dialogue.tools.lean import not_started
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.dialogue.tools.toolset import CLAIM, Query, Tool, ToolSet, plain_name, require_met
 from todoplan.errors import PlanError
@@ -126,7 +127,7 @@ class Toolbox:
         reply = self._answer(plan, name, arguments, at, seen, actor, fences)
         return reply if base is None else _with_unseen(reply, plan, base)
 
-    def _answer(  # noqa: PLR0911, PLR0913, PLR0917 - one return for each way that a call can go
+    def _answer(  # noqa: C901, PLR0911, PLR0913, PLR0917 - one return for each way it can go
         self,
         plan: Plan,
         name: str,
@@ -156,6 +157,8 @@ class Toolbox:
         if isinstance(request, Query):
             shown = self._show(plan, name, request, repairs)
             return keeping_claims(shown, fences, self.lease, at) if fences else shown
+        if plan.approved is None and self.policy.severity("approval_required") is Severity.ERROR:
+            request = not_started(request)
         decision, change = decide_with_change(plan, request, self.policy, at, base, actor, fences)
         if isinstance(decision, Rejected):
             # No example: what is well formed and against a rule needs no lesson in form.

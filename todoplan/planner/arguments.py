@@ -36,8 +36,9 @@ def checked_store(store: Any) -> AnyStore:
     if isinstance(store, type):
         raise unfit(store, f"a class is no store yet; make one: {store.__name__}(...)")
     if isinstance(store, str | PathLike):
-        example = f"FileStore({fspath(store)!r}), of todoplan.stores.file"
-        raise unfit(store, f"a path is no store; to keep plans in a file, write {example}")
+        path = fspath(store)
+        example = f"SqliteStore({path!r}), or FileStore({path!r}) for a file of JSON, of"
+        raise unfit(store, f"a path is no store; write {example} todoplan.stores")
     if lacking:
         raise unfit(store, f"a store has load, entries and append; this lacks {lacking}")
     return store  # type: ignore[no-any-return]  # it has what a store has

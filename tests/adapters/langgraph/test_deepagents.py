@@ -11,6 +11,7 @@ from langchain.agents.middleware import TodoListMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Scripted, calls, says, wrote
 
+from todoplan import LEAN
 from todoplan.adapters.langgraph import PlanMiddleware, deep_planning, plan_of_state
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
@@ -149,6 +150,23 @@ def test_the_general_purpose_subagent_can_be_left_to_deepagents(chosen, offered)
     create_deep_agent(model=model, **deep_planning(general_purpose=chosen)).invoke(HELLO)
     assert ("task" in names_of(model)[0]) is offered
     assert "write_todos" in names_of(model)[0]
+
+
+def test_an_agents_own_planner_is_the_one_it_has():
+    """
+    Two of one name would end in an error of LangChain's, and a rule would sit on the wrong agent.
+    """
+    own = [PlanMiddleware(Toolbox(LEAN)) for _ in range(3)]
+    options = deep_planning(
+        middleware=[own[0]],
+        subagents=[{**RESEARCHER, "middleware": [own[1]]}, {**RESEARCHER, "name": "other"}],
+        general_purpose={"middleware": [own[2]]},
+    )
+    assert options["middleware"] == [own[0]]
+    general, researcher, other = (each["middleware"] for each in options["subagents"])
+    assert (general, researcher) == ([own[2]], [own[1]])
+    assert [type(each) for each in other] == [PlanMiddleware]
+    create_deep_agent(model=Scripted(script=[]), **options)
 
 
 def test_the_general_purpose_subagent_left_to_deepagents_works_without_a_plan():

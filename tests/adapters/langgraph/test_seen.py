@@ -4,7 +4,11 @@ import asyncio
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_model_call
+from langchain.agents.middleware import (
+    HumanInTheLoopMiddleware,
+    TodoListMiddleware,
+    wrap_model_call,
+)
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -181,6 +185,25 @@ def test_a_refused_call_is_no_look(stored):
             edit(made, ANN)
     assert [todo["content"] for todo in done["todos"]] == ["a", "b", "Tell Ann"]
     assert "Tell Ann created by ann" in answers(done)["2"]
+
+
+@pytest.mark.parametrize("tools", [(), ("search",)])
+def test_an_edit_of_the_list_of_langchains_planner_is_told(tools):
+    """
+    A thread that was moved here is edited before its first run: the model has seen that list, and
+    is told by the first request.
+    """
+    saver = InMemorySaver()
+    theirs = TodoListMiddleware()
+    moved = create_agent(
+        Scripted(script=[FIRST, says("x")]), middleware=[theirs], checkpointer=saver
+    )
+    moved.invoke(HELLO, THREAD)
+    script = [calls(("search", {"what": "x"}, "s")), says("y")] if tools else [says("y")]
+    model, made = agent(*script, saver=saver, tools=[search])
+    edit(made, ANN)
+    made.invoke(HELLO, THREAD)
+    assert all("#3 Tell Ann created by ann" in each[-1].text for each in model.requests)
 
 
 def test_a_request_without_planning_tools_is_no_look():

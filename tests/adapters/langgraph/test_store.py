@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import TodoListMiddleware as LangChains
 from langchain.agents.middleware import wrap_tool_call
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
@@ -379,20 +380,41 @@ def test_a_plan_in_the_state_and_another_in_the_store_are_not_mixed():
 
 
 @ROADS
-def test_a_list_that_is_passed_in_begins_the_plan(is_async, caplog):
+def test_a_list_that_is_passed_in_begins_the_plan(is_async):
     """
-    Of a plan that is there already it is not, and the log says so.
+    Where there is another plan already it would be lost, and is an error until it is given up.
     """
     store, listed = MemoryStore(), {"todos": [{"content": "a", "status": "pending"}]}
     made = agent(store, says("1"), says("2"))
     assert drive(made, {**HELLO, **listed}, is_async=is_async)["todos"] == listed["todos"]
     assert subjects(store) == ["a"]
-    assert not caplog.records
     Planner(store, "2").apply(EDIT)
     second = {"configurable": {"thread_id": 2}}
-    result = drive(made, {**HELLO, **listed}, second, is_async=is_async)
+    with pytest.raises(PlanError, match="list of todos in its state"):
+        drive(made, {**HELLO, **listed}, second, is_async=is_async)
+    result = drive(made, {**HELLO, "todos": []}, second, is_async=is_async)
     assert [todo["content"] for todo in result["todos"]] == ["Tell Ann"]
-    assert "written over" in caplog.text
+
+
+@ROADS
+def test_the_list_of_langchains_planner_is_not_lost_when_a_store_is_added(is_async):
+    """
+    The board was edited before the thread was first run with the store: nothing is written over,
+    neither by the run nor by an edit, and the error says what to do.
+    """
+    saver, store = InMemorySaver(), MemoryStore()
+    script = [wrote(("a", "pending")), says("x")]
+    planner = LangChains()
+    theirs = create_agent(Scripted(script=script), middleware=[planner], checkpointer=saver)
+    theirs.invoke(HELLO, THREAD)
+    Planner(store, "1").apply(EDIT, actor="ann")
+    made = agent(store, says("y"), checkpointer=saver)
+    with pytest.raises(PlanError, match="give plan_id= of a plan that is new"):
+        drive(made, HELLO, is_async=is_async)
+    with pytest.raises(PlanError, match="give plan_id= of a plan that is new"):
+        edit_plan(made, THREAD, EDIT)
+    assert [todo["content"] for todo in made.get_state(THREAD).values["todos"]] == ["a"]
+    assert subjects(store) == ["Tell Ann"]
 
 
 @ROADS

@@ -413,7 +413,7 @@ TOLD = [
     ("linear_status", IDLE, to("1", "completed"), (("1",), "pending to completed", "")),
     ("blocked_start", LINKED, to("2", ON), (("2",), "1", "")),
     ("blocked_complete", LINKED, to("2", "completed"), (("2",), "1", "")),
-    ("dropped_open_items", IDLE, write("a"), (("2",), "1", "")),
+    ("dropped_open_items", IDLE, write("a"), (("2",), "1", '"b"')),
     ("empty_write", IDLE, write(), ((), "2", "")),
     ("duplicate_content", IDLE, CreateTask("A"), (("1", "3"), "2", "")),
     ("active_form_required", EMPTY, CreateTask("a"), (("1",), "active_form", "")),

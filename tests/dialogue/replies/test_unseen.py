@@ -35,10 +35,30 @@ def test_each_kind_of_change_has_its_words():
         (commands.DeleteTask("3"), "ann"),
     )
     assert unseen_text(base, plan) == (
-        "since you last looked: #1 Draft it completed by bob, #2 Review updated, "
+        "since you last looked: #1 Draft it (was: Draft) completed by bob, #2 Review updated, "
         "#4 Tell Ann created by ann, #3 Send deleted by ann"
     )
     assert unseen_text(base, PLAN) == ""
+
+
+def test_a_new_text_is_told_with_the_old_one():
+    """Who writes whole lists knows a task by its text: with the old one it would be a new task."""
+    plan, base = changed((commands.UpdateTask("2", subject="Review\nit well"), "ann"))
+    assert unseen_text(base, plan) == (
+        "since you last looked: #2 Review it well (was: Review) updated by ann"
+    )
+
+
+def test_an_approval_is_told():
+    """A model that has to wait for it would never know; given back, there is nothing to tell."""
+    plan, base = changed((commands.ApprovePlan("ann"), "ann"))
+    assert base.has_news(plan)
+    assert unseen_text(base, plan) == "since you last looked: plan approved by ann"
+    assert not Base(plan).has_news(plan)
+    plan, base = changed((commands.ApprovePlan(), None), (commands.CreateTask("Tell"), "ann"))
+    text = "since you last looked: plan approved, #4 Tell created by ann"
+    assert unseen_text(base, plan) == text
+    assert not base.has_news(PLAN)
 
 
 def test_a_claim_is_told_and_a_heartbeat_is_not():

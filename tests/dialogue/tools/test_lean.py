@@ -3,6 +3,8 @@
 import pytest
 from support.talk import check_reply, planned, texts_of, toolbox
 
+from todoplan import DEFAULT, LEAN, Toolbox, decide
+from todoplan.core.commands import ApprovePlan
 from todoplan.core.plan.plan import Plan
 
 BOX = toolbox("lean")
@@ -29,6 +31,20 @@ def test_writing_starts_the_first():
     reply = say(Plan(), write=["a", "b", "c"])
     assert reply.text == "0/3: #1-#3 created; #1 started"
     assert statuses(reply.plan) == "inpepe"
+
+
+def test_a_plan_that_waits_for_its_approval_is_written_and_not_started():
+    """The start is the set's own, and no reason to refuse what the model did send."""
+    policy = DEFAULT.but(approval_required="error")
+    box = Toolbox(LEAN, policy)
+    reply = box.call(Plan(), "plan", {"write": ["a", "b"]})
+    assert reply.text == "0/2: #1-#2 created"
+    refused = box.call(reply.plan, "plan", {"start": [1]})
+    assert "(#1). Leave every task pending, show the plan to the user and wait." in refused.text
+    plan = decide(reply.plan, ApprovePlan("ann")).unwrap()
+    assert statuses(box.call(plan, "plan", {"add": ["c"]}).plan) == "inpepe"
+    warned = Toolbox(LEAN, DEFAULT.but(approval_required="warn"))
+    assert statuses(warned.call(Plan(), "plan", {"write": ["a", "b"]}).plan) == "inpe"
 
 
 def test_done_starts_the_next_ready_one():

@@ -128,7 +128,7 @@ class PlanStore:
         planner = await self.aopened(state)
         plan, base = await planner.look(self._mark(state)[_SEEN])
         self.publish(state, plan)
-        return plan, base if base and base.unseen(plan) else None
+        return plan, base if base and base.has_news(plan) else None
 
     async def answer(
         self, state: AgentState, call: Call, turn: Sequence[Call]

@@ -158,7 +158,7 @@ class Run:
         may be asked for again.
         """
         plan, base = self._look()
-        unseen = base if base and base.unseen(plan) else None
+        unseen = base if base and base.has_news(plan) else None
         if self._back.reminder:  # the answer that was sent back and its reminder end the request
             advice = Advice(self._memory)
         else:
@@ -282,7 +282,7 @@ class Run:
         # Bounded: this is written at every save, and a plan's whole history would grow for ever.
         journal = with_lines(None, map(entry_line, self.history()))
         plan, base = self._look()
-        if base is not None and base.unseen(plan):
+        if base is not None and base.has_news(plan):
             kept[_BASE] = base_to_data(base)
         return {_PLAN: plan_to_data(plan), _JOURNAL: journal, **kept}
 

@@ -14,6 +14,7 @@ is judged where it arrives: in `wrap_model_call`, by asking the model again with
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from typing import Any, cast
 
+import attrs
 from langchain.agents.middleware import (
     AgentMiddleware,
     ExtendedModelResponse,
@@ -177,8 +178,12 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     def _guided(self, request: _Request, plan: Plan, memory: Memory, base: Base | None) -> _Guided:
         guidance, messages = self.guidance, Conversation(request.messages, neutral)
-        if memory.revision < 0:
-            base = None  # it has never looked: what stands there is all new, and no news
+        if memory.revision < 0 and base is not None:
+            # A list that another planner left it has seen; else what stands there is all new.
+            if len(base.plan):
+                memory = attrs.evolve(memory, revision=base.plan.revision)
+            else:
+                base = None
         advice = guidance.before_model(plan, messages, memory, base=base)
         shown = advice.shows_plan
         # `asked` never holds a reminder, so that each request shows one at most: the latest.

@@ -83,7 +83,9 @@ def deep_planning(
 
         create_deep_agent(model=model, **deep_planning(subagents=[...]))
 
-    Subagents that are compiled or remote stay as they are. A `TodoListMiddleware` that a profile
+    Each gets what `make` returns, unless a `PlanMiddleware` of your own stands in its `middleware`:
+    so one agent gets a policy, or a store, that the others have not. Subagents that are compiled or
+    remote stay as they are. A `TodoListMiddleware` that a profile
     brings is replaced in place.
 
     The general-purpose subagent is declared, if it is not among yours, since deepagents gives its
@@ -110,6 +112,12 @@ def deep_planning(
     for spec in map(dict, named):
         if "runnable" not in spec and "graph_id" not in spec:
             # deepagents gives no middleware of the main agent to those that are declared.
-            spec["middleware"] = [*spec.get("middleware", ()), make()]
+            spec["middleware"] = _planned(spec.get("middleware", ()), make)
         chosen.append(spec)
-    return {"middleware": [*middleware, make()], "subagents": chosen}
+    return {"middleware": _planned(middleware, make), "subagents": chosen}
+
+
+def _planned(given: Sequence[Any], make: Callable[[], PlanMiddleware]) -> list[Any]:
+    # Two of one name end in "Please remove duplicate middleware instances", LangChain's own words.
+    has_one = any(isinstance(each, PlanMiddleware) for each in given)
+    return [*given] if has_one else [*given, make()]

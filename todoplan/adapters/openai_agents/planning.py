@@ -139,7 +139,7 @@ class Planning:
         """
         if self._own is not None:
             base = self._base(self._own)
-            return base if base.unseen(plan) else None
+            return base if base.has_news(plan) else None
         known = self.memory.revision
         # -1: the model was never shown this plan, so that nothing in it is news.
         return None if known in {-1, plan.revision} else base_at(await self.history(), known)
@@ -180,7 +180,7 @@ class Planning:
         # Bounded: this is written at every save, and a plan's whole history would grow for ever.
         journal = with_lines(None, map(entry_line, self._entries(self._own)))
         plan, base = self._own.load(_KEY), self._base(self._own)
-        if base.unseen(plan):
+        if base.has_news(plan):
             kept[_BASE] = base_to_data(base)
         return {_PLAN: plan_to_data(plan), _JOURNAL: journal, **kept}
 

@@ -151,8 +151,7 @@ class RunPlan:
             made = await self.planner.turn(asked, base=base, key=keys)
             reply = made.replies[0]
         told = self.seen.answered(reply, turn)
-        before = reply.plan.revision - len(reply.events)
-        memory = self.memory
+        before, memory = reply.plan.revision - len(reply.events), self.memory
         # With a store it is the planner whose answer tells what others did since.
         behind = self.planner is not None and memory.revision not in {-1, before}
         is_look = told or (behind and not reply.is_error)

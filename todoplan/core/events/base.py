@@ -69,8 +69,20 @@ class Base:
         Return what others made of the tasks since, in the order of the plan; what is gone is last.
         """
         found = differences(self.plan, plan, self.actors)
-        # Approvals and heartbeats of claims are many, and nothing to tell of.
+        # Heartbeats of claims are many, and nothing to tell of.
         return tuple(each for each in found if not _is_renewal(each))
+
+    def has_news(self, plan: Plan) -> bool:
+        """
+        Say whether there is anything to tell of: tasks that are not as they were, or an approval.
+        """
+        return bool(self.unseen(plan)) or self.is_newly_approved(plan)
+
+    def is_newly_approved(self, plan: Plan) -> bool:
+        """
+        Say whether a person has approved the plan since.
+        """
+        return plan.approved is not None and plan.approved != self.plan.approved
 
 
 @attrs.frozen

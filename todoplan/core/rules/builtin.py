@@ -32,6 +32,7 @@ __all__ = ["RULES", "Rule"]
 _HERE: dict[str, Rule] = {}
 _rule = registering(_HERE)
 _STARTED = moves([Status.IN_PROGRESS])
+_MOST_OF_A_TEXT = 60
 _COMPLETED = moves([Status.COMPLETED])
 _REOPENED = moves(of=[Status.COMPLETED])
 # From the table, so that a new status or action is heeded without a change here.
@@ -142,7 +143,13 @@ def _dropped_open_items(change: Change) -> Iterable[Problem]:
     if all(write.clear for write in change.writes()):
         return ()
     dropped = tuple(task.id for task in change.removed() if not task.status.closed)
-    return (Problem("dropped_open_items", dropped, seen=str(len(dropped))),) if dropped else ()
+    if not dropped:
+        return ()
+    # By their texts as well: who writes whole lists may never have seen an id.
+    texts = [f'"{change.before[task_id].subject[:_MOST_OF_A_TEXT]}"' for task_id in dropped[:5]]
+    texts += ["..."] * (len(dropped) > 5)  # noqa: PLR2004 - as many as a reply names
+    seen, legal = str(len(dropped)), ", ".join(texts)
+    return (Problem("dropped_open_items", dropped, seen=seen, legal=legal),)
 
 
 # OpenHands' planner took a call without a list for an empty one, and wiped the plan.

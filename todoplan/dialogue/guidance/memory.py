@@ -75,8 +75,8 @@ class Memory:
         memory = attrs.evolve(self, turn=self.turn + 1)
         if memory.revision < 0:  # a new thread on a plan that may be old: nothing has changed yet
             memory = attrs.evolve(memory, revision=plan.revision, touched=memory.turn)
-        # An approval changes no task, and is nothing to tell of.
-        if base is not None and not base.unseen(plan):
+        # Others wrote what they then took back: nothing to tell of.
+        if base is not None and not base.has_news(plan):
             memory = attrs.evolve(memory, revision=plan.revision)
         return memory
 

@@ -33,16 +33,21 @@ def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
     `after` is the plan after this hand's own write: what that wrote over is named as well.
     """
     unseen = base.unseen(plan)
-    if not unseen:
-        return ""
     answered = [one for one in unseen if _is_answered(one)]
     others = [_said(one) for one in unseen if one not in answered or _differs_more(one)]
+    if base.is_newly_approved(plan):
+        others.insert(0, _approved(plan))
     parts = [say("replies", "unseen", items=_listed(others))] if others else []
     if answered:
         parts.append(say("replies", "answered", items=_listed([*map(_answer, answered)])))
     if after is not None and (over := [*_written_over(unseen, after)]):
         parts.append(say("replies", "written_over", items=_listed(over)))
     return "; ".join(parts)
+
+
+def _approved(plan: Plan) -> str:
+    text, by = say("replies", "approved"), plan.approved and plan.approved.by
+    return say("replies", "by", text=text, actor=one_line(by, _LONGEST_ACTOR)) if by else text
 
 
 def _listed(items: list[str]) -> str:
@@ -54,6 +59,10 @@ def _listed(items: list[str]) -> str:
 
 def _said(one: Difference) -> str:
     title = f"#{one.task.id} {one_line(one.task.subject, _LONGEST_TITLE)}"
+    if one.was and one.was.subject != one.task.subject:
+        # The writer of a whole list knows a task by its text: with the old one it would be new.
+        was = one_line(one.was.subject, _LONGEST_TITLE)
+        title = say("replies", "renamed", title=title, was=was)
     if taken := _taken(one, title):
         return taken
     if one.was is None:

@@ -27,7 +27,7 @@ from todoplan.dialogue.intake.read import WITHIN
 from todoplan.dialogue.tools.todos import SUBTASKS, TITLES, WAITS
 from todoplan.dialogue.tools.toolset import CLAIM, Query, Request, Tool, ToolSet
 
-__all__ = ["LEAN", "lean"]
+__all__ = ["LEAN", "lean", "not_started"]
 
 # Ids are published as integers: each is a token less than as a text.
 _TITLE = Field("text", "subject", Kind.LINE, required=True, aliases=TITLES, weak=("description",))
@@ -92,6 +92,16 @@ def _plan(values: Mapping[str, Any]) -> Request:
         # change of status is a call of its own.
         commands.append(StartNext())
     return _batch(tuple(commands))
+
+
+def not_started(request: Command) -> Command:
+    """
+    Return a call's command without the start that its writer did not ask for: while nothing may be
+    started, the rest of it is written all the same.
+    """
+    if isinstance(request, Batch) and request.commands and request.commands[-1] == StartNext():
+        return attrs.evolve(request, commands=request.commands[:-1])
+    return request
 
 
 def _plan_of_team(values: Mapping[str, Any]) -> Request:

@@ -44,5 +44,5 @@ def stored_look(plan_id: str, known: int | None, found: tuple[Plan, Base | None]
     Return what a planner has found for a model that knows the plan at a revision.
     """
     plan, base = found
-    unseen = base if base and base.unseen(plan) else None
+    unseen = base if base and base.has_news(plan) else None
     return Look(plan, unseen, plan_id, known)

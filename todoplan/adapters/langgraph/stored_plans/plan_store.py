@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import attrs
 
-from todoplan.adapters.langgraph.runs import run_config, run_room
+from todoplan.adapters.langgraph.runs import is_inner, run_config, run_room
 from todoplan.adapters.langgraph.state import value_in
 from todoplan.adapters.langgraph.stored_plans.look import Look, look_of_state, stored_look
 from todoplan.adapters.langgraph.stored_plans.mark import fences_in, is_stored, seen_in, shown_in
@@ -257,14 +257,12 @@ def _handed_over(state: Any, plan_id: str, *, begun: bool) -> int | None:
     """
     if begun:
         return 1  # the first that was handed over is the plan as the model saw it
-    if not value_in(state):
-        logger.warning(
-            "todos were passed to a thread whose plan is in a store, and are written over: change"
-            " the plan by edit_plan(agent, config, command)"
-        )
+    if not value_in(state) and is_inner():  # its caller's list, which stays where it is
+        logger.warning("todos of the graph around an agent are none of its plan, which a store has")
         return None
     msg = (
-        f"this thread has a plan in its state, and the store another under {plan_id!r}: give"
-        " plan_id= of a plan that is new, or delete one of the two"
+        f"this thread has a {'plan' if value_in(state) else 'list of todos'} in its state, and the"
+        f" store another under {plan_id!r}: give plan_id= of a plan that is new, or give one up"
+        " (the list by todos=[] in the input)"
     )
     raise PlanError(msg, plan_id=plan_id)
