@@ -19,7 +19,7 @@ from typing import NamedTuple
 import attrs
 
 from todoplan.core.commands import RecordEvidence
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide.decide import decide_with_change
 from todoplan.core.events.base import Base
 from todoplan.core.events.types import Event, StatusChanged
 from todoplan.core.plan.model import Status, Task
@@ -206,9 +206,8 @@ def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:
         task, after = plan.get(task_id), trial.plan.get(task_id)
         # A check that the call itself sets or changes is not looked at, and what is found of a
         # closed task does not outlast its reopening: such evidence would be dropped (law 20).
-        if task is None or after is None or not task.check or task.status.closed:
-            continue
-        if after.check == task.check and after.status is Status.COMPLETED:
+        stays = task and after and task.check and after.check == task.check
+        if task and after and stays and not task.status.closed and after.status is Status.COMPLETED:
             yield task
 
 
@@ -222,9 +221,8 @@ def _recorded(
     for task_id, finding in found.items():
         if isinstance(finding, Finding):
             command = RecordEvidence(task_id, finding.passed, finding.summary, by)
-            decision = decide(plan, command, _ANYTHING_GOES, at=at, actor=by)
-            if isinstance(decision, Accepted):
-                plan, events = decision.plan, (*events, *decision.events)
+            _, change = decide_with_change(plan, command, _ANYTHING_GOES, at, None, by)
+            plan, events = change.after, (*events, *change.events)
     return plan, events
 
 

@@ -154,12 +154,8 @@ class Verifier:
     async def _value(self, task: Task, work: Awaitable[Any]) -> Found:
         try:
             return self._found(task, await work)
-        except asyncio.CancelledError as error:
-            current = asyncio.current_task() if running_loop() else None
-            if current is None or current.cancelling():
-                raise
-            return self._raised(task, error)  # what it waited for was cancelled, and not we
-        except Exception as error:  # noqa: BLE001 - whatever a program's own code raises
+        # It has ended: who was cancelled is something that it waited for, and not we.
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a program's own code
             return self._raised(task, error)
 
     def _found(self, task: Task, value: Any) -> Found:
