@@ -9,6 +9,7 @@ from todoplan.board.acting import carry_out
 from todoplan.board.wishes import FIELDS, KINDS
 from todoplan.core.plan.model import TASK_FIELDS, Waiting
 from todoplan.planner import AsyncPlanner
+from todoplan.stores import SqliteStore
 
 
 @pytest.fixture
@@ -94,6 +95,19 @@ def test_what_is_about_the_whole_plan_is_about_the_plan_that_was_seen(store, wha
     assert (told["accepted"], "has moved on from revision 3" in told["told"]) == (False, True)
     assert wish(store, do=what, base=4)["accepted"]
     assert wish(store, do=what)["accepted"]
+
+
+def test_where_the_journal_was_cut_only_the_plan_as_it_is_will_do(tmp_path):
+    """What was shown cannot be known any more; an edit of a field is an edit all the same."""
+    store = SqliteStore(tmp_path / "plans.db")
+    for text in ("Dig", "Plant"):
+        other(store, commands.CreateTask(text))
+    other(store, commands.UpdateTask("1", status="completed"))
+    store.compact("garden", keep=1)
+    told = wish(store, do="status", task="1", status="cancelled", base=1)
+    assert (told["accepted"], "has moved on from revision 1" in told["told"]) == (False, True)
+    assert wish(store, do="edit", task="2", field="owner", value="bea", base=1)["accepted"]
+    assert wish(store, do="status", task="2", status="cancelled", base=4)["accepted"]
 
 
 def test_each_wish_is_its_command(store):

@@ -4,6 +4,10 @@ import pytest
 from support.many_hands import drain, faults_of, seed
 from support.postgres import binaries, running
 
+from todoplan import Planner, Toolbox, commands
+from todoplan.core.rules.policy import Policy
+from todoplan.stores import open_store
+
 TASKS = 40
 
 
@@ -25,3 +29,24 @@ def test_nothing_is_lost_and_nothing_is_done_twice(address):
     wanted = drain(address, 1)
     assert len(wanted) == 3
     assert list(faults_of(address, wanted, TASKS)) == []
+
+
+def test_what_is_wrong_is_seen(tmp_path):
+    """A task that is open, one that was done by two, one that is missing, a text that is lost."""
+    address = f"sqlite:///{tmp_path}/plans.db"
+    seed(address, 3)
+    planner = Planner(open_store(address), "plan", toolbox=Toolbox(policy=Policy()))
+    for actor, task_id, status in (
+        ("ann", "1", "in_progress"),
+        ("ann", "1", "completed"),
+        ("one", "2", "in_progress"),
+        ("two", "2", "completed"),
+    ):
+        planner.apply(commands.UpdateTask(task_id, status=status), actor=actor).unwrap()
+    assert list(faults_of(address, {"2": "edited 0"}, 4)) == [
+        "there are 3 tasks",
+        f"{planner.plan['3']} is open",
+        "task 2 is 'task 2', not 'edited 0'",
+        "task 2 was started by ['one'] and completed by ['two']",
+        "task 3 was started by [] and completed by []",
+    ]

@@ -4,6 +4,7 @@ import attrs
 from support.conformance_sound import Sound
 from support.faults import caught_by, edited
 
+from todoplan.core.events.base import Base
 from todoplan.planner import Verifier
 
 
@@ -51,6 +52,17 @@ class SaysOneLineOnly(Sound):
             return answered
         replies = (attrs.evolve(each, text=each.text.split("\n")[0]) for each in answered.replies)
         return attrs.evolve(answered, replies=tuple(replies))
+
+
+@caught_by("what_was_seen_is_told_once")
+class TakesARefusalForAnothersWork(Sound):
+    def answered(self, record, turn):
+        before = record.plan
+        events = super().answered(record, turn)
+        task = record.plan.get("1")
+        if events and task is not None and task.evidence and not task.evidence.passed:
+            record.base = Base(before)
+        return events
 
 
 @caught_by("a_verifier_that_fails_leaves_the_task")

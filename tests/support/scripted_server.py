@@ -13,10 +13,8 @@ TURNS = [
         ("TaskCreate", {"subject": "Sow", "description": "x", "owner": "ann"}),
         ("TaskCreate", {"subject": "Reap", "description": "x"}),
     ],
-    [
-        ("TaskUpdate", {"taskId": "2", "addBlockedBy": ["1"]}),
-        ("TaskUpdate", {"taskId": "1", "status": "in_progress"}),
-    ],
+    [("TaskUpdate", {"taskId": "2", "addBlockedBy": ["1"]})],
+    [("TaskUpdate", {"taskId": "1", "status": "in_progress"})],
 ]
 
 

@@ -89,5 +89,5 @@ def test_what_is_named_is_there():
 
 
 def test_the_section_is_short():
-    """It stays under 45 lines."""
-    assert len(SECTION.splitlines()) < 45
+    """It stays under 55 lines."""
+    assert len(SECTION.splitlines()) < 55

@@ -17,7 +17,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem, explain
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.rule import Rule, SeverityName
+from todoplan.core.rules.rule import Rule
 from todoplan.errors import PlanError
 from todoplan.planner import AsyncPlanner
 from todoplan.render.phrases import event_phrases
@@ -25,6 +25,11 @@ from todoplan.render.phrases import event_phrases
 __all__ = ["carry_out"]
 
 _Check = Callable[[Change], Iterator[Problem]]
+_OF_WHAT_WAS_SHOWN: dict[str, Callable[[Task], object]] = {
+    "status": lambda task: task.status,
+    "remove": lambda task: task,
+}
+"""What is done only to what the person saw of a task, and what of it counts."""
 
 
 async def carry_out(
@@ -68,21 +73,18 @@ def _mindful(policy: Policy, wish: Mapping[str, Any], shown: Plan, base: int) ->
     Return the policy with a rule for what was shown to the person, where there has to be one.
     """
     kind, task_id = wish["do"], wish.get("task")
-    if kind == "approve":
-        return policy.adding(Rule("board_moved_on", _moved_on(base)))
     was = shown.get(task_id) if isinstance(task_id, str) else None
-    if was is None:
+    # A journal that was cut does not tell what was shown: then only the plan as it is will do.
+    is_known = shown.revision == base
+    if kind == "approve" or (kind in _OF_WHAT_WAS_SHOWN and not is_known):
+        return policy.adding(Rule("board_moved_on", _moved_on(base)))
+    if was is None or not is_known:
         return policy
-    level: SeverityName = "warn" if kind == "edit" else "error"
     if kind == "edit":
-        check = _set_beside(was, wish["field"])
-    elif kind == "status":
-        check = _changed(was, lambda task: task.status)
-    elif kind == "remove":
-        check = _changed(was, lambda task: task)
-    else:
-        return policy
-    return policy.adding(Rule("board_seen", check), level)
+        return policy.adding(Rule("board_seen", _set_beside(was, wish["field"])), "warn")
+    if kind in _OF_WHAT_WAS_SHOWN:
+        return policy.adding(Rule("board_seen", _changed(was, _OF_WHAT_WAS_SHOWN[kind])))
+    return policy
 
 
 def _moved_on(base: int) -> _Check:

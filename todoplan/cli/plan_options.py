@@ -49,8 +49,8 @@ StoreAddress = Annotated[
     str | None,
     typer.Option(
         "--store",
-        metavar="FILE",
-        help="Where the plan is kept.",
+        metavar="STORE",
+        help="Where the plan is kept: a .json or .db file, or an address such as postgresql://...",
         envvar="TODOPLAN_STORE",
         show_default=False,
     ),

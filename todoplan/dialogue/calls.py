@@ -75,6 +75,17 @@ class Turn:
         """
         return tuple(event for reply in self.replies for event in reply.events)
 
+    def shows_all_to(self, known: int | None) -> bool:
+        """
+        Say whether a model that knew the plan at a revision knows it as the turn has left it.
+
+        An answer that is no error tells what others did. A refusal does not; all that it may have
+        changed is evidence, of which it says itself what was found.
+        """
+        if any(not reply.is_error for reply in self.replies):
+            return True
+        return bool(self.events) and known == self.plan.revision - len(self.events)
+
 
 def checked_plan(value: object) -> Plan:
     """

@@ -233,9 +233,8 @@ class Transactions:
         self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
-        is_look = not all(reply.is_error for reply in turn.replies)
-        # A refusal that records what a verifier has found is no news to the hand that it answers.
-        if decided and (is_look or (turn.events and not was_behind)):
+        upon = None if was_behind else turn.plan.revision - len(turn.events)
+        if decided and turn.shows_all_to(upon):
             self._hands.saw(actor, turn.plan)
         return turn
 

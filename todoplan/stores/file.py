@@ -32,7 +32,14 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, StoreError
 from todoplan.stores.base import checked_id
 from todoplan.stores.journals import plan_after
-from todoplan.stores.locked_file import held, open_plain, remove_stale, sync_folder, write_anew
+from todoplan.stores.locked_file import (
+    held,
+    missing_folder,
+    open_plain,
+    remove_stale,
+    sync_folder,
+    write_anew,
+)
 
 __all__ = ["FORMAT", "FileStore"]
 
@@ -231,7 +238,8 @@ def _refusing(path: Path, done: str) -> Iterator[None]:
     except OSError as error:
         linked = error.errno == errno.ELOOP
         reason = "it is a symbolic link; name the file itself" if linked else error.strerror
-        msg = f"{path} cannot be {done}: {reason}"
+        remedy = missing_folder(path)
+        msg = f"{path} cannot be {done}: {reason}{remedy and f'; {remedy}'}"
         raise StoreError(msg, file=str(path)) from error
 
 

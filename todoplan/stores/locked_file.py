@@ -37,6 +37,7 @@ __all__ = [
     "held",
     "is_at",
     "lock_file_held",
+    "missing_folder",
     "no_locks",
     "open_lock_file",
     "open_plain",
@@ -55,6 +56,13 @@ _SLOWEST, _QUICKEST = 0.008, 0.001
 _STALE = 60.0  # seconds: nobody takes so long to write a file of this size
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}  # file systems such as FAT
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # of a folder, on file systems that have no such thing
+
+
+def missing_folder(path: Path) -> str:
+    """
+    Return what to do where a file's folder is missing; "" if it is there.
+    """
+    return "" if path.parent.is_dir() else f"make the folder {path.parent} first"
 
 
 def open_plain(path: Path) -> int:

@@ -16,6 +16,7 @@ from todoplan.adapters.pydantic_ai.conversation import (
     calls_of_turn,
     conversation,
     neutral,
+    response_of,
     with_reminder,
 )
 from todoplan.dialogue.guidance.conversation import Message, ToolResult, is_final_answer
@@ -62,6 +63,15 @@ def test_calls_of_turn_are_those_of_the_calls_own_response():
     assert calls_of_turn(messages, "3") == (Call("b", {}, "2"), Call("c", "{", "3"))
     assert calls_of_turn(messages, "1") == (Call("a", {}, "1"),)
     assert calls_of_turn(messages, "9") == calls_of_turn([], None) == ()
+
+
+def test_a_response_is_named_by_its_time_and_id():
+    """That of the call, and not of an earlier one; none for a call that nobody made."""
+    first, second = response([use("a", {}, "1")]), response([use("b", {}, "2")])
+    messages = [first, ModelRequest(parts=[]), second]
+    assert response_of(messages, "1") == (first.timestamp.isoformat(), "")
+    assert response_of(messages, "2") == (second.timestamp.isoformat(), "")
+    assert response_of(messages, "9") == response_of([], None) == ()
 
 
 def test_a_reminder_stands_behind_the_last_request():

@@ -1,5 +1,7 @@
 """A run that goes on from messages without the answers does nothing twice."""
 
+from datetime import UTC, datetime
+
 import pytest
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 from support.cut_off import Cut, CutMemory
@@ -10,13 +12,15 @@ from todoplan.adapters.pydantic_ai import Planning
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
+from todoplan.stores.memory import MemoryHeld
 
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 
 
-def go(store, messages, *script):
+def go(store, messages, *script, **options):
     """Run from messages whose last response has calls that nobody has answered."""
-    agent = planner(Script(*script), Planning(Toolbox(tasks()), settings=QUIET, store=store))
+    planning = Planning(Toolbox(tasks()), settings=QUIET, store=store, **options)
+    agent = planner(Script(*script), planning)
     return run(agent, None, message_history=messages, conversation_id="1")
 
 
@@ -46,3 +50,14 @@ def test_the_same_calls_of_another_response_are_other_ones():
     go(store, asked("a"), "ok")
     go(store, asked("a"), "ok")
     assert [task.subject for task in store.load("1")] == ["a", "a"]
+
+
+def test_the_clock_is_the_stores(monkeypatch):
+    """Law 19: leases run by one clock for all; one that was given is meant."""
+    times = [datetime(2026, 1, number, tzinfo=UTC) for number in (1, 2)]
+    monkeypatch.setattr(MemoryHeld, "now", lambda _: times[0])
+    store = CutMemory()
+    store.is_cut = False
+    go(store, asked("a"), "ok")
+    go(store, asked("b"), "ok", clock=lambda: times[1])
+    assert [entry.at for entry in store.entries("1")] == times

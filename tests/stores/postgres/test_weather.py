@@ -239,6 +239,23 @@ class TestLimits:
         assert (problem, "most_connections" in words) == ("busy", True)
         assert store.load("b") == Plan()
 
+    def test_a_disk_that_is_full(self, store, sql):
+        """Nothing was appended, what is there is read, and it goes on when there is room."""
+        write(store, DIG)
+        # By a trigger: the server says the same where its disk is full.
+        sql(
+            "create function no_room() returns trigger language plpgsql as $$ begin "
+            "raise exception 'could not extend file: No space left on device' "
+            "using errcode = '53100'; end $$"
+        )
+        sql("create trigger no_room before insert on todoplan_entry execute function no_room()")
+        problem, words = problem_of(lambda: write(store, LAY))
+        assert (problem, "make room there" in words) == ("disk_full", True)
+        assert len(store.load("a")) == 1
+        sql("drop trigger no_room on todoplan_entry")
+        write(store, LAY)
+        assert len(store.load("a")) == 2
+
     def test_a_newer_format_is_refused_plan_by_plan(self, store, sql):
         """An older todoplan beside a newer one changes nothing that it cannot read."""
         write(store, DIG)

@@ -156,9 +156,10 @@ class PlanStore:
         reply = done.replies[0]
         if team:
             mark[_FENCES] = fences_after(held, done.events)
-        if not reply.is_error:
+        if not reply.is_error or reply.events:
             own = [reply.revision] if reply.events else []
             mark[_TURN] = {**begun, "own": [*begun["own"], *own]}
+        if done.shows_all_to(mark[_SEEN]):
             self.saw(state, done.plan)
         self.publish(state, done.plan)
         return reply, mark.pop(_UNTOLD, [])

@@ -91,7 +91,7 @@ def no_answer(response: object) -> PlanError:
     """
     # It ended a run in silence once, over open tasks: a proxy answers 200 with {"error": ...}.
     msg = (
-        f"{short_repr(response)} is no answer of a model, and nothing was done with it; see what"
+        f"{response!r:.300} is no answer of a model, and nothing was done with it; see what"
         " went wrong there, and make the same request again"
     )
     return PlanError(msg, seen=response)

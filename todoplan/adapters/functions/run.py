@@ -244,7 +244,7 @@ class Run:
             keys = None if self._own else self.planner.keys_of(planning, named)
             turn = self.planner.turn(planning, actor=self._actor, base=base, key=keys)
             planned = iter(turn.replies)
-            if not all(reply.is_error for reply in turn.replies):
+            if turn.shows_all_to(self._known):
                 self._saw(turn.plan)
         # In the order of the calls: without ids, which Gemini's need not have, nothing else tells.
         replies = [next(planned if call in planning else told) for call in calls]

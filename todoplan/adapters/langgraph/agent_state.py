@@ -19,8 +19,8 @@ from todoplan.adapters.langgraph.state import (
     todos_of,
     value_in,
 )
+from todoplan.adapters.langgraph.stored_plans.look import Look
 from todoplan.adapters.langgraph.stored_plans.mark import mark, seen_in, shown_in
-from todoplan.adapters.langgraph.stored_plans.plan_store import Look
 from todoplan.codec.foreign.branches import head_of
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance.guidance import Memory

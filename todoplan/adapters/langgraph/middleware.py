@@ -32,7 +32,8 @@ from todoplan.adapters.langgraph.agent_state import (
     update_after,
 )
 from todoplan.adapters.langgraph.conversation import neutral, protected
-from todoplan.adapters.langgraph.stored_plans.plan_store import Look, PlanStore, look_of_state
+from todoplan.adapters.langgraph.stored_plans.look import Look, look_of_state
+from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore
 from todoplan.adapters.langgraph.tools import tools_of
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan

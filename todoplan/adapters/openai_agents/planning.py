@@ -210,7 +210,7 @@ class Planning:
         keys = None if self._own else self.planner.keys_of(calls, self._id, memory.turn)
         turn = await self.planner.turn(calls, base=base, key=keys)
         before = turn.plan.revision - len(turn.events)
-        is_look = not all(reply.is_error for reply in turn.replies)
+        is_look = turn.shows_all_to(known)
         if is_look:
             self.saw(turn.plan)
         # An answer to one who is behind tells what others did since; with a store, the planner's.

@@ -43,9 +43,8 @@ _AS_SENT = "the arguments as sent"  # no parameter of a tool has this name
 class RunPlan:
     """
     What one run works on: the plan and what guidance remembers. With a `planner` the plan is in a
-    store, under the conversation's id. Without one the message history is where it is kept: it is
-    `held` here, and `seen` says what the model has seen of it.
-    `times` has the time of the latest change, `shown` the revision that a reminder just showed.
+    store, under the conversation's id; without one in the messages, `held` here, and `seen` is what
+    the model has seen of it. `times`: of the latest change; `shown`: what a reminder just showed.
     """
 
     toolbox: Toolbox

@@ -35,6 +35,7 @@ from todoplan.cli.counts import (
 from todoplan.cli.exit_codes import UNREADABLE
 from todoplan.cli.output.html_page import not_read, overwrites, save_page, table
 from todoplan.cli.output.json_document import line, tail
+from todoplan.cli.output.plots import bars, sizes
 from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.summaries import percent
 from todoplan.cli.output.text import columns, skipped_lines
@@ -105,6 +106,15 @@ def _page(counted: list[RecordingCounts], every: Totals, run: Run) -> str:
     body = [element("h1", _TITLE), table(_recordings(counted, every))]
     if any(each.found for each in counted):
         body += [element("h2", "Findings"), table(_findings(counted, every.calls))]
+        found = [
+            (share.code, share.calls, percent(share.calls, every.calls))
+            for share in finding_shares(counted)
+            if share.calls
+        ]
+        body += [bars("Findings, by the share of calls", found)] if found else []
+    if every.plans:
+        lengths = [size for each in counted for size in each.sizes]
+        body.append(bars("Plans, by their largest length", sizes(lengths)))
     if every.calls:
         body.append(element("p", _averages(every).plain, class_="quiet"))
     return page(_TITLE, element("main", *body, *not_read(run)))

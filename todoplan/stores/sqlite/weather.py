@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 from todoplan.errors import StoreError
+from todoplan.stores.locked_file import missing_folder
 
 __all__ = [
     "WAL_RESET_BUG",
@@ -104,7 +105,8 @@ class in_words:  # noqa: N801 - it is used as a function is: `with in_words(path
             problem, seen, remedy = _WORDS.get(code, ("refused", "SQLite refuses", "see why"))
             raise refusal(self._path, problem, f"{seen} ({error})", remedy) from error
         if isinstance(error, OSError):
-            reason, remedy = str(error.strerror), "see whether it is there"
+            reason = str(error.strerror)
+            remedy = missing_folder(self._path) or "see whether it is there"
             raise refusal(self._path, "cannot_open", reason, remedy) from error
 
 

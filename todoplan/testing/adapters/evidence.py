@@ -14,6 +14,7 @@ from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import DEFAULT
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.dialogue.verifying import Finding
@@ -21,13 +22,14 @@ from todoplan.planner.verifying.verifier import Verifier
 from todoplan.testing.adapters.capabilities import Capability, needs
 from todoplan.testing.adapters.conversations import TASKS, says, turn, write
 from todoplan.testing.adapters.harness import Checks, Harness
-from todoplan.testing.adapters.host import ModelTurn
+from todoplan.testing.adapters.host import QUIET, ModelTurn
 from todoplan.testing.adapters.outcome import Outcome
 from todoplan.testing.assertions import must, same
 
 __all__ = ["Evidence"]
 
 _ASKING = DEFAULT.but(evidence_required="error")
+_CHANGED = Settings(plan_lost=False, unfinished=0, changed=True)
 _Judge = Callable[[Task], Finding]
 
 
@@ -54,7 +56,11 @@ class Evidence(Checks):
     """
 
     def _harness(
-        self, judge: _Judge, policy: Policy = DEFAULT, toolset: ToolSet = TASKS
+        self,
+        judge: _Judge,
+        policy: Policy = DEFAULT,
+        toolset: ToolSet = TASKS,
+        guidance: Settings = QUIET,
     ) -> tuple[Harness, list[str]]:
         """
         Return a harness with the tasks "Dig" and "Lay", and the ids of the tasks looked at.
@@ -65,7 +71,9 @@ class Evidence(Checks):
             asked.append(task.id)
             return judge(task)
 
-        harness = self.harness(toolset, policy=policy, verify=Verifier(look, by="inspector"))
+        harness = self.harness(
+            toolset, guidance, policy=policy, verify=Verifier(look, by="inspector")
+        )
         plan = plan_of([])
         for subject in ("Dig", "Lay"):
             command = CreateTask(subject, check="it holds", status="in_progress")
@@ -130,6 +138,17 @@ class Evidence(Checks):
         done = write(("Dig", "completed"), ("Lay", "completed"))
         harness.run(turn(("write_todos", done)), says())
         same(sorted(asked), ["1", "2"], "what one list had looked at")
+
+    @needs(Capability.VERIFIER)
+    def test_what_was_seen_is_told_once(self) -> None:
+        """The refusal says it: no later answer nor reminder tells of it as of another's doing."""
+        harness, _ = self._harness(_red, _ASKING, guidance=_CHANGED)
+        harness.run(turn(("TaskList", {})), says())
+        outcome = harness.run(_completes("1"), turn(("TaskList", {})), says())
+        answer = outcome.answer([*outcome.wanted.replies][1]).text
+        must("since you last looked" not in answer, f"it is told again: {answer!r}")
+        for index in range(len(outcome.requests)):
+            outcome.has_reminders(index, times=0)
 
     @needs(Capability.VERIFIER, Capability.RESUME)
     def test_what_was_seen_survives_a_restart(self) -> None:

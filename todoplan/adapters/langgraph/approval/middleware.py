@@ -21,7 +21,8 @@ from todoplan.adapters.langgraph.approval.answers import Answer, read_answer, re
 from todoplan.adapters.langgraph.editing import command_update
 from todoplan.adapters.langgraph.middleware import PlanMiddleware
 from todoplan.adapters.langgraph.runs import run_config
-from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore, look_of_state
+from todoplan.adapters.langgraph.stored_plans.look import look_of_state
+from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore
 from todoplan.adapters.langgraph.tools import PlanTool
 from todoplan.core.commands import ApprovePlan
 from todoplan.core.plan.plan import Plan

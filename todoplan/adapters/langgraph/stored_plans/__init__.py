@@ -1,4 +1,4 @@
 """
-A thread whose plan lives in a store: `mark` is what its state holds instead, and `plan_store` how
-tools, guidance and edits reach the plan.
+A thread whose plan lives in a store: `mark` is what its state holds instead, `look` what a request
+finds, and `plan_store` how tools, guidance and edits reach the plan.
 """

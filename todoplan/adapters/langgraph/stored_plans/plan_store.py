@@ -17,10 +17,9 @@ from typing import Any, cast
 import attrs
 
 from todoplan.adapters.langgraph.runs import is_inner, run_config, run_room
-from todoplan.adapters.langgraph.seen import base_of
-from todoplan.adapters.langgraph.state import plan_in, value_in
+from todoplan.adapters.langgraph.state import value_in
+from todoplan.adapters.langgraph.stored_plans.look import Look, look_of_state, stored_look
 from todoplan.adapters.langgraph.stored_plans.mark import fences_in, is_stored, seen_in, shown_in
-from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.clock import Clock
 from todoplan.dialogue.parallel_calls import answered_after
@@ -31,35 +30,11 @@ from todoplan.planner.arguments import store_of_plans
 from todoplan.planner.parallel_calls import ParallelCalls
 from todoplan.planner.verifying.verifier import Verifier, Verify, verifier_of
 
-__all__ = ["Look", "PlanStore", "look_of_state"]
+__all__ = ["PlanStore"]
 
 _Config = Mapping[str, Any]
 _Message = tuple[str, str] | None
 logger = logging.getLogger("todoplan")
-
-
-@attrs.frozen
-class Look:
-    """
-    The plan as a request or an answer finds it, and its `base`, if others have changed it since. In
-    a store it stands under `plan_id`, and `known` is the revision that the model saw last.
-    """
-
-    plan: Plan
-    base: Base | None
-    plan_id: str | None = None
-    known: int | None = None
-
-
-def look_of_state(state: Any) -> Look:
-    """
-    Return the plan that a state holds, and its base.
-
-    Raises:
-        CodecError: what stands there is no plan, or no base.
-        PlanError: a store keeps the plan.
-    """
-    return Look(plan_in(state), base_of(value_in(state)))
 
 
 def _plans_in(state: Any) -> tuple[Plan, ...]:
@@ -106,8 +81,8 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        looks = verifier_of(verify)
-        return None if kept is None else cls(kept, plan_id, toolbox, clock, is_agents, looks)
+        given = toolbox, clock, is_agents, verifier_of(verify)
+        return None if kept is None else cls(kept, plan_id, *given)
 
     def id_of(self, config: _Config, namespace: str | None = None) -> str:
         """
@@ -146,15 +121,16 @@ class PlanStore:
             raise PlanError(msg)
         # A person's edits are not looked at: they need no verifier that could be awaited.
         verify = None if self.verify is None or self.verify.is_awaited else self.verify
-        given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": verify}
-        return Planner(cast("Any", self.store), plan_id, **given)
+        return Planner(cast("Any", self.store), plan_id, **self._given(verify))
 
     def aplanner(self, plan_id: str) -> AsyncPlanner:
         """
         Return an asynchronous planner for a plan.
         """
-        given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self.verify}
-        return AsyncPlanner(self.store, plan_id, **given)
+        return AsyncPlanner(self.store, plan_id, **self._given(self.verify))
+
+    def _given(self, verify: Verifier | None) -> dict[str, Any]:
+        return {"toolbox": self.toolbox, "clock": self.clock, "verify": verify}
 
     def opened(self, state: Any, plan_id: str) -> tuple[Planner, int | None]:
         """
@@ -184,7 +160,7 @@ class PlanStore:
         """
         plan_id = self.id_of(run_config())
         planner, known = self.opened(state, plan_id)
-        return _look(plan_id, known, planner.look(known))
+        return stored_look(plan_id, known, planner.look(known))
 
     async def alook(self, state: Any) -> Look:
         """
@@ -192,7 +168,7 @@ class PlanStore:
         """
         plan_id = self.id_of(run_config())
         planner, known = await self.aopened(state, plan_id)
-        return _look(plan_id, known, await planner.look(known))
+        return stored_look(plan_id, known, await planner.look(known))
 
     def answer(
         self, state: Any, plan_id: str, turn: _Message, calls: Sequence[Call], own: Call
@@ -216,7 +192,7 @@ class PlanStore:
             return planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
         key, ids = _key(plan_id, turn), self._started(calls, own)
-        return _seen(*self._calls.answer(key, ids, own, carry_out))
+        return _seen(known, *self._calls.answer(key, ids, own, carry_out))
 
     async def aanswer(
         self, state: Any, plan_id: str, turn: _Message, calls: Sequence[Call], own: Call
@@ -235,7 +211,7 @@ class PlanStore:
             return await planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
         key, ids = _key(plan_id, turn), self._started(calls, own)
-        return _seen(*await self._calls.aanswer(key, ids, own, carry_out))
+        return _seen(known, *await self._calls.aanswer(key, ids, own, carry_out))
 
     def _hand(self) -> str | None:
         # In a team a thread is a hand, and its id a name.
@@ -271,14 +247,8 @@ def _keys(
     return None if turn is None else planner.keys_of(calls, *turn, known)
 
 
-def _seen(reply: Reply, turn: Turn) -> tuple[Reply, Turn | None]:
-    return reply, None if all(each.is_error for each in turn.replies) else turn
-
-
-def _look(plan_id: str, known: int | None, found: tuple[Plan, Base | None]) -> Look:
-    plan, base = found
-    unseen = base if base and base.has_news(plan) else None
-    return Look(plan, unseen, plan_id, known)
+def _seen(known: int | None, reply: Reply, turn: Turn) -> tuple[Reply, Turn | None]:
+    return reply, turn if turn.shows_all_to(known) else None
 
 
 def _handed_over(state: Any, plan_id: str, *, begun: bool) -> int | None:
