@@ -695,14 +695,15 @@ def test_closing_a_task_in_whatever_way_is_headway():
         assert guidance.after_model(plan, ANSWER, Memory(asked=2, resolved=1)).verdict == "accept"
 
 
-def test_an_approval_is_no_change_to_tell_of():
-    """It concerns no task: where it is known what the model last saw, no reminder is due."""
+def test_an_approval_is_told():
+    """It changes no task, but a model that must not start before would wait for ever."""
     decision = decide(OPEN, ApprovePlan("ann"))
     approved, base = decision.unwrap(), Base(OPEN).after(decision.events, "ann")
     guidance, memory = Guidance(LEAN), Memory().saw(OPEN)
     shown = [Message("tool", results=(ToolResult("plan"),))]
     advice = guidance.before_model(approved, shown, memory, base=base)
-    assert advice.kind == ""
+    assert advice.kind == "changed"
+    assert "plan approved by ann" in advice.text
     assert guidance.before_model(approved, shown, advice.memory).kind == ""
     changed = made(approved, UpdateTask("2", subject="other"))
     assert guidance.before_model(changed, shown, memory, base=base).kind == "changed"
