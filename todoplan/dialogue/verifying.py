@@ -63,7 +63,7 @@ class Findings:
     by: str
     upon: Plan = attrs.field(factory=Plan)
     missing: list[tuple[Task, Plan]] = attrs.field(factory=list)
-    _found: dict[str, tuple[Task | None, Found]] = attrs.field(factory=dict)
+    _found: dict[str, tuple[Task | None, Found]] = attrs.field(factory=dict, alias="found")
 
     def beside(self) -> "Findings":
         """

@@ -46,12 +46,14 @@ class Tasks(Protocol):
         """
         Return the ids of the tasks right below this one.
         """
+        ...
 
     @property
     def nested(self) -> bool:
         """
         Whether there may be subtasks.
         """
+        ...
 
 
 _Trail = dict[str, str | None]
