@@ -8,7 +8,18 @@ import typer
 from todoplan.cli.app import app
 from todoplan.cli.plan_commands import PLAN_COMMANDS
 
-COMMANDS = ("replay", "stats", "show", "schema", "guide", "mcp", *PLAN_COMMANDS, "store")
+COMMANDS = (
+    "replay",
+    "stats",
+    "show",
+    "schema",
+    "guide",
+    "mcp",
+    *PLAN_COMMANDS,
+    "board",
+    "report",
+    "store",
+)
 
 
 def test_every_command_and_option_is_documented():

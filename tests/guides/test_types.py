@@ -33,6 +33,7 @@ LEFT_TO_THE_READER = {
     "agentscope": FOLDER + "model: Any = None\n",
     "deepagents": MODEL,
     "evidence": MODEL,
+    "several-agents": "ADDRESSES: list[str] = []\n",
     "write-a-store": "from todoplan import Planner\n",
     "write-an-adapter": """
 # pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false

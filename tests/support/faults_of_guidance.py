@@ -116,7 +116,11 @@ class RemembersForAll(Sound):
         super().save(session, record)
 
 
-@caught_by("only_changes_by_others_are_told", "guidance_remembers_over_a_restart")
+@caught_by(
+    "only_changes_by_others_are_told",
+    "guidance_remembers_over_a_restart",
+    "what_was_seen_is_told_once",
+)
 class TakesItsOwnForOthers(Sound):
     def saw(self, memory, plan):
         return memory

@@ -157,7 +157,7 @@ def test_a_change_between_two_calls_is_not_hidden_by_the_second():
                 agent.state.tasks_context.tasks[0].subject = "edited"
 
     asyncio.run(run())
-    assert "since you last looked: #1 edited updated" in results(agent)[1][1]
+    assert "since you last looked: #1 edited (was: a) updated" in results(agent)[1][1]
     assert not is_reminder(agent.model.tail(2))
 
 

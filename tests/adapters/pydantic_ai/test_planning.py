@@ -212,15 +212,15 @@ def test_the_plan_is_not_kept_twice():
     assert [sorted(note) for note in notes] == [["memory"]] * 3
 
 
-def test_a_change_by_somebody_else_is_told_once():
-    """Not what the model did itself."""
+def test_a_change_by_somebody_else_is_told_until_an_answer_has():
+    """Not what the model did itself; a reminder is in one request alone, so the next has it too."""
     settings = Settings(changed=True, unfinished=0)
     agent = planner(script := Script(OPEN, "ok", "ok", "ok"), Planning(settings=settings))
     first = run(agent)
     _, messages = edit_plan(Planning(), saved(first), commands.UpdateTask("1", subject="Z"))
     second = run(agent, message_history=messages)
     run(agent, message_history=saved(second))
-    assert [is_ours(text) for text in script.tails] == [False, False, True, False]
+    assert [is_ours(text) for text in script.tails] == [False, False, True, True]
     assert "Z" in script.tails[2]
 
 

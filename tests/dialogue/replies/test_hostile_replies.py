@@ -149,7 +149,7 @@ FULL = {
 SHOWN = {**FULL, "blocks": "#8", "blocked_by": "#6", "estimate": "90 min", "id": "#7"}
 SHOWN |= {"parent": "Part of: #5", "evidence": "not passed: the evidence by the looker"}
 SHOWN["metadata"] = '{"the": "metadata"}'
-SHOWN["claim"] = "Claimed: by the holder, until 2031-01-01 00:00+00:00"
+SHOWN["claim"] = "Claimed: by the holder, until 2031-01-01 00:00:00+00:00"
 del SHOWN["claims"]
 NOT_SHOWN = {"claims", "created_at", "updated_at", "started_at", "completed_at"}
 
