@@ -49,6 +49,7 @@ def edited(**changes):
         ([edited(evidence=None)], ["edited #1 Sow"]),
         ([e.ParentChanged("1", "2"), e.ParentChanged("3", None)], ["moved #1, #3"]),
         ([e.PlanApproved("ann")], ["approved"]),
+        ([e.ClaimRenewed("1", datetime(2026, 1, 1, tzinfo=UTC))], []),
         ([e.EdgeAdded("1", "2"), e.EdgeAdded("1", "3")], ["linked #2-#3"]),
         ([e.EdgeRemoved("1", "3")], ["unlinked #3 Rest"]),
         ([e.TaskDeleted("9")], ["removed #9"]),

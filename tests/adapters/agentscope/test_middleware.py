@@ -346,3 +346,18 @@ def test_attach_refuses_a_second_planner():
     """AgentScope would take the last of two tools with one name, and only log it."""
     with pytest.raises(PlanError, match="has TaskList already"):
         attach(toolkit=Toolkit(tools=[TaskList()]))
+
+
+def test_a_list_that_breaks_during_a_request_stops_no_agent():
+    """Neither does what is written while the model answers."""
+
+    class Breaks(MiddlewareBase):
+        async def on_model_call(self, agent, input_kwargs, next_handler):
+            agent.state.tasks_context.tasks[0].state = "bogus"
+            return await next_handler(**input_kwargs)
+
+    planning = attach(injection_config=QUIET)
+    planning["middlewares"].append(Breaks())
+    agent = agent_of("ok", state=seeded(theirs("a", id="1")), **planning)
+    *_, final = reply(agent)
+    assert final.get_text_content() == "ok"

@@ -5,16 +5,18 @@ import json
 import subprocess
 import sys
 from itertools import count
+from operator import add
 from pathlib import Path
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import TodoListMiddleware as LangChains
 from langchain.agents.middleware import wrap_tool_call
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 from support.scripted import Scripted, calls, says, wrote
@@ -30,6 +32,7 @@ from todoplan.adapters.langgraph import (
     edit_plan,
     history_of,
     make_tools,
+    merge_plans,
     plan_of_state,
     plan_update,
     seed_plan,
@@ -298,6 +301,26 @@ def test_the_same_call_in_another_message_is_another_one():
     assert subjects(store) == ["a", "a"]
 
 
+def test_the_same_call_in_a_message_without_an_id_is_another_one():
+    """
+    In a state that gives messages no ids nothing says whether a call was made before: each counts.
+    """
+
+    class Plain(TypedDict):
+        messages: Annotated[list[Any], add]
+        todoplan: Annotated[dict[str, Any], merge_plans]
+
+    store = MemoryStore()
+    ours = ToolNode(make_tools(Toolbox(tasks()), store=store))
+    turn = [AIMessage("", tool_calls=create("a").tool_calls)]
+    graph = StateGraph(Plain).add_node("model", lambda _: {"messages": turn})
+    graph = graph.add_node("tools", ours).add_edge(START, "model").add_edge("model", "tools")
+    made = graph.compile(checkpointer=InMemorySaver())
+    for _ in "12":
+        made.invoke({"messages": []}, THREAD)
+    assert subjects(store) == ["a", "a"]
+
+
 def test_tools_alone_keep_what_their_model_has_seen():
     """
     In a graph by hand, without guidance, the mark in the state says it: what another hand did since
@@ -474,6 +497,25 @@ def test_an_agent_as_a_node_leaves_its_callers_mark_alone():
     result = made.invoke(HELLO, THREAD)
     assert subjects(store) == ["own"]
     assert result["todoplan"]["stored"] == "1"
+
+
+def test_the_list_of_a_graph_around_is_none_of_the_agents_plan(caplog):
+    """
+    An agent that is a node finds its caller's `todos` in its state: its own plan is in the store.
+    """
+
+    class Around(MessagesState):
+        todos: list[Any]
+
+    store = MemoryStore()
+    Planner(store, "inner's").apply(commands.CreateTask("kept"))
+    planner = PlanMiddleware(Toolbox(tasks()), settings=QUIET, store=store, plan_id="inner's")
+    inner = agent(store, create("own"), says("done"), planner=planner, checkpointer=None)
+    graph = StateGraph(Around).add_node("inner", inner).add_edge(START, "inner")
+    listed = [{"content": "theirs", "status": "pending"}]
+    graph.compile().invoke({**HELLO, "todos": listed})
+    assert subjects(store, "inner's") == ["kept", "own"]
+    assert "todos of the graph around an agent" in caplog.text
 
 
 def test_an_asynchronous_store_serves_the_asynchronous_road():

@@ -1,5 +1,7 @@
 """The naive model by examples: what each rule and each fault is, as `decide` has them too."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from support.architecture import modules
 
@@ -36,6 +38,7 @@ from todoplan.testing.machine.model import Model
 from todoplan.testing.machine.rules import NAIVE_RULES, problems
 from todoplan.testing.machine.verdict import expected_of_call, expected_of_command
 
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 TIGHT = Limits(items=2, subject=8, text=8, edges=1, metadata=12, metadata_levels=2, depth=1)
 ONE = CreateTask("a")
 TWO = CreateTasks((ONE, CreateTask("b")))
@@ -48,15 +51,17 @@ CLAIMED = (ONE, ClaimTask("w1"))
 ASKED = CreateTask("a", waiting=Waiting("ann", question="which?"))
 
 
-def taken(script, policy=None):
+def taken(script, policy=None, begin=None):
     """
-    Return plan and model behind a script that both take, and that leaves them alike.
+    Return plan and model behind a script that both take, and that leaves them alike; with a time
+    to begin at, a command a minute.
     """
     plan, model = Plan(), Model()
-    for command in script:
-        decision = NaiveDecision(model, command)
+    for minute, command in enumerate(script):
+        at = begin and begin + timedelta(minutes=minute)
+        decision = NaiveDecision(model, command, at)
         assert not problems(decision, {}, Limits())
-        answer = decide(plan, command, policy or Policy())
+        answer = decide(plan, command, policy or Policy(), at=at)
         assert isinstance(answer, Accepted)
         assert bool(answer.events) == decision.changed
         plan, model = answer.plan, decision.after
@@ -425,6 +430,35 @@ LEGAL = {
 def test_model_and_plan_stay_alike(script):
     """Whatever is legal leaves both the same."""
     assert taken(script)
+
+
+def test_time_comes_with_commands_in_both():
+    """A wait ends with the next command, whatever it is; a lease is put off, never shortened."""
+    plan, _ = taken(
+        (
+            CreateTask("a", waiting=Waiting("ann", BEGIN + timedelta(minutes=1))),
+            CreateTask("b", waiting=Waiting("ann", BEGIN + timedelta(days=1))),
+            ClaimTask("w1", lease=600.0),
+            RenewClaim("1", 1, 60.0),
+            RenewClaim("1", 1, 600.0),
+        ),
+        begin=BEGIN,
+    )
+    assert [task.waiting is None for task in plan] == [True, False]
+    assert plan["1"].claim.until == BEGIN + timedelta(minutes=14)
+
+
+PROVEN = (CHECKED, RecordEvidence("1", passed=True), UpdateTask("1", status="completed"))
+
+
+@pytest.mark.parametrize("script", [PROVEN, (DONE,)], ids=["passed", "nothing to check"])
+def test_the_rule_on_evidence_lets_pass_what_keeps_it(script):
+    """Law 20: what was seen to be done, or has nothing to be seen, may be completed."""
+    *before, last = script
+    policy = Policy(((RULES["evidence_required"], "error"),))
+    plan, model = taken(before)
+    assert not expected_of_command(plan, policy, NaiveDecision(model, last)).refused
+    assert taken(script, policy)
 
 
 @pytest.mark.parametrize("name", ["max_text", "duplicate_content", "priority_required"])

@@ -252,8 +252,6 @@ def remembering(
         note[_PLAN] = plan_to_data(plan)
         if base is not None:
             note[_BASE] = base_to_data(base)
-    elif base is None and base_of(messages) is not None:
-        note[_BASE] = None  # a reminder has shown it
     return noting(response, note)
 
 

@@ -103,8 +103,7 @@ class Translation:
             case CreateTask():
                 # First what it names: tasks made elsewhere get entries, and so numbers.
                 item, recorded = self._new(command), created_id(self.call.result)
-                if not self._coming:
-                    self.claim_ids((recorded,) if recorded else ())
+                self.claim_ids((recorded,) if recorded else ())
                 return item
             case CreateTasks(items):
                 new = CreateTasks(tuple(map(self._new, items)))
