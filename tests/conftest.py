@@ -6,8 +6,14 @@ dev, but what fails is not made smaller, and not tried on the next mutant.
 """
 
 import os
+import signal
 
 from hypothesis import HealthCheck, Phase, settings
+
+# A shell starts what runs in its background deaf to SIGINT, and children inherit that: those whose
+# Ctrl-C is tested would wait for ever. A handler, unlike that, ends at exec.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 

@@ -89,13 +89,24 @@ class Done:
     stderr: bytes
 
 
+class Started(subprocess.Popen):
+    """
+    A process that a failed test takes with it: to wait for its end might be for ever.
+    """
+
+    def __exit__(self, kind, *more):
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *more)
+
+
 @pytest.fixture
 def start():
     """Start a fresh process of this Python, without what would force colours on it."""
 
     def begin(*arguments, stdout=subprocess.PIPE, **environment):
         clean = {k: v for k, v in os.environ.items() if k not in {"FORCE_COLOR", "PY_COLORS"}}
-        return subprocess.Popen(
+        return Started(
             [sys.executable, *map(str, arguments)],
             env={**clean, **environment},
             stdout=stdout,
