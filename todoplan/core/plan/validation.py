@@ -182,6 +182,9 @@ def as_ids(value: Several[str]) -> tuple[str, ...]:
     """
     Return ids as a tuple; one text, which would be read letter by letter, is a PlanError.
     """
+    # Most commands name none in each of their four lists: on the road of every call.
+    if type(value) is tuple and not value:
+        return ()
     return tuple_of(value, str, 'a tuple of ids, which are texts, such as ("3", "12")')
 
 
@@ -189,6 +192,8 @@ def as_metadata(value: Mapping[str, Any]) -> FrozenDict:
     """
     Return a deeply frozen copy; what is no mapping, or nested too deeply, is a PlanError.
     """
+    if type(value) is FrozenDict:  # as it is by default, and in what was read
+        return value
     if not isinstance(value, Mapping):
         raise _unfit(value, 'a mapping such as {"key": "value"}')
     frozen: FrozenDict = freeze(value)
