@@ -7,6 +7,7 @@ import pytest
 from todoplan.core import problems as subject
 from todoplan.core.problems import Problem, code_texts, explain, explain_all, ids_text
 from todoplan.core.rules.builtin import RULES
+from todoplan.errors import PlanError
 
 PACKAGE = Path(subject.__file__).parents[1]
 
@@ -104,3 +105,10 @@ def test_ids_are_shown_as_ranges():
     odd = [str(number) for number in range(1, 24, 2)]
     assert ids_text(odd[:10]).count("#") == 10
     assert ids_text([*odd[:10], "21", "22", "23"]).endswith("#19 and 3 more")
+
+
+@pytest.mark.parametrize("given", [{"task_ids": "12"}, {"seen": 5}, {"path": None}])
+def test_a_problem_takes_texts_and_ids(given):
+    """A mistake in a rule of one's own is refused where it is made, not where it is told."""
+    with pytest.raises(PlanError):
+        Problem("mine", **given)

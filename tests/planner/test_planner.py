@@ -12,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import strict_for
 
-from todoplan.core.commands import Batch, CreateTask, DeleteTask, UpdateTask
+from todoplan.core.commands import ApprovePlan, Batch, CreateTask, DeleteTask, UpdateTask
 from todoplan.core.decide.decide import Accepted, Rejected
 from todoplan.core.events.apply import apply, replay
 from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
+from todoplan.core.problems import Problem
 from todoplan.core.rules.presets import DEFAULT
+from todoplan.core.rules.rule import Rule
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.tasks import TASKS, tasks
@@ -46,6 +48,21 @@ def test_an_accepted_command_is_kept_with_time_and_actor():
     (entry,) = planner.history()
     assert (entry.revision, entry.at, entry.actor, entry.cause) == (1, NOON, "ann", "CreateTask")
     assert planner.plan["1"].created_at == NOON
+
+
+def test_a_command_is_decided_as_its_actors():
+    """Rules see whose it is, an approval is signed, and who approved may change the plan."""
+
+    def own(change):
+        return () if change.actor == "ann" else (Problem("own"),)
+
+    policy = DEFAULT.but(approved_changed="error").adding(Rule("own", own))
+    planner = Planner(toolbox=Toolbox(policy=policy))
+    assert planner.apply(CreateTask("Write"), actor="bob").problems == (Problem("own"),)
+    planner.apply(CreateTask("Write"), actor="ann").unwrap()
+    planner.apply(ApprovePlan(), actor="ann").unwrap()
+    assert planner.plan.approved.by == "ann"
+    planner.apply(CreateTask("Test"), actor="ann").unwrap()
 
 
 def test_the_own_clock_knows_its_zone():

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import attrs
 
 from todoplan.core.plan.slots import number_of
+from todoplan.core.plan.validation import as_ids, as_text
 from todoplan.texts.cleaning import clipped, escaped
 from todoplan.texts.wording import fill, names, say, wording
 
@@ -44,12 +45,12 @@ class Problem:
     is a sentence of its own, for rules that users add.
     """
 
-    code: str
-    task_ids: tuple[str, ...] = ()
-    seen: str = ""
-    legal: str = ""
-    path: str = ""
-    note: str = ""
+    code: str = attrs.field(converter=as_text)
+    task_ids: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
+    seen: str = attrs.field(default="", converter=as_text)
+    legal: str = attrs.field(default="", converter=as_text)
+    path: str = attrs.field(default="", converter=as_text)
+    note: str = attrs.field(default="", converter=as_text)
 
 
 def explain(problem: Problem) -> str:

@@ -36,7 +36,7 @@ from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.claiming.async_claims import AsyncClaimed
-from todoplan.planner.claiming.claims import claimed_by
+from todoplan.planner.claiming.claims import claim_of, claimed_by
 from todoplan.planner.steps import (
     Hold,
     News,
@@ -139,7 +139,7 @@ class AsyncPlanner(Transactions):
         """
         Get a task to work on, for an `async with` in a loop of asyncio. See `Planner.claim`.
         """
-        command = ClaimTask(owner) if isinstance(owner, str) else owner
+        command = claim_of(owner)
         found = claimed_by(await self.apply(command, actor=command.owner))
         return None if found is None else AsyncClaimed(self, command, *found)
 

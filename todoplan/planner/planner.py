@@ -16,7 +16,7 @@ from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
-from todoplan.planner.claiming.claims import Claimed, claimed_by
+from todoplan.planner.claiming.claims import Claimed, claim_of, claimed_by
 from todoplan.planner.steps import Hold, News, Step, Steps, done_at_once
 from todoplan.planner.transactions import Transactions
 from todoplan.planner.verifying.verifier import Verify
@@ -142,7 +142,7 @@ class Planner(Transactions):
         Raises:
             PlanError: the task that was named cannot be had; `data["problems"]` says why.
         """
-        command = ClaimTask(owner) if isinstance(owner, str) else owner
+        command = claim_of(owner)
         found = claimed_by(self.apply(command, actor=command.owner))
         return None if found is None else Claimed(self, command, *found)
 

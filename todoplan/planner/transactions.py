@@ -153,7 +153,7 @@ class Transactions:
             again = kept[0] is not None
             if kept[0] is not None:
                 return Outcome(accepted_again(plan, kept[0]), plan)
-            decision = decide(plan, command, chosen, at=at)
+            decision = decide(plan, command, chosen, at=at, actor=actor)
             if isinstance(decision, Rejected):
                 return Outcome(decision, plan)
             entries = entries_of(plan, [(type(command).__name__, decision.events)], at, actor)

@@ -1,11 +1,14 @@
 from datetime import UTC, datetime
 
+from todoplan.core.commands import Batch, CreateTask, UpdateTask, WriteTodos
 from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import decide
 from todoplan.core.decide.transaction import Transaction
 from todoplan.core.events.types import TaskDeleted
 from todoplan.core.plan.draft import Draft
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Task, Todo
 from todoplan.core.problems import Problem
+from todoplan.core.rules.policy import Policy
 
 
 def transaction_of(tasks=25):
@@ -39,3 +42,13 @@ def test_unknown_id_is_a_problem_that_names_known_ones():
     assert few.problems == [Problem("unknown_task", ("99",), "99", "1, 2", "task_id")]
     assert many.problems[0].legal.endswith("19, 20 and 5 more")
     assert none.problems[0].legal == ""
+
+
+def test_an_unknown_id_is_told_with_those_that_there_are():
+    """What the refused command itself would have created is none of them."""
+    for command, ids in (
+        (Batch((CreateTask("b"), UpdateTask("77", status="failed"))), "1"),
+        (Batch((WriteTodos((Todo("b"),)), UpdateTask("77", status="failed"))), "2"),
+    ):
+        (problem,) = decide(plan_of([Task("1", "a")]), command, Policy()).problems
+        assert (problem.seen, problem.legal) == ("77", ids)

@@ -226,3 +226,20 @@ def test_a_policy_shows_what_it_began_as_and_what_differs():
     assert repr(mine) == "DEFAULT.adding(<Rule mine>, 'warn')"
     for shown in (Policy, DEFAULT.but, DEFAULT.adding):
         assert len(str(inspect_module.signature(shown))) <= 250 + 100 * (shown is Policy)
+
+
+def test_what_a_rule_raises_names_the_rule():
+    """Its author sees which of many rules it was."""
+
+    def broken(change):
+        return {}["7"]
+
+    with pytest.raises(KeyError) as caught:
+        decide(Plan(), CreateTask("a"), Policy().adding(Rule("broken", broken)))
+    assert caught.value.__notes__ == ["raised by the rule broken"]
+
+
+def test_an_unknown_preset_is_refused():
+    """With those that there are."""
+    with pytest.raises(PlanError, match="the presets are langchain, agentscope, default"):
+        Policy.preset("nope")

@@ -2,6 +2,7 @@ from types import NoneType
 
 import pytest
 
+from todoplan.core.commands import CreateTask
 from todoplan.core.events.types import PlanCleared, StatusChanged, TaskCreated
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.problems import MOST_NAMED
@@ -91,3 +92,20 @@ def test_one_trigger_alone_is_refused(on):
     """At once, with what to write."""
     with pytest.raises(PlanError, match="give several, such as"):
         Rule("x", lambda change: (), on=on)
+
+
+@pytest.mark.parametrize(
+    "trigger", [Status.COMPLETED, "StatusChanged", CreateTask, 3, START[:1], ("pending", "failed")]
+)
+def test_what_never_happens_is_no_trigger(trigger):
+    """A rule on it would never be asked, and so be off without a word."""
+    with pytest.raises(PlanError, match=r"give types of events .* or moves"):
+        Rule("x", nothing, on=(TaskCreated, trigger))
+
+
+def test_a_rule_has_a_name_and_a_check():
+    """What is neither is refused at once, not when the rule is first asked."""
+    with pytest.raises(PlanError, match="give a function of a Change"):
+        Rule("x", 3)
+    with pytest.raises(PlanError, match="a text"):
+        Rule(3, nothing)

@@ -5,9 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks
+from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks, UpdateTask
 from todoplan.core.plan.model import Status
-from todoplan.errors import StoreError
+from todoplan.core.rules.presets import DEFAULT
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.errors import PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores import MemoryStore
 
@@ -24,11 +26,11 @@ def away():
     return StoreError(msg, problem="unreachable")
 
 
-async def planner(count=2):
+async def planner(count=2, **options):
     """
     Return a planner of so many tasks.
     """
-    made = AsyncPlanner(MemoryStore(), "p")
+    made = AsyncPlanner(MemoryStore(), "p", **options)
     await made.apply(CreateTasks([CreateTask(f"t{n}") for n in range(count)]))
     return made
 
@@ -173,3 +175,21 @@ def test_a_store_that_is_away_for_a_while_loses_nothing():
         return (await plans.plan())["1"].claim
 
     assert asyncio.run(main()).owner == "bot"
+
+
+def test_a_policy_may_refuse_the_end():
+    """The task is given back: nobody could have it until the lease has run out."""
+
+    async def main():
+        strict = Toolbox(policy=DEFAULT.but(blocked_complete="error"))
+        plans = await planner(toolbox=strict)
+        async with await plans.claim("bot"):
+            waits = UpdateTask("1", add_blocked_by=("2",))
+            await plans.apply(waits, policy=DEFAULT.but(blocked_start="off"))
+            body.append(plans)
+
+    body = []
+    with pytest.raises(PlanError, match="waits for"):
+        asyncio.run(main())
+    task = asyncio.run(body[0].plan())["1"]
+    assert (task.status, task.claim) == (Status.PENDING, None)

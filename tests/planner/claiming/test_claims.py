@@ -181,9 +181,15 @@ def test_a_store_that_is_away_for_a_while_loses_nothing():
 
 
 def test_a_policy_may_refuse_the_end():
-    """That is the caller's to know: nothing is lost, and the claim stands."""
+    """That is the caller's to know; the task is given back, for nobody could have it meanwhile."""
     strict = Toolbox(policy=DEFAULT.but(linear_status="error", blocked_complete="error"))
     plans = planner(toolbox=strict)
     with pytest.raises(PlanError, match="waits for"), plans.claim("bot"):
         plans.apply(UpdateTask("1", add_blocked_by=("2",)), policy=DEFAULT.but(blocked_start="off"))
-    assert plans.plan["1"].claim is not None
+    assert (plans.plan["1"].status, plans.plan["1"].claim) == (Status.PENDING, None)
+
+
+def test_who_claims_has_a_name():
+    """Anything else is refused at once."""
+    with pytest.raises(PlanError, match='claim\\("worker-1"\\)'):
+        planner().claim(3)

@@ -9,7 +9,6 @@ all before it. A task that goes below another is such an edge as well (law 18).
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from types import MappingProxyType
 
 from todoplan.core.decide.cycles import Edge, closing_edges
@@ -199,8 +198,12 @@ class Transaction:
         """
         task = self.draft.get(task_id)
         if task is None:
-            known = ", ".join(task.id for task in islice(self.draft, MOST_NAMED))
-            more = len(self.draft) - MOST_NAMED
+            # What this command creates will not be there, unless it takes the old list away: then
+            # the new one is what its later parts speak of.
+            new = {event.task.id for event in self.events if type(event) is TaskCreated}
+            anew = any(type(event) in _REMOVING for event in self.events)
+            ids = [task.id for task in self.draft if anew or task.id not in new]
+            known, more = ", ".join(ids[:MOST_NAMED]), len(ids) - MOST_NAMED
             legal = f"{known} and {more} more" if more > 0 else known
             self.refuse("unknown_task", task_id, seen=task_id, legal=legal, path=path)
         return task

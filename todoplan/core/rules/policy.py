@@ -17,7 +17,7 @@ from todoplan.core.problems import Problem
 from todoplan.core.rules.builtin import RULES
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.rule import Rule, Severity, SeverityName, Trigger, trigger_of
+from todoplan.core.rules.rule import STEPS, Rule, Severity, SeverityName, Trigger, trigger_of
 from todoplan.errors import PlanError
 
 __all__ = ["Policy", "RuleSettings", "Severity", "inspect", "judge"]
@@ -99,7 +99,13 @@ class Policy:
     def preset(cls, name: str) -> Policy:
         """
         Return the policy that the rules declare under a preset's name.
+
+        Raises:
+            PlanError: there is no preset of that name.
         """
+        if name not in (known := (*STEPS, "strict")):
+            msg = f"there is no preset {short_repr(name)}; the presets are {', '.join(known)}"
+            raise PlanError(msg, seen=name)
         rules = tuple((rule, rule.severity_in(name)) for rule in RULES.values())
         return cls(rules, _begun_as=name)
 
@@ -149,7 +155,8 @@ class Policy:
         Return this policy with the named rules at other severities, or with other limits.
 
         A number for a rule that counts sets its limit, and switches it to error if it is off:
-        `but(max_items=50)`. The other limits are set by `but(limits=Limits(open_items=20))`.
+        `but(max_items=50)`. The other limits are set by `but(limits=Limits(open_items=20))`, which
+        takes the place of all that were set before; numbers in the same call count on top of it.
 
         Raises:
             PlanError: no rule has that name, or what is given for it is neither off, warn, error
@@ -225,10 +232,14 @@ def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Pr
     errors: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     for rule, severity in policy.heeding(change.events):
-        answer = rule.check(change)
-        if type(answer) is tuple and not answer:  # what most rules say on most days
-            continue
-        found = _problems(rule, answer)
+        try:
+            answer = rule.check(change)
+            if type(answer) is tuple and not answer:  # what most rules say on most days
+                continue
+            found = _problems(rule, answer)
+        except Exception as error:
+            error.add_note(f"raised by the rule {rule.name}")
+            raise
         if severity is _ERROR:
             errors += found
         else:

@@ -18,13 +18,14 @@ from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from itertools import islice
-from typing import Literal
+from types import NoneType
+from typing import Any, Literal, get_args
 
 import attrs
 
 from todoplan.core.events.types import Event, StatusChanged
 from todoplan.core.plan.model import Status, Task
-from todoplan.core.plan.validation import short_repr
+from todoplan.core.plan.validation import as_text, short_repr
 from todoplan.core.problems import MOST_NAMED, Problem
 from todoplan.core.rules.change import Change
 from todoplan.errors import PlanError
@@ -46,6 +47,8 @@ Trigger = type | tuple[Status, Status]
 Check = Callable[[Change], Iterable[Problem]]
 SeverityName = Literal["off", "warn", "error"]
 
+_TYPES = frozenset({*get_args(Event), NoneType})
+
 STEPS = ("langchain", "agentscope", "default", "claude", "claude-strict")
 """The presets from the most permissive one on: each takes over what the one before it says."""
 
@@ -66,7 +69,28 @@ def _triggers(on: Iterable[Trigger]) -> frozenset[Trigger]:
             f"{short_repr(on)} was given as what a rule is on; give several, such as (TaskCreated,)"
         )
         raise PlanError(msg, seen=on)
-    return frozenset(on)
+    given = tuple(on)
+    for each in given:
+        # A rule that waits for what never comes is off, and nobody is told.
+        if not (each in _TYPES if isinstance(each, type) else _is_move(each)):
+            msg = (
+                f"{short_repr(each)} was given as something that a rule is on; give types of events"
+                " (todoplan.core.events), NoneType, or moves, such as moves([Status.COMPLETED])"
+            )
+            raise PlanError(msg, seen=each)
+    return frozenset(given)
+
+
+def _is_move(value: object) -> bool:
+    ends = value if isinstance(value, tuple) else ()
+    return len(ends) == 2 and all(isinstance(end, Status) for end in ends)  # noqa: PLR2004
+
+
+def _check(value: Any) -> Check:
+    if not callable(value):
+        msg = f"{short_repr(value)} was given as a check; give a function of a Change"
+        raise PlanError(msg, seen=value)
+    return value  # type: ignore[no-any-return]  # what it returns is judged when it does
 
 
 @attrs.frozen(repr=False)
@@ -85,8 +109,8 @@ class Rule:
     asks for somebody who looks is `opt_in`: no preset has it on, not the strict one either.
     """
 
-    name: str
-    check: Check
+    name: str = attrs.field(converter=as_text)
+    check: Check = attrs.field(converter=_check)
     about_plan: bool = False
     on: frozenset[Trigger] = attrs.field(default=frozenset(), converter=_triggers)
     new_tasks_need: str = ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from todoplan.core.commands import ClaimTask, ReleaseClaim, UpdateTask
 from todoplan.core.plan.model import Status, Task
-from todoplan.errors import StoreError
+from todoplan.errors import PlanError, StoreError
 from todoplan.planner.claiming.claims import BEATS, HeldClaim
 
 if TYPE_CHECKING:
@@ -82,8 +82,10 @@ class AsyncClaimed(HeldClaim):
             await asyncio.wait([self._beating])
         if self.settled:
             return
-        if error is None:
-            await self.complete()
-        else:
-            with suppress(StoreError):
-                await self.release()
+        try:
+            if error is None:
+                await self.complete()
+        finally:
+            if not self.settled:
+                with suppress(StoreError, PlanError):
+                    await self.release()

@@ -24,17 +24,32 @@ from todoplan.core.decide.decide import Accepted, Decision
 from todoplan.core.events.types import TaskClaimed
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.problems import explain_all
-from todoplan.errors import StoreError
+from todoplan.errors import PlanError, StoreError
+from todoplan.planner.arguments import unfit
 
 if TYPE_CHECKING:
     from todoplan.planner.planner import Planner
 
-__all__ = ["BEATS", "Claimed", "HeldClaim", "claimed_by"]
+__all__ = ["BEATS", "Claimed", "HeldClaim", "claim_of", "claimed_by"]
 
 BEATS = 3
 """Renewals in one lease: two may fail before it runs out."""
 
 _LOST = {"stale_fence", "unknown_task"}
+
+
+def claim_of(owner: str | ClaimTask) -> ClaimTask:
+    """
+    Return the command by which a worker claims a task.
+
+    Raises:
+        PlanError: this is neither a name nor a command.
+    """
+    if isinstance(owner, ClaimTask):
+        return owner
+    if isinstance(owner, str):
+        return ClaimTask(owner)
+    raise unfit(owner, 'give a name, or a command: claim("worker-1"), claim(ClaimTask("worker-1"))')
 
 
 def claimed_by(decision: Decision) -> tuple[Task, int] | None:
@@ -69,7 +84,9 @@ class HeldClaim:
     def lost(self) -> bool:
         """
         Whether somebody else may work on the task by now: then stop. So it is once the lease has
-        run out by this process's clock, until a renewal is accepted.
+        run out by this process's clock, until a renewal is accepted. That somebody has given the
+        task away is noticed by the next heartbeat, a third of the lease later at most; `renew` asks
+        at once.
         """
         # Without a heartbeat nobody asks the store; and a process that was stopped asks late.
         return self._lost or (not self.settled and time.monotonic() >= self._ends)
@@ -122,7 +139,9 @@ class Claimed(HeldClaim):
     A task that this process may work on, as `Planner.claim` gives it. Use it in a `with`.
 
     The heartbeat goes on within the `with`. At its end the task is completed, unless it was closed
-    or given back before; where something was raised it is given back, so that it is tried again.
+    or given back before; where something was raised, or the policy refuses that, it is given back,
+    so that it is tried again. No `verify=` of the planner is asked: the body is the program's own,
+    and under `evidence_required` it records by `RecordEvidence` what it saw.
     """
 
     def __init__(self, planner: Planner, command: ClaimTask, task: Task, fence: int) -> None:
@@ -189,9 +208,12 @@ class Claimed(HeldClaim):
             self._beating.join()
         if self.settled:
             return
-        if error is None:
-            self.complete()
-        else:
-            # What was raised says more than that the task could not be given back: it runs out.
-            with suppress(StoreError):
-                self.release()
+        try:
+            if error is None:
+                self.complete()
+        finally:
+            # What was raised, or the policy's refusal, says more than that the task could not be
+            # given back. Kept, it could be had by nobody until the lease has run out.
+            if not self.settled:
+                with suppress(StoreError, PlanError):
+                    self.release()
