@@ -77,6 +77,7 @@ def test_the_page_is_one_file_that_loads_nothing(extensions, era):
     assert page.startswith("<!DOCTYPE html>")
     assert f'data-plan="{plan_uri("garden")}"' in page
     assert "default-src 'none'" in page
+    assert "trusted-types 'none'" in page
     assert not any(mark in page for mark in (" src=", "<link", "@import", "url(http", "import("))
 
 
