@@ -7,7 +7,7 @@ from pathlib import Path
 
 import todoplan
 from todoplan.adapters.functions import openai_chat
-from todoplan.board.bundle import report_scripts
+from todoplan.board.bundle import app_page, report_scripts
 from todoplan.codec import dump_plan, load_plan
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
@@ -22,6 +22,9 @@ assert "color-scheme" in style(), "the wheel has no style sheet"
 static = Path(todoplan.__file__).parent / "board" / "static"
 assert {"index.html", "main.js", "board.css"} <= {file.name for file in static.iterdir()}
 assert len(report_scripts()[0]) > 40_000, "the wheel has no layout for graphs"
+assert "ui/initialize" in app_page("todoplan://plan/plan", "1"), (
+    "the wheel has no page for MCP hosts"
+)
 assert not {"typer", "rich", "ijson"} & {name.partition(".")[0] for name in sys.modules}
 assert [need for need in requires("todoplan") or [] if "extra" not in need]
 

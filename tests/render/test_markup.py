@@ -82,6 +82,15 @@ def test_the_policy_allows_the_page_s_own_style_and_nothing_else():
     )
 
 
+def test_scripts_run_by_their_hash_and_make_no_markup_of_texts():
+    """The policy names them, and trusted types keep them from setting markup."""
+    html = page("x", "", scripts=("void 0",))
+    digest = b64encode(sha256(b"void 0").digest()).decode()
+    (policy,) = (a["content"] for _, a in Reader(html).tags if "http-equiv" in a)
+    assert f"; script-src 'sha256-{digest}'; require-trusted-types-for 'script'" in policy
+    assert "; trusted-types 'none'; base-uri 'none'" in policy
+
+
 def test_the_style_loads_nothing():
     """No import, no address; light and dark, and narrow screens, are thought of."""
     assert not re.search(r"@import|url\(|<", style())

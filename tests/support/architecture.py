@@ -105,8 +105,18 @@ MAY = {
     ),
     "web": (),
     "adapters": ("planner", "dialogue", "codec", "core"),
-    "adapters.mcp": ("planner", "dialogue", "codec", "core", "stores.memory", "web"),
+    "adapters.mcp": (
+        "planner",
+        "dialogue",
+        "codec",
+        "core",
+        "stores.memory",
+        "web",
+        "board.bundle",
+    ),
+    "board.bundle": ("render",),
     "board": (
+        "board",
         "planner",
         "render",
         "codec",
@@ -201,7 +211,7 @@ def unit_of(name):
     Return the unit of the import table that a module is in.
     """
     first, *rest = name.split(".")
-    if first in {"core", "dialogue", "stores", "adapters", "transcripts"} and rest:
+    if first in {"core", "dialogue", "stores", "adapters", "transcripts", "board"} and rest:
         return f"{first}.{rest[0]}"
     return first
 

@@ -21,13 +21,27 @@ ProtocolError = exceptions.MCPError if MODERN else exceptions.McpError
 PATIENCE = 20
 
 
+class Declaring(mcp.ClientSession):
+    """
+    A client of mcp 1.x that names extensions among its capabilities, for which 1.x has no argument.
+    """
+
+    extensions = None
+
+    async def send_request(self, request, *rest, **more):
+        opening = isinstance(getattr(request, "root", None), mcp.types.InitializeRequest)
+        if opening and self.extensions is not None:
+            request.root.params.capabilities.extensions = self.extensions
+        return await super().send_request(request, *rest, **more)
+
+
 class Peer:
     """
     A connected client. What the server tells unasked is kept until it is looked at.
     """
 
-    def __init__(self, era):
-        self.era, self.session, self.frames = era, None, 0
+    def __init__(self, era, extensions=None):
+        self.era, self.extensions, self.session, self.frames = era, extensions, None, 0
         self._told, self._updates = anyio.create_memory_object_stream(100)
 
     async def hear(self, message):
@@ -102,11 +116,11 @@ class Peer:
 
 
 @contextlib.asynccontextmanager
-async def connected(server, era="legacy"):
+async def connected(server, era="legacy", extensions=None):
     """
-    Connect to a transport, or to a server in this process.
+    Connect to a transport, or to a server in this process; the client names its extensions.
     """
-    peer = Peer(era)
+    peer = Peer(era, extensions)
     with contextlib.closing(peer):
         async with _session(server, peer) as peer.session:
             yield peer
@@ -117,19 +131,41 @@ async def _session(server, peer):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if MODERN:
-            async with mcp.Client(server, mode=peer.era, message_handler=peer.hear) as client:
+            from mcp.client import advertise  # noqa: PLC0415 - mcp 2.x has it
+
+            named = [advertise(*extension) for extension in (peer.extensions or {}).items()]
+            more = {"message_handler": peer.hear, "extensions": named}
+            async with mcp.Client(server, mode=peer.era, **more) as client:
                 yield client
+        elif hasattr(server, "run") and peer.extensions is not None:
+            async with _in_process(server) as streams, _handshake(*streams, peer) as session:
+                yield session
         elif hasattr(server, "create_initialization_options"):
             connect = memory.create_connected_server_and_client_session
             async with connect(server, message_handler=peer.hear) as session:
                 yield session
         else:
-            async with (
-                server as (read, write, *_),
-                mcp.ClientSession(read, write, message_handler=peer.hear) as session,
-            ):
-                await session.initialize()
+            async with server as (read, write, *_), _handshake(read, write, peer) as session:
                 yield session
+
+
+@contextlib.asynccontextmanager
+async def _handshake(read, write, peer):
+    async with Declaring(read, write, message_handler=peer.hear) as session:
+        session.extensions = peer.extensions
+        await session.initialize()
+        yield session
+
+
+@contextlib.asynccontextmanager
+async def _in_process(server):
+    async with (
+        memory.create_client_server_memory_streams() as (ours, its),
+        anyio.create_task_group() as group,
+    ):
+        group.start_soon(server.run, *its, server.create_initialization_options())
+        yield ours
+        group.cancel_scope.cancel()
 
 
 @contextlib.asynccontextmanager
@@ -144,12 +180,12 @@ async def over_stdio(file, era="legacy", **options):
 
 
 @contextlib.asynccontextmanager
-async def over_http(url, era="legacy", **headers):
+async def over_http(url, era="legacy", extensions=None, **headers):
     """
     Connect to a URL.
     """
     async with (
         create_mcp_http_client(headers=headers) as client,
-        connected(streamable_http_client(url, http_client=client), era) as peer,
+        connected(streamable_http_client(url, http_client=client), era, extensions) as peer,
     ):
         yield peer

@@ -6,7 +6,7 @@ A page in a browser that shows the plans of a store live, and on which a person 
 `todoplan board`. Read `application` first, what is asked and answered; `feeds` is one plan as all
 who watch it know it, `messages` what a page is sent, `acting` what a person does and `wishes` how a
 page says it. The page itself, plain modules of JavaScript, stands in `static`; `vendor` there holds
-what others wrote.
+what others wrote. `bundle` has the same modules in one piece, for reports and MCP clients.
 """
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,6 @@
 """
-The page's scripts in one piece, for files that need nothing but themselves: reports.
+The page's scripts in one piece, for files that need nothing but themselves: reports, and the page
+that an MCP host shows.
 
 The modules stay as they are, and are read by browsers as they are; here their lines of import and
 export are left out, and they stand one behind the other in a function of their own.
@@ -9,10 +10,13 @@ import re
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["report_scripts", "report_style"]
+from todoplan.render.markup import Markup, element, page
+
+__all__ = ["app_page", "report_scripts", "report_style"]
 
 # Each behind those that it imports.
-_MODULES = ("dom", "model", "rows", "card", "tree", "graph", "report")
+_REPORT = ("dom", "model", "rows", "card", "tree", "graph", "report")
+_APP = ("dom", "model", "rows", "card", "columns", "tree", "graph", "views", "host", "app")
 _JOINS = re.compile(r"^import .*\n|^export (?=\w)", re.MULTILINE)
 
 
@@ -21,12 +25,16 @@ def _read(name: str) -> str:
 
 
 @cache
-def report_scripts() -> tuple[str, ...]:
+def _scripts(names: tuple[str, ...]) -> tuple[str, str]:
+    modules = "".join(_JOINS.sub("", _read(f"{name}.js")) for name in names)
+    return _read("vendor/dagre.min.js"), f'"use strict";\n(() => {{\n{modules}}})();\n'
+
+
+def report_scripts() -> tuple[str, str]:
     """
     Return the scripts of a report: the graph's layout, and what draws the life of a plan.
     """
-    modules = "".join(_JOINS.sub("", _read(f"{name}.js")) for name in _MODULES)
-    return _read("vendor/dagre.min.js"), f'"use strict";\n(() => {{\n{modules}}})();\n'
+    return _scripts(_REPORT)
 
 
 @cache
@@ -35,3 +43,17 @@ def report_style() -> str:
     Return the style of the tasks and graphs in a report.
     """
     return _read("parts.css") + _read("report.css")
+
+
+@cache
+def _app_style() -> str:
+    return "".join(_read(f"{name}.css") for name in ("parts", "views", "app"))
+
+
+def app_page(plan: str, version: str) -> Markup:
+    """
+    Return the page that an MCP host shows: it asks the host for the resource `plan`, an address.
+    """
+    loading = element("p", "Waiting for the program that shows this page …", class_="quiet")
+    main = element("main", loading, id="app", data_plan=plan, data_version=version)
+    return page("Plan", main, styles=(_app_style(),), scripts=_scripts(_APP))

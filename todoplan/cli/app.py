@@ -25,6 +25,7 @@ from todoplan.cli.options import (
     Host,
     Hosts,
     Judging,
+    NoBoard,
     OverHttp,
     Page,
     PlanFile,
@@ -194,6 +195,7 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     toolset: ToolSetOption = "todos",
     policy: Rules = "default",
     text_only: TextOnly = False,
+    no_board: NoBoard = False,
     http: OverHttp = False,
     host: Host = "127.0.0.1",
     port: Port = 8765,
@@ -202,7 +204,8 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     """
     Serve a plan to any MCP client, over stdio or HTTP.
     """
-    served = Served(file, _store(store, file), plan, toolset, policy, not text_only)
+    kept = (file, _store(store, file), plan)
+    served = Served(*kept, toolset, policy, structured=not text_only, board=not no_board)
     address = Address(host, port, tuple(allow_host or ())) if http else None
     exit_with(lambda: serve(served, address, Screen()))
 

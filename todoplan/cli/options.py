@@ -27,6 +27,7 @@ __all__ = [
     "Host",
     "Hosts",
     "Judging",
+    "NoBoard",
     "OverHttp",
     "Page",
     "PlanFile",
@@ -242,6 +243,9 @@ Rules = Annotated[
 ]
 TextOnly = Annotated[
     bool, typer.Option("--text-only", help="Answer with texts alone, not with data beside them.")
+]
+NoBoard = Annotated[
+    bool, typer.Option("--no-board", help="Offer no board to clients that show pages (MCP Apps).")
 ]
 OverHttp = Annotated[bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, not stdio.")]
 Host = Annotated[

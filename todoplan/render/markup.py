@@ -66,12 +66,14 @@ def page(title: str, *body: str, styles: Sequence[str] = (), scripts: Sequence[s
     """
     sheets = (style(), *styles)
     # By their hashes: were a text to get out of its place, a style or a script of its own would
-    # still do nothing.
+    # still do nothing. Where scripts run, none of them can make markup of a text (trusted types).
     allowed = "".join(
         f"; {kind}-src {' '.join(map(_hash, texts))}"
         for kind, texts in (("style", sheets), ("script", scripts))
         if texts
     )
+    if scripts:
+        allowed += "; require-trusted-types-for 'script'; trusted-types 'none'"
     policy = f"default-src 'none'{allowed}; base-uri 'none'; form-action 'none'"
     head = (
         f'<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="{policy}">\n'

@@ -18,6 +18,7 @@ from support.mcp_server import environment
 from support.policies import strict_for
 
 from todoplan import LEAN, STRICT
+from todoplan.adapters.mcp.apps import EXTENSION, MIME_TYPE
 from todoplan.cli.commands import mcp as mcp_command
 from todoplan.cli.commands.mcp import TOKEN, Address, Served, serve
 from todoplan.dialogue.tools.toolset import unmet_rules
@@ -57,6 +58,21 @@ def test_stdio_keeps_the_plan_in_the_file(tmp_path):
     assert "structuredContent" not in made
     assert resource["uri"] == "todoplan://plan/garden"
     assert [task.subject for task in FileStore(file).load("garden")] == ["Dig"]
+
+
+def test_the_board_is_offered_unless_told_otherwise():
+    """A client that shows pages finds the board's among the resources, but for `--no-board`."""
+    shows = {EXTENSION: {"mimeTypes": [MIME_TYPE]}}
+
+    async def talk(*options):
+        line = ["-m", "todoplan", "mcp", *options]
+        server = StdioServerParameters(command=sys.executable, args=line, env=environment())
+        async with connected(stdio_client(server), extensions=shows) as client:
+            return [each["uri"] for each in await client.resources()]
+
+    plan = "todoplan://plan/plan"
+    assert asyncio.run(talk()) == [plan, "ui://todoplan/board/plan"]
+    assert asyncio.run(talk("--no-board")) == [plan]
 
 
 def test_http_says_where_it_serves(tmp_path):

@@ -7,9 +7,9 @@ your own, `make_tools` and `result_of` serve an MCP server that has other tools 
 mcp 1.x and 2.x.
 
 Read `server` first, what is asked and answered; `shapes` has tools, results and plans as the
-protocol writes them, `clients` whose call it is, `subscriptions` who is told of changes. `serving`
-runs a server; what comes over HTTP passes `access` (who may) and `sessions` (how much) before it
-reaches mcp.
+protocol writes them, `apps` has the board for clients that show pages, `clients` whose call it is,
+`subscriptions` who is told of changes. `serving` runs a server; what comes over HTTP passes
+`access` (who may) and `sessions` (how much) before it reaches mcp.
 
 MCP has no way to remind a model, to ask for one more turn, or to see the calls of a turn together:
 there is no guidance here, and parallel calls are carried out in the order in which they arrive.

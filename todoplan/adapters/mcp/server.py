@@ -11,6 +11,14 @@ from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.shared import exceptions
 
+from todoplan.adapters.mcp.apps import (
+    EXTENSION,
+    app_contents,
+    app_resource,
+    app_uri,
+    shows_apps,
+    with_app,
+)
 from todoplan.adapters.mcp.shapes import (
     contents_of,
     failed,
@@ -41,13 +49,15 @@ def make_server(  # noqa: PLR0913 - settings of every adapter
     verify: Verify | None = None,
     plan_id: str = "plan",
     structured: bool = True,
+    board: bool = True,
 ) -> Any:
     """
     Return a low-level MCP server of the plans in a store; without one they end with the server.
 
     Requests are about the plan `plan_id`; over HTTP, a path that ends in another id is about that
     plan. `verify` looks whether a task is done (see `AsyncPlanner`). `structured` says whether
-    results come as data too, beside the text.
+    results come as data too, beside the text; `board`, whether clients that show pages (MCP Apps)
+    are offered the board.
 
     Raises:
         PlanError: the id could not stand in an address; or toolbox, store or verifier are none.
@@ -57,9 +67,10 @@ def make_server(  # noqa: PLR0913 - settings of every adapter
     def planner(plan_id: str) -> AsyncPlanner:
         return AsyncPlanner(kept, plan_id, toolbox=toolbox, clock=clock, verify=verify)
 
-    handlers = Handlers(planner, plan_id, structured=structured)
+    handlers = Handlers(planner, plan_id, structured=structured, board=board)
     prompt = handlers.topic(plan_id).planner.toolbox.toolset.system_prompt()
     server: Any = _Server("todoplan", version=_version(), instructions=prompt)
+    server.offers_board = board
     register = getattr(server, "add_request_handler", None) or server.add_by_type
     for method, (params, handler) in handlers.by_method().items():
         register(method, params, handler)
@@ -76,12 +87,16 @@ def _version() -> str:
 # servers of mcp ignore arguments that are not in the schema, fastmcp 4 rejects them, and mcp 2.x
 # masks the texts of exceptions.
 class _Server(Server):
+    offers_board = True
+
     def get_capabilities(self, *args: Any, **kwargs: Any) -> types.ServerCapabilities:
         """
-        Say that resources can be subscribed to: mcp 1.x never does.
+        Say that resources can be subscribed to, and that a page is there: mcp 1.x never does.
         """
         capabilities: Any = super().get_capabilities(*args, **kwargs)
         capabilities.resources.subscribe = True
+        if self.offers_board:
+            capabilities.extensions = {EXTENSION: {}}
         return capabilities  # type: ignore[no-any-return]  # as above
 
     def add_by_type(self, method: str, _: type, handler: _Handler) -> None:
@@ -111,11 +126,17 @@ class Handlers:
     """
 
     def __init__(
-        self, planner: Callable[[str], AsyncPlanner], plan_id: str, *, structured: bool
+        self,
+        planner: Callable[[str], AsyncPlanner],
+        plan_id: str,
+        *,
+        structured: bool,
+        board: bool = False,
     ) -> None:
         self._planner = planner
         self._plan_id = plan_id
         self._structured = structured
+        self._board = board
         self._topics: dict[str, Topic] = {}
 
     def topic(self, plan_id: str) -> Topic:
@@ -159,7 +180,10 @@ class Handlers:
         return self.topic(path.get("plan_id", self._plan_id))
 
     async def _list_tools(self, context: Any, _: Any) -> types.ListToolsResult:
-        tools = make_tools(self._asked(context).planner.toolbox, structured=self._structured)
+        topic = self._asked(context)
+        tools = make_tools(topic.planner.toolbox, structured=self._structured)
+        if self._board and shows_apps(context):
+            tools = with_app(tools, topic.plan_id)
         return types.ListToolsResult(tools=tools)
 
     async def _call_tool(self, context: Any, params: Any) -> types.CallToolResult:
@@ -173,9 +197,16 @@ class Handlers:
         return result_of(reply, topic.plan_id, structured=self._structured)
 
     async def _list_resources(self, context: Any, _: Any) -> types.ListResourcesResult:
-        return resources_of(self._asked(context).plan_id)
+        plan_id = self._asked(context).plan_id
+        found = resources_of(plan_id)
+        if self._board and shows_apps(context):
+            found.resources.append(app_resource(plan_id))
+        return found
 
     async def _read_resource(self, context: Any, params: Any) -> types.ReadResourceResult:
+        # To whoever names it: a gateway may fetch pages over a connection of its own.
+        if self._board and str(params.uri) == app_uri(self._asked(context).plan_id):
+            return app_contents(self._asked(context).plan_id, _version())
         topic = self._named(context, params)
         try:
             return contents_of(await topic.planner.plan(), topic.plan_id)

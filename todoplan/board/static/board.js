@@ -9,22 +9,18 @@ import { isClosed, Plan } from "./model.js";
 import { Panels } from "./panels.js";
 import { Timeline } from "./timeline.js";
 import { Tree } from "./tree.js";
+import { Views } from "./views.js";
 
 const VIEWS = [["columns", "Board", Columns], ["tree", "Tree", Tree], ["graph", "Graph", GraphView], ["timeline", "Timeline", Timeline]];
 
 export class Board {
   constructor(page, id, about) {
     Object.assign(this, { page, id, about, plan: new Plan(), insight: null, last: null, sought: "" });
-    this.views = Object.fromEntries(VIEWS.map(([name, , View]) => [name, new View(this)]));
+    this.views = new Views(this, VIEWS);
     this.panels = new Panels(this);
     this.editor = new Editor(this);
-    this.place = el("div", { class: "view", id: "view", role: "tabpanel" });
-    this.tabs = VIEWS.map(([name, label]) =>
-      el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "view", onclick: () => this.turn(name) }, label),
-    );
-    this.element = el("div", { class: "board" }, this.top(), el("div", { class: "body" }, this.place, this.panels.element), this.editor.element);
+    this.element = el("div", { class: "board" }, this.top(), el("div", { class: "body" }, this.views.place, this.panels.element), this.editor.element);
     this.paint = soon(() => this.show());
-    this.turn("columns");
     this.events = new Events("plan", { plan: id }, {
       hear: (kind, data) => this.hear(kind, data),
       state: (...state) => page.connection(...state),
@@ -58,32 +54,11 @@ export class Board {
       "div",
       { class: "top" },
       el("h1", { dir: "auto" }, shown(this.id, 120) || "(no name)"),
-      el("div", { role: "tablist", "aria-label": "Views", onkeydown: (event) => this.pressTab(event) }, this.tabs),
+      this.views.list,
       el("div", { class: "oneline" }, el("label", { for: "search" }, "Find"), search),
       this.about.write && add,
       this.about.write && el("button", { type: "button", onclick: () => this.act({ do: "undo" }) }, "Undo the last change"),
     );
-  }
-
-  pressTab(event) {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const place = VIEWS.findIndex(([name]) => name === this.view);
-    const next = (place + step + VIEWS.length) % VIEWS.length;
-    this.turn(VIEWS[next][0]);
-    this.tabs[next].focus();
-  }
-
-  turn(name) {
-    this.view = name;
-    VIEWS.forEach(([each], place) => {
-      this.tabs[place].setAttribute("aria-selected", String(each === name));
-      this.tabs[place].tabIndex = each === name ? 0 : -1;
-    });
-    this.place.setAttribute("aria-labelledby", `tab-${name}`);
-    this.place.replaceChildren(this.views[name].element);
-    this.views[name].show(this.plan);
   }
 
   hear(kind, data) {
@@ -97,7 +72,7 @@ export class Board {
 
   show() {
     this.page.revision(this.plan.revision, this.plan.order.length);
-    this.views[this.view].show(this.plan);
+    this.views.show();
     this.panels.show(this.plan);
     this.editor.update();
   }
@@ -112,7 +87,7 @@ export class Board {
         return; // it is asked again with the next change
       }
       this.panels.showInsight(this.insight);
-      if (this.view === "graph") this.views.graph.show(this.plan);
+      if (this.views.now === "graph") this.views.show();
     }, 300);
   }
 
@@ -127,7 +102,7 @@ export class Board {
   }
 
   back(id) {
-    if (id !== null) this.views[this.view].focus(id);
+    if (id !== null) this.views.focus(id);
   }
 
   say(text) {
@@ -161,7 +136,7 @@ export class Board {
     const task = this.plan.tasks.get(id);
     const level = this.plan.siblings(task);
     // Past those that are not shown with it: in a column, the next card of the same status.
-    const near = level.filter((each) => each === id || this.view !== "columns" || this.plan.tasks.get(each).status === task.status);
+    const near = level.filter((each) => each === id || this.views.now !== "columns" || this.plan.tasks.get(each).status === task.status);
     const next = near[near.indexOf(id) + step];
     if (!next || !this.about.write) return undefined;
     return this.act({ do: "move", task: id, [step < 0 ? "before" : "after"]: next });

@@ -46,6 +46,11 @@ export function title(task) {
   ];
 }
 
+// One task in a line of text, where a page has no place of its own for it.
+export function whole(task) {
+  return [`#${task.id} ${shown(task.subject, 500)}`, task.owner && `for ${shown(task.owner)}`, shown(task.description, 2000)].filter(Boolean).join(" · ");
+}
+
 // The item of a list for a task: the same one as long as nothing that is said of it has changed.
 export function fresh(items, task, said) {
   const known = items.get(task.id);

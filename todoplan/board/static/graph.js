@@ -125,6 +125,7 @@ export class GraphView {
 
   draw(plan) {
     const { ids, of, start } = chosen(plan, this.around ?? this.board.last);
+    const path = this.board.insight?.path ?? [];
     const focused = this.place.contains(document.activeElement) ? document.activeElement.dataset.id : null;
     if (!ids.length) {
       this.told.textContent = "No task waits for another one.";
@@ -134,8 +135,7 @@ export class GraphView {
     this.told.textContent =
       ids.length < of
         ? `${ids.length} of ${of} tasks with arrows are drawn: those around #${start}. Open another task to draw what is around it.`
-        : `${of} tasks with arrows; an arrow leads from what has to be done first. The critical path is bold.`;
-    const path = this.board.insight?.path ?? [];
+        : `${of} tasks with arrows; an arrow leads from what has to be done first.${path.length ? " The critical path is bold." : ""}`;
     this.place.replaceChildren(drawn(plan, { ids, path, open: (id) => this.board.edit(id) }));
     if (focused) this.place.querySelector(`g[data-id="${CSS.escape(focused)}"]`)?.focus();
   }

@@ -1,5 +1,6 @@
 // A plan's life in a report: a slider through it, and at each step the tasks, the graph, what was done.
 
+import { whole } from "./card.js";
 import { el, put, shown } from "./dom.js";
 import { chosen, drawn } from "./graph.js";
 import { Plan } from "./model.js";
@@ -70,8 +71,7 @@ class Life {
   }
 
   edit(id) {
-    const task = this.plan.tasks.get(id);
-    this.task.textContent = [`#${id} ${shown(task.subject, 500)}`, task.owner && `for ${shown(task.owner)}`, shown(task.description, 2000)].filter(Boolean).join(" · ");
+    this.task.textContent = whole(this.plan.tasks.get(id));
   }
 
   shift() {}

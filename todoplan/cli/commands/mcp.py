@@ -48,6 +48,7 @@ class Served:
     toolset: str = "todos"
     policy: str = "default"
     structured: bool = True
+    board: bool = True
 
 
 @attrs.frozen
@@ -88,6 +89,7 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
         store=store,
         plan_id=served.plan_id,
         structured=served.structured,
+        board=served.board,
     )
     if address is None:
         # A thread reads stdin and waits for the next line: at Ctrl-C asyncio would wait for it.
