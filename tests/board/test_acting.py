@@ -1,13 +1,15 @@
 """What a person does, upon a plan that others change: nothing is undone unseen (law 15)."""
 
 import asyncio
+import re
+from importlib.resources import files
 
 import pytest
 
 from todoplan import DEFAULT, MemoryStore, Planner, commands
 from todoplan.board.acting import carry_out
 from todoplan.board.wishes import FIELDS, KINDS
-from todoplan.core.plan.model import TASK_FIELDS, Waiting
+from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Waiting
 from todoplan.planner import AsyncPlanner
 from todoplan.stores import SqliteStore
 
@@ -36,6 +38,14 @@ def other(store, *done):
     """Somebody else does something."""
     for command in done:
         Planner(store, "garden").apply(command, actor="agent").unwrap()
+
+
+def test_a_page_edits_every_field_or_leaves_it_out_on_purpose():
+    """A wait and an answer have wishes of their own; metadata and evidence are the program's."""
+    assert set(FIELDS) == EDITABLE - {"waiting", "answer", "metadata", "evidence"}
+    script = files("todoplan.board").joinpath("static", "editor.js").read_text("utf-8")
+    rows = script.partition("const FIELDS = [")[2].partition("\n];")[0]
+    assert set(re.findall(r'^  \["(\w+)"', rows, re.MULTILINE)) == set(FIELDS)
 
 
 @pytest.mark.parametrize("field", FIELDS)

@@ -7,7 +7,15 @@ import attrs
 from hypothesis import strategies as st
 
 from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.model import Approval, Evidence, Status, Task, Waiting
+from todoplan.core.plan.model import (
+    TASK_FIELDS,
+    Approval,
+    Evidence,
+    FieldKind,
+    Status,
+    Task,
+    Waiting,
+)
 from todoplan.testing import strategies as shipped
 from todoplan.testing.strategies import values as shipped_values
 from todoplan.testing.strategies.text import HOSTILE
@@ -100,6 +108,8 @@ texts = (
 titles = texts.filter(str.strip)
 
 
+# From the table: a text that a task has from tomorrow on attacks as well.
+_SAID = [n for n, field in TASK_FIELDS.items() if field.kind is FieldKind.TEXT_OR_NONE]
 _or_texts = st.none() | texts
 _waits = st.none() | st.builds(Waiting, texts, st.none() | shipped_values.aware_times(), _or_texts)
 _findings = st.none() | st.builds(Evidence, st.booleans(), texts, _or_texts)
@@ -118,11 +128,9 @@ def plans(draw):
         made.append(
             attrs.evolve(
                 task,
-                owner=draw(_or_texts),
+                **{name: draw(_or_texts) for name in _SAID},
                 parent=draw(st.none() | st.sampled_from(above)) if above else None,
                 waiting=draw(_waits) if task.status is Status.PENDING else None,
-                check=draw(_or_texts),
-                answer=draw(_or_texts),
                 evidence=draw(_findings),
             )
         )
@@ -133,7 +141,7 @@ def everywhere(text):
     """
     Return a plan in which whatever a task or an approval says is this text.
     """
-    said = {"owner": text, "check": text, "answer": text}
+    said = dict.fromkeys(_SAID, text)
     seen = Evidence(passed=True, summary=text, by=text)
     tasks = [
         Task("1", text, **said, blocks=("5",)),

@@ -1,17 +1,20 @@
 """Commands that change a plan: what they do, what they print, what they refuse."""
 
+import inspect
 import json
 from datetime import UTC, datetime
 from getpass import getuser
 
+import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
 from todoplan import Planner, Status
 from todoplan.cli import plan_options
 from todoplan.cli.output.json_schemas import PLAN_SCHEMAS
-from todoplan.core.commands import ClaimTask, CreateTask
-from todoplan.core.plan.model import Waiting
+from todoplan.cli.plan_edits import add, edit
+from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
+from todoplan.core.plan.model import EDITABLE, Waiting
 from todoplan.errors import StoreError
 from todoplan.stores.file import FileStore
 
@@ -31,6 +34,14 @@ def garden(path, invoke):
     assert invoke("add", "Sow").exit_code == 0
     assert invoke("add", "Reap", "--after", "#1").exit_code == 0
     return path
+
+
+@pytest.mark.parametrize(("command", "made"), [(add, CreateTask), (edit, UpdateTask)])
+def test_every_field_has_its_option_or_is_left_out_on_purpose(command, made):
+    """`wait` has what a task waits for; a check and metadata are the program's to give."""
+    settable = EDITABLE & attrs.fields_dict(made).keys()
+    offered = inspect.signature(command).parameters.keys() & EDITABLE
+    assert offered == settable - {"waiting", "check", "metadata"}
 
 
 def plan_in(path, plan_id="plan"):

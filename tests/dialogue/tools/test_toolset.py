@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import BOXES, TOOLSETS, planned
 
-from todoplan import DEFAULT, Plan, Policy, Rule
+from todoplan import DEFAULT, Plan, Policy, Rejected, Rule, decide
+from todoplan.core.commands import CreateTask
+from todoplan.core.rules.builtin import RULES
 from todoplan.core.rules.presets import CLAUDE_STRICT
 from todoplan.dialogue import LEAN, TASKS, TODOS, WRITE_TODOS, tasks
 from todoplan.dialogue.toolbox import Toolbox
@@ -116,6 +118,14 @@ def test_a_demand_is_unmet_where_no_tool_takes_the_field(toolset, found):
     """Of rules at error; where they warn or are off nothing is in the way."""
     assert unmet_rules(toolset, CLAUDE_STRICT) == found
     assert unmet_rules(toolset, DEFAULT) == {}
+
+
+def test_a_rule_that_refuses_every_bare_task_says_what_it_needs():
+    """Left out, no tool set would be found unfit, and a model would be refused for ever."""
+    bare = CreateTask("a")
+    answers = {name: decide(Plan(), bare, Policy().but(**{name: "error"})) for name in RULES}
+    refusing = {name for name, answer in answers.items() if isinstance(answer, Rejected)}
+    assert refusing == {name for name, rule in RULES.items() if rule.new_tasks_need}
 
 
 def test_every_tool_set_takes_a_title():

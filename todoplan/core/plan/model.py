@@ -9,7 +9,6 @@ out in silence: one that a hand-kept list had forgotten was once dropped on savi
 from __future__ import annotations
 
 from datetime import datetime
-from enum import Enum
 from operator import attrgetter
 from typing import Any, cast
 
@@ -36,10 +35,12 @@ from todoplan.core.plan.values import (
     Approval,
     Claim,
     Evidence,
+    FieldKind,
     Priority,
     PriorityWord,
     Status,
     StatusWord,
+    TaskField,
     Waiting,
     as_priority,
     as_status,
@@ -117,40 +118,6 @@ class Todo:
     id: str | None = attrs.field(default=None, converter=as_text_or_none)
     waiting: Waiting | None = attrs.field(default=None, converter=as_waiting)
     level: int | None = attrs.field(default=None, converter=_level)
-
-
-class FieldKind(Enum):
-    """
-    What a field of a task holds. Where `None` may stand, it means "not given" and is the default.
-    """
-
-    ID = "the task's own id"
-    TEXT = "a text"
-    TEXT_OR_NONE = "a text, or None"
-    STATUS = "a Status"
-    PRIORITY = "a Priority, or None"
-    PARENT = "the id of another task, or None"
-    WAITING = "a Waiting, or None"
-    EVIDENCE = "an Evidence, or None"
-    CLAIM = "a Claim, or None"
-    COUNT = "a whole number from 0 on"
-    IDS = "a tuple of task ids"
-    NUMBER = "a finite number, or None"
-    METADATA = "JSON values by key"
-    TIME = "an aware time, or None"
-
-
-@attrs.frozen
-class TaskField:
-    """
-    One field of a task. `editable`: a `TaskEdited` event may set it. The other fields have events
-    of their own (status, parent, edges), or follow from these (times).
-    """
-
-    name: str
-    kind: FieldKind
-    default: Any
-    editable: bool
 
 
 def _is(kind: FieldKind, *, editable: bool = False) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """
 The small values that tasks and plans are made of: the words for where a task stands and how much it
-matters, what it waits for, what was found when the program looked, what a person has agreed to.
+matters, what it waits for, what was found when the program looked, what a person has agreed to. And
+what is known of a field of a task.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
-from typing import Literal
+from enum import Enum, StrEnum
+from typing import Any, Literal
 
 import attrs
 
@@ -27,10 +28,12 @@ __all__ = [
     "Approval",
     "Claim",
     "Evidence",
+    "FieldKind",
     "Priority",
     "PriorityWord",
     "Status",
     "StatusWord",
+    "TaskField",
     "Waiting",
     "as_priority",
     "as_status",
@@ -169,3 +172,37 @@ class Approval:
     revision: int = attrs.field(converter=_revision)
     by: str | None = attrs.field(default=None, converter=as_text_or_none)
     at: datetime | None = attrs.field(default=None, converter=as_time_or_none)
+
+
+class FieldKind(Enum):
+    """
+    What a field of a task holds. Where `None` may stand, it means "not given" and is the default.
+    """
+
+    ID = "the task's own id"
+    TEXT = "a text"
+    TEXT_OR_NONE = "a text, or None"
+    STATUS = "a Status"
+    PRIORITY = "a Priority, or None"
+    PARENT = "the id of another task, or None"
+    WAITING = "a Waiting, or None"
+    EVIDENCE = "an Evidence, or None"
+    CLAIM = "a Claim, or None"
+    COUNT = "a whole number from 0 on"
+    IDS = "a tuple of task ids"
+    NUMBER = "a finite number, or None"
+    METADATA = "JSON values by key"
+    TIME = "an aware time, or None"
+
+
+@attrs.frozen
+class TaskField:
+    """
+    One field of a task. `editable`: a `TaskEdited` event may set it. The other fields have events
+    of their own (status, parent, edges), or follow from these (times).
+    """
+
+    name: str
+    kind: FieldKind
+    default: Any
+    editable: bool

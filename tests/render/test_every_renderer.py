@@ -1,0 +1,37 @@
+"""What holds for whatever makes a text of a plan: a renderer that comes anew is held to it too."""
+
+import pytest
+from hypothesis import given
+from support.hostile import CORPUS, UNSAFE, everywhere, plans
+
+from todoplan import render
+from todoplan.cli.commands.show import PRINTERS
+from todoplan.core.plan.plan import Plan
+
+RENDERERS = {name: getattr(render, name) for name in dir(render) if name.startswith("to_")}
+
+
+def test_each_can_be_asked_for_on_the_command_line():
+    """`show` has every renderer beside the text, and no other."""
+    assert {"to_text": render.to_text, **{f"to_{n}": p for n, p in PRINTERS.items()}} == RENDERERS
+
+
+@pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)
+@given(plans())
+def test_none_raises_or_lets_anything_unsafe_through(renderer, plan):
+    """Law 14: no control character, no direction of writing, no half of a pair."""
+    assert not UNSAFE.search(renderer(plan))
+
+
+@pytest.mark.parametrize("text", CORPUS)
+@pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)
+def test_no_attack_adds_a_line(renderer, text):
+    """Where all texts are the attack there are as many lines as where they are harmless."""
+    assert not UNSAFE.search(renderer(everywhere(text)))
+    assert renderer(everywhere(text)).count("\n") == renderer(everywhere("a")).count("\n")
+
+
+@pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)
+def test_an_empty_plan_is_no_exception(renderer):
+    """Nothing to show is a text as well."""
+    assert isinstance(renderer(Plan()), str)
