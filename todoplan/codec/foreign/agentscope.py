@@ -10,6 +10,7 @@ has none: `TaskContext` drops that last key, so whoever keeps the data in one ke
 elsewhere too.
 """
 
+from contextlib import suppress
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -20,7 +21,7 @@ from todoplan.codec.objects import approval
 from todoplan.codec.plans import assembled, head, written
 from todoplan.codec.readers import FieldReader, one_of, optional, read_each, read_object
 from todoplan.codec.tasks import FIELD_READERS, write_task
-from todoplan.codec.values import STATUSES, count, ids, metadata, positive, text
+from todoplan.codec.values import STATUSES, count, ids, metadata, positive, text, time
 from todoplan.core.plan.frozen import EMPTY, FrozenDict
 from todoplan.core.plan.model import Approval, Status, Task
 from todoplan.core.plan.plan import Plan
@@ -227,6 +228,8 @@ def _task(plain: dict[str, Any], zone: tzinfo | None) -> Task:
 
 
 def _created_at(written_at: str, zone: tzinfo | None) -> datetime | None:
+    with suppress(MisfitError):
+        return time(written_at)  # as we write it: Python loses an offset of less than a second
     try:
         at = datetime.fromisoformat(written_at)
     except ValueError:
