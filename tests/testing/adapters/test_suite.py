@@ -281,8 +281,8 @@ def test_a_plan_is_compared_without_times():
 def test_the_table_says_what_each_adapter_has():
     """One line an adapter, and what it lacks in words."""
     assert table([Whole, Lesser]).splitlines() == [
-        "Whole   22 of 22 capabilities",
-        "Lesser  20 of 22 capabilities, not TURNS, CLOCK",
+        "Whole   23 of 23 capabilities",
+        "Lesser  21 of 23 capabilities, not TURNS, CLOCK",
         "TURNS: it knows which calls belong to one model turn, and their order",
         "CLOCK: the times of a change can be given",
     ]
@@ -323,7 +323,7 @@ def test_the_report_is_printed(pytester):
     done = pytester.runpytest_inprocess(*PLUGIN, "-rs", "-k", "else or parallel or two_agents")
     done.assert_outcomes(passed=3, skipped=1)
     done.stdout.fnmatch_lines(["*SKIPPED*not declared: TURNS*"])
-    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  21 of 22 capabilities, not TURNS"])
+    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  22 of 23 capabilities, not TURNS"])
 
 
 def test_without_a_suite_nothing_is_reported(pytester):

@@ -30,6 +30,8 @@ class Capability(StrEnum):
     TEXT_ARGUMENTS = "the model's arguments are a text, which may be no JSON"
     RAW_ARGUMENTS = "arguments that are no JSON object reach the adapter as the text they are"
     BROKEN_TEXTS = "texts that are no UTF-8, half a surrogate pair, do not stop a run"
+    # AgentScope lets the ValueError of json.loads through, which ends the run.
+    LONG_NUMBERS = "a number of more digits than Python reads does not stop a run"
     # OpenAI Agents ends the run by ModelBehaviorError, unless it is told otherwise.
     UNKNOWN_TOOLS = "a call of a tool that is not there is answered, not raised"
     # OpenAI's APIs have none: an error is a text.

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from threading import Barrier
+from traceback import format_exception
 
 import attrs
 from hypothesis import settings
@@ -191,6 +192,16 @@ class Harness:
         Run a session once; the calls of a turn stay together, whether or not the adapter knows.
         """
         return self.go(*numbered([turns], self._numbers)[0])
+
+    def error(self, *turns: ModelTurn) -> str:
+        """
+        Run a session once, and return the error that it ends in, with its causes; "" if none.
+        """
+        try:
+            self.run(*turns)
+        except Exception as error:  # noqa: BLE001 - frameworks have errors of their own for it
+            return "".join(format_exception(error)).strip()
+        return ""
 
     def restart(self) -> None:
         """
