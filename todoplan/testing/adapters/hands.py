@@ -91,7 +91,7 @@ class Hands(Checks):
 
     @needs(Capability.EDITS, Capability.REMINDERS)
     def test_a_reminder_tells_of_a_persons_edit(self) -> None:
-        """It stands in the request before, with who did it; what it shows has been seen."""
+        """It stands in the request before, with who did it: the response to it has seen that."""
         harness = self._edited(_CHANGED)
         outcome = harness.run(_writes("Dig"), says())
         tail = outcome.request(0)[-1].text
