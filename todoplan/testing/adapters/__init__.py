@@ -34,7 +34,8 @@ attempt is a function that answers with the toolbox it is given and writes nothi
 `reply.plan` where there are `reply.events`, also of an error: they are what was found.
 
 `pytest -rs` says which checks were left out, and why; with `-p todoplan.testing.adapters.report` it
-also prints which capabilities every tested adapter has.
+also prints which capabilities every tested adapter has, and with `-vv` the whole conversation of a
+check that failed; its error has that as `conversation`.
 
 Inside, read `host` (what an author writes and is given), then `harness` (a run of it, beside what
 must come of it, which is `outcome`), then the checks: `calls`, `states`, `mistakes`, `sessions`,

@@ -103,6 +103,7 @@ def needs(*wanted: Capability) -> Callable[[Check], Check]:
         # pytest finds by this what a check is parametrised with.
         @wraps(check)
         def checked(self: Capable, *args: Any, **kwargs: Any) -> None:
+            __tracebackhide__ = True
             leave_out_without(self, *wanted)
             check(self, *args, **kwargs)
 

@@ -183,7 +183,7 @@ class FurtherTurns(_Guided):
         own = [seen.text for seen in outcome.request(1) if seen.role == "assistant"]
         must(
             any("Early." in text for text in own),
-            f"the early answer is missing: {outcome.request(1)}",
+            f"the early answer is missing: the assistant said {own} in request 1",
         )
 
     @needs(Capability.FURTHER_TURNS)
