@@ -264,10 +264,7 @@ class Functions:
         return advice.verdict, advice.text
 
     def answered(self, record, turn):
-        base = record.base
-        answered = (
-            self.answer_from(base, record.plan, turn) if base else self.answer(record.plan, turn)
-        )
+        base, answered = self.answered_upon(record, turn)
         others = [self.missing(answered.plan, call) for call in answered.others]
         replies = (*answered.replies, *others)
         results = tuple(self.result(each) for each in replies)
@@ -278,6 +275,13 @@ class Functions:
             record.memory = self.saw(record.memory, answered.plan)
         record.plan = answered.plan
         return list(answered.events)
+
+    def answered_upon(self, record, turn):
+        while True:
+            base, plan = record.base, record.plan
+            answered = self.answer_from(base, plan, turn) if base else self.answer(plan, turn)
+            if record.plan is plan:  # else a person was quicker, while the program looked
+                return base, answered
 
     def answer(self, plan, turn):
         return self.answer_from(None, plan, turn)

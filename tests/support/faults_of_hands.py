@@ -103,12 +103,18 @@ class _Aside(Sound):
             self.live = live
 
 
-@caught_by("an_edit_during_a_run_is_in_the_plan_or_refused")
+@caught_by(
+    "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_edit_while_the_program_looks_stays",
+)
 class WritesOverWhatWasEditedMeanwhile(_Aside):
     pass
 
 
-@caught_by("an_edit_during_a_run_is_in_the_plan_or_refused")
+@caught_by(
+    "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_edit_while_the_program_looks_stays",
+)
 class CarriesOutWhatItRefuses(Sound):
     def edit(self, session, command, actor):
         decision = super().edit(session, command, actor)
@@ -118,7 +124,10 @@ class CarriesOutWhatItRefuses(Sound):
         return decision
 
 
-@caught_by("an_edit_during_a_run_is_in_the_plan_or_refused")
+@caught_by(
+    "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_edit_while_the_program_looks_stays",
+)
 class RefusesWhatItClaimsToTake(Sound):
     def edit(self, session, command, actor):
         if session in self.live:
