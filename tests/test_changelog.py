@@ -28,3 +28,10 @@ def test_the_sections_are_those_of_keep_a_changelog():
     """And upgrade notes, which say what breaks and what to write instead."""
     known = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Upgrade notes"}
     assert set(re.findall(r"^### (.+)$", TEXT, re.MULTILINE)) <= known
+
+
+def test_no_version_has_a_section_twice():
+    """Who looks for what is new finds all of it in one place."""
+    for version in TEXT.split("\n## ")[1:]:
+        sections = re.findall(r"^### (.+)$", version, re.MULTILINE)
+        assert len(sections) == len(set(sections)), version.partition("\n")[0]

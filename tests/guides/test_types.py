@@ -40,7 +40,6 @@ LEFT_TO_THE_READER = {
 from strands.session import FileSessionManager
 from todoplan import LEAN
 model: Any = None
-Strands: Any = None
 """,
 }
 """

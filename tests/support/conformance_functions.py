@@ -13,7 +13,7 @@ from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import edited, unseen_by_model
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.guidance.guidance import Guidance, Memory
+from todoplan.dialogue.guidance.guidance import Guidance, Memory, unfinished_error
 from todoplan.dialogue.toolbox import Reply
 from todoplan.planner.verifying.looking import Verifying
 from todoplan.testing.adapters import Definition, Ran, Seen
@@ -168,7 +168,8 @@ class Functions:
 
     def __init__(self, shape, setup):
         self.shape, self.setup, self.kept, self.live = shape, setup, {}, {}
-        self.guidance = Guidance(setup.toolbox.toolset, setup.settings)
+        toolbox = setup.toolbox
+        self.guidance = Guidance(toolbox.toolset, setup.settings, toolbox.policy)
 
     def load(self, session):
         return Record.loaded(self.kept[session]) if session in self.kept else Record()
@@ -202,20 +203,28 @@ class Functions:
         self.kept = json.loads(saved)
 
     async def run(self, session, script):
-        record, events, again = self.load(session), [], ""
+        record, events = self.load(session), []
         self.begin(record)
         self.live[session] = record
+        try:
+            await self.carry_on(record, script, events)
+        finally:
+            self.save(session, record)
+            del self.live[session]
+        return Ran(self.stored(record), events, record.plan)
+
+    async def carry_on(self, record, script, events):
+        again = ""
         while True:
             due = self.due(record)
             turn = await script.areply(self.request(record, again or due), self.offered())
             said = self.heard(record, turn)
             verdict, again = self.judged(record, said)
             events += self.answered(record, turn)
+            if verdict == "raise":
+                raise unfinished_error(record.plan)
             if verdict == "accept" and not turn.calls:
                 break
-        self.save(session, record)
-        del self.live[session]
-        return Ran(self.stored(record), events, record.plan)
 
     def begin(self, record):
         record.memory = record.memory.new_run(record.plan)
@@ -255,10 +264,7 @@ class Functions:
         return advice.verdict, advice.text
 
     def answered(self, record, turn):
-        base = record.base
-        answered = (
-            self.answer_from(base, record.plan, turn) if base else self.answer(record.plan, turn)
-        )
+        base, answered = self.answered_upon(record, turn)
         others = [self.missing(answered.plan, call) for call in answered.others]
         replies = (*answered.replies, *others)
         results = tuple(self.result(each) for each in replies)
@@ -269,6 +275,13 @@ class Functions:
             record.memory = self.saw(record.memory, answered.plan)
         record.plan = answered.plan
         return list(answered.events)
+
+    def answered_upon(self, record, turn):
+        while True:
+            base, plan = record.base, record.plan
+            answered = self.answer_from(base, plan, turn) if base else self.answer(plan, turn)
+            if record.plan is plan:  # else a person was quicker, while the program looked
+                return base, answered
 
     def answer(self, plan, turn):
         return self.answer_from(None, plan, turn)

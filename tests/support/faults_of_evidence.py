@@ -28,6 +28,7 @@ class _Verified(Sound):
     "a_claim_against_a_check_is_told",
     "a_verifier_that_fails_leaves_the_task",
     "each_check_is_looked_at_once",
+    "an_edit_while_the_program_looks_stays",
     "what_was_seen_survives_a_restart",
 )
 class TakesTheModelsWord(Sound):
@@ -52,6 +53,13 @@ class SaysOneLineOnly(Sound):
             return answered
         replies = (attrs.evolve(each, text=each.text.split("\n")[0]) for each in answered.replies)
         return attrs.evolve(answered, replies=tuple(replies))
+
+
+@caught_by("an_edit_while_the_program_looks_stays")
+class WritesOverWhatCameMeanwhile(Sound):
+    def answered_upon(self, record, turn):
+        base, plan = record.base, record.plan
+        return base, self.answer_from(base, plan, turn) if base else self.answer(plan, turn)
 
 
 @caught_by("what_was_seen_is_told_once")

@@ -10,7 +10,7 @@ from support.conformance_sound import Sound
 from support.faults import caught_by
 
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.guidance.guidance import Memory
+from todoplan.dialogue.guidance.guidance import Guidance, Memory
 from todoplan.dialogue.guidance.reminders import reminder
 from todoplan.testing.adapters import Seen
 
@@ -160,6 +160,7 @@ class StoresWhatSendsBack(Sound):
 
 @caught_by(
     "further_turns_are_capped",
+    "an_ignored_reminder_raises_if_told_so",
     "what_sends_back_is_not_kept",
     "progress_renews_the_cap",
     "only_progress_renews_the_cap",
@@ -234,6 +235,20 @@ class AsksOnceMore(Sound):
         done = len(record.plan) and not record.plan.counts.open and not said.calls
         asked, self.asked = getattr(self, "asked", False), bool(done)
         return ("again", "") if done and not asked else (verdict, text)
+
+
+@caught_by("an_ignored_reminder_raises_if_told_so")
+class LetsGoWhatShouldRaise(Sound):
+    def judged(self, record, said):
+        verdict, text = super().judged(record, said)
+        return ("accept" if verdict == "raise" else verdict), text
+
+
+@caught_by("an_answer_passes_while_a_person_is_to_approve")
+class KeepsThePolicyFromGuidance(Sound):
+    def __init__(self, setup):
+        super().__init__(setup)
+        self.guidance = Guidance(setup.toolbox.toolset, setup.settings)
 
 
 @caught_by("a_refusal_is_let_go")

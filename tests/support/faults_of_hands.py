@@ -15,6 +15,7 @@ from todoplan.errors import PlanError
     "a_persons_edit_survives_the_next_write",
     "a_persons_edit_survives_a_restart",
     "a_persons_edit_is_told",
+    "a_refused_call_has_told_nothing",
     "an_edit_during_a_run_is_in_the_plan_or_refused",
     "an_answer_is_told_once",
     "a_reminder_counts_for_the_response_to_it",
@@ -36,6 +37,7 @@ class ForgetsWhatWasUnseen(Sound):
 
 @caught_by(
     "a_persons_edit_is_told",
+    "a_refused_call_has_told_nothing",
     "an_edit_during_a_run_is_in_the_plan_or_refused",
     "an_answer_is_told_once",
     "a_reminder_counts_for_the_response_to_it",
@@ -62,7 +64,20 @@ class NeverTakesItForSeen(Sound):
         return events
 
 
-@caught_by("a_reminder_tells_of_a_persons_edit", "a_persons_edit_is_told")
+@caught_by("a_refused_call_has_told_nothing")
+class TakesARefusalForALook(Sound):
+    def answered(self, record, turn):
+        events = super().answered(record, turn)
+        if turn.calls:
+            record.base = None
+        return events
+
+
+@caught_by(
+    "a_reminder_tells_of_a_persons_edit",
+    "a_persons_edit_is_told",
+    "a_refused_call_has_told_nothing",
+)
 class RemindsOfNoName(Sound):
     def due(self, record):
         if record.base:
@@ -88,12 +103,18 @@ class _Aside(Sound):
             self.live = live
 
 
-@caught_by("an_edit_during_a_run_is_in_the_plan_or_refused")
+@caught_by(
+    "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_edit_while_the_program_looks_stays",
+)
 class WritesOverWhatWasEditedMeanwhile(_Aside):
     pass
 
 
-@caught_by("an_edit_during_a_run_is_in_the_plan_or_refused")
+@caught_by(
+    "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_edit_while_the_program_looks_stays",
+)
 class CarriesOutWhatItRefuses(Sound):
     def edit(self, session, command, actor):
         decision = super().edit(session, command, actor)
@@ -103,7 +124,10 @@ class CarriesOutWhatItRefuses(Sound):
         return decision
 
 
-@caught_by("an_edit_during_a_run_is_in_the_plan_or_refused")
+@caught_by(
+    "an_edit_during_a_run_is_in_the_plan_or_refused",
+    "an_edit_while_the_program_looks_stays",
+)
 class RefusesWhatItClaimsToTake(Sound):
     def edit(self, session, command, actor):
         if session in self.live:

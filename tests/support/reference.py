@@ -31,6 +31,7 @@ from todoplan.dialogue import InputLimits, Settings
 from todoplan.dialogue.guidance import conversation
 from todoplan.dialogue.guidance.guidance import REMINDERS
 from todoplan.stores.file import FORMAT as PLANS
+from todoplan.testing.adapters.capabilities import OFFERED, Capability
 from todoplan.texts.wording import names, wording
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)((?:\|[^\n]*\n)*)")
@@ -279,6 +280,14 @@ def capabilities():
     return f"{module.matrix()}\n"
 
 
+def suite_capabilities():
+    """
+    Return what may be declared in the adapter suite, and what it takes.
+    """
+    rows = [(code(each.name), plain(each), OFFERED[each]) for each in Capability]
+    return table(["capability", "what it says", "what host and adapter offer"], rows)
+
+
 TABLES = {
     "rules": rules,
     "codes": codes,
@@ -293,6 +302,7 @@ TABLES = {
     "reminders": reminders,
     "finish-reasons": finish_reasons,
     "capabilities": cache(capabilities),
+    "suite-capabilities": suite_capabilities,
 }
 
 

@@ -9,9 +9,10 @@ ROOMS = {
     "": {"strategies", "machine"},
     "registering": {"strategies"},
     "assertions": set(),
+    "failures": {"assertions"},
     "strategies": {"registering"},
     "machine": {"strategies"},
-    "adapters": {"assertions", "strategies"},
+    "adapters": {"assertions", "failures", "strategies"},
     "stores": {"assertions", "strategies"},
 }
 """What each may import of the others; Hypothesis' entry point and the package itself do it late."""

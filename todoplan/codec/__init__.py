@@ -7,7 +7,7 @@ plan. Nothing is coerced.
 Read `plans` and `journals`, the documents; then what they are made of: `tasks` and `events`, on
 `values` (single values), `readers` (readers put together) and `faults` (what is wrong, with its
 path). `text` is JSON, `versions` the head of a document, `checks` its checksum, `schema` all of it
-for other programs; `recent` keeps the last entries of a journal, `bases` what a hand last saw.
+for other programs; `states` keeps beside a plan the last entries of its journal, and what a hand last saw.
 `foreign` has the forms of other systems.
 """
 

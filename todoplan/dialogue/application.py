@@ -94,7 +94,8 @@ def unseen_by_model(base: Base | None, before: Plan, entry: Entry) -> Base:
     Return what the model last saw, once the application has done this as well (law 15).
 
     `base` is what was kept so far, `None` if the model had seen the plan `before` this entry. It is
-    kept until the model looks again: an answer that is no error, or a reminder that shows the plan.
+    kept until an answer that is no error has told of it. What a reminder shows counts for the calls
+    of the response to it alone (`Base.shown`): it is in no later request, and the base stays.
     """
     seen = Base(before) if base is None else base
     return seen.after(entry.events, entry.actor)

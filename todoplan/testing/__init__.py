@@ -7,7 +7,8 @@ plan; `todoplan.testing.adapters` proves an adapter, `todoplan.testing.stores` a
 it is loaded before it is asked for.
 
 Inside, read `strategies` first, for everything else draws from them, then `machine`, then the two
-suites, which share only `assertions`. `registering` is what Hypothesis loads by itself.
+suites, which share only `assertions`; `failures` is what a failed check of an adapter says.
+`registering` is what Hypothesis loads by itself.
 """
 
 from importlib.util import find_spec

@@ -10,10 +10,15 @@ from typing import Any, NamedTuple
 
 import attrs
 
-__all__ = ["Difference", "difference", "must", "same", "same_parts"]
+__all__ = ["Difference", "clipped", "contrast", "difference", "must", "same", "same_parts"]
+
+__tracebackhide__ = True  # pytest ends its traceback in the check
 
 # Stores are sent texts of 5,000 characters: a failure has to be read all the same.
 _LONGEST = 200
+_LONGEST_MESSAGE = 2_000
+_BEFORE = 40  # characters that show where a difference stands
+_MOST_PARTS = 5
 
 
 def must(holds: object, message: str) -> None:
@@ -24,14 +29,15 @@ def must(holds: object, message: str) -> None:
         AssertionError: it does not.
     """
     if not holds:
-        raise AssertionError(message)
+        raise AssertionError(clipped(message, _LONGEST_MESSAGE))
 
 
 def same(found: object, wanted: object, what: str) -> None:
     """
     Fail the check unless what was found is what was wanted.
     """
-    must(found == wanted, f"{what}:\n  found  {found!r}\n  wanted {wanted!r}")
+    mine, theirs = ("", "") if found == wanted else contrast(found, wanted)
+    must(found == wanted, f"{what}:\n  found  {mine}\n  wanted {theirs}")
 
 
 def same_parts(found: Mapping[str, object], wanted: Mapping[str, object], what: str) -> None:
@@ -40,12 +46,37 @@ def same_parts(found: Mapping[str, object], wanted: Mapping[str, object], what: 
     names only those that differ.
     """
     names = [name for name in {**wanted, **found} if _part(found, name) != _part(wanted, name)]
-    lines = (f"  {n}: found {_part(found, n)}, wanted {_part(wanted, n)}" for n in names)
+    pairs = {name: _cut(_part(found, name), _part(wanted, name)) for name in names[:_MOST_PARTS]}
+    lines = [f"  {name}: found {mine}, wanted {theirs}" for name, (mine, theirs) in pairs.items()]
+    if len(names) > _MOST_PARTS:
+        lines.append(f"  and {len(names) - _MOST_PARTS} more")
     must(not names, "\n".join((f"{what} is not as wanted:", *lines)))
 
 
 def _part(parts: Mapping[str, object], name: str) -> str:
     return repr(parts[name]) if name in parts else "nothing"
+
+
+def clipped(text: str, most: int = _LONGEST) -> str:
+    """
+    Return a text; if it is long its beginning, and how long it is.
+    """
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
+
+
+def contrast(found: object, wanted: object) -> tuple[str, str]:
+    """
+    Return two values as texts; if they are long, from shortly before where they begin to differ.
+    """
+    return _cut(repr(found), repr(wanted))
+
+
+def _cut(found: str, wanted: str) -> tuple[str, str]:
+    differing = (place for place, (a, b) in enumerate(zip(found, wanted, strict=False)) if a != b)
+    is_long = max(len(found), len(wanted)) > _LONGEST
+    start = max(next(differing, min(len(found), len(wanted))) - _BEFORE, 0) if is_long else 0
+    before = "..." if start else ""
+    return before + clipped(found[start:]), before + clipped(wanted[start:])
 
 
 class Difference(NamedTuple):
@@ -86,5 +117,4 @@ def _inner(found: Any, wanted: Any) -> Iterable[tuple[str, Any, Any]]:
 
 def _shown(value: Any) -> str:
     # In ASCII: two texts that look alike on the screen are what stores mix up.
-    text = ascii(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
+    return clipped(ascii(value))

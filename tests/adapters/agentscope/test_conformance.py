@@ -10,7 +10,12 @@ from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
 
 class TestAgentScope(AdapterSuite):
-    capabilities = ALL - {Capability.RAW_ARGUMENTS, Capability.FINISH, Capability.RETURNS}
+    capabilities = ALL - {
+        Capability.RAW_ARGUMENTS,
+        Capability.LONG_NUMBERS,
+        Capability.FINISH,
+        Capability.RETURNS,
+    }
 
     def host(self, setup):
         return AgentScope(setup)

@@ -10,7 +10,11 @@ from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 from todoplan.testing.adapters.calls import Turns
 from todoplan.testing.adapters.hands import Hands
 
-HANDED_ON = ALL - {Capability.TEXT_ARGUMENTS, Capability.RAW_ARGUMENTS}
+HANDED_ON = ALL - {
+    Capability.TEXT_ARGUMENTS,
+    Capability.RAW_ARGUMENTS,
+    Capability.LONG_NUMBERS,
+}
 
 
 class TestLangGraph(AdapterSuite):

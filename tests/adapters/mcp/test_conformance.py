@@ -17,6 +17,7 @@ NO_MODEL = {
     Capability.THOUGHTS,
     Capability.TEXT_ARGUMENTS,
     Capability.RAW_ARGUMENTS,
+    Capability.LONG_NUMBERS,
     Capability.RETURNS,
 }
 

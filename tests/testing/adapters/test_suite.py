@@ -35,7 +35,7 @@ from todoplan.testing.adapters.conversations import (
 )
 from todoplan.testing.adapters.harness import Checks
 from todoplan.testing.adapters.report import table
-from todoplan.testing.assertions import must, same, same_parts
+from todoplan.testing.assertions import contrast, must, same, same_parts
 
 pytest_plugins = ["pytester"]
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
@@ -188,6 +188,22 @@ def test_assertions_say_what_was_found():
         same([1], [2], "the ids")
 
 
+def test_long_values_are_cut_to_where_they_differ():
+    """Two replies of 5,000 characters that differ in the last one, and plans that share nothing."""
+    with pytest.raises(AssertionError) as caught:
+        same("a" * 5000 + "b", "a" * 5000, "one")
+    found, wanted = str(caught.value).splitlines()[1:]
+    assert found == "  found  ..." + "a" * 40 + "b'"
+    assert wanted == "  wanted ..." + "a" * 40 + "'"
+    assert contrast("b" * 300, "a")[0] == "'" + "b" * 199 + "... (302 characters)"
+    with pytest.raises(AssertionError) as caught:
+        must([], "x" * 9000)
+    assert len(str(caught.value)) < 2100
+    with pytest.raises(AssertionError, match="  and 4 more") as caught:
+        same_parts({}, {str(n): n for n in range(9)}, "it")
+    assert len(str(caught.value).splitlines()) == 7
+
+
 def test_only_what_differs_is_said():
     """A part that is other, one that is missing and one that is too many; what is alike is not."""
     wanted = {"a": 1, "b": [2], "c": 3}
@@ -281,8 +297,8 @@ def test_a_plan_is_compared_without_times():
 def test_the_table_says_what_each_adapter_has():
     """One line an adapter, and what it lacks in words."""
     assert table([Whole, Lesser]).splitlines() == [
-        "Whole   22 of 22 capabilities",
-        "Lesser  20 of 22 capabilities, not TURNS, CLOCK",
+        "Whole   23 of 23 capabilities",
+        "Lesser  21 of 23 capabilities, not TURNS, CLOCK",
         "TURNS: it knows which calls belong to one model turn, and their order",
         "CLOCK: the times of a change can be given",
     ]
@@ -323,7 +339,40 @@ def test_the_report_is_printed(pytester):
     done = pytester.runpytest_inprocess(*PLUGIN, "-rs", "-k", "else or parallel or two_agents")
     done.assert_outcomes(passed=3, skipped=1)
     done.stdout.fnmatch_lines(["*SKIPPED*not declared: TURNS*"])
-    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  21 of 22 capabilities, not TURNS"])
+    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  22 of 23 capabilities, not TURNS"])
+
+
+WRONG = """
+from support.faults_of_hands import TakesTheListForTheWholeTruth
+from todoplan.testing.adapters import AdapterSuite
+
+
+class TestWrong(AdapterSuite):
+    def host(self, setup):
+        return TakesTheListForTheWholeTruth(setup)
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("-vv",)])
+def test_a_failed_check_says_what_was_said_last(pytester, more):
+    """Which check, which law, found and wanted, two exchanges; with `-vv` all of them."""
+    pytester.makepyfile(WRONG)
+    done = pytester.runpytest_inprocess(*PLUGIN, *more, "-k", "edit_survives_the_next or is_kept")
+    done.assert_outcomes(failed=1)
+    out = done.stdout.str()
+    for line in (
+        "check: test_a_persons_edit_survives_the_next_write",
+        "law: A list that was written without having seen it neither removes it nor sets it back.",
+        "found  ['Dig', 'Lay']",
+        "wanted ['Dig', 'Lay', 'Tell Bo']",
+        "the last 2 of 4 exchanges:",
+        "run 2, session one, exchange 1:",
+        "tool call_2: 'ok, 0/2 completed; removed while open: ",
+    ):
+        assert line in out
+    assert ("- the whole conversation -" in out) is bool(more)
+    assert ("tool call_1: " in out) is bool(more)
+    assert len([line for line in out.splitlines() if line.startswith("E  ")]) < 20
 
 
 def test_without_a_suite_nothing_is_reported(pytester):

@@ -13,7 +13,7 @@ whenever the tasks are not as they were left; tasks are changed in place, and on
 differ. A task whose id is no number gets one, and keeps the old id in its metadata
 (`original_id`): a host goes on finding it, and the model may go on using it.
 
-What another hand has done, by `edit_plan` or to the list itself, is unseen until the model looks:
+What another hand has done, by `edit_plan` or to the list itself, is unseen until an answer tells:
 the plan as it saw it last stands beside the tasks (`base`, law 15). Of a list that was changed
 while it was saved, only the sum is known, not what it was: there the plan as it is counts as seen.
 """

@@ -65,7 +65,7 @@ class Advice:
     @property
     def shows_plan(self) -> bool:
         """
-        True if the text shows the plan as it is: whoever answers this request has seen it.
+        True if the text shows the plan as it is: the calls of the response to it are upon that.
         """
         return self.kind in {"plan_lost", "changed", "changed_done"}
 

@@ -25,15 +25,17 @@ call with `toolbox.call(plan, name, arguments, at=...)`, or all calls of a turn 
 keep `reply.plan` in the framework's own per-session state, send `reply.text`, mark it as an error
 if `reply.is_error`, and raise nothing. A person's edit leaves a base beside the plan
 (`todoplan.dialogue.application.unseen_by_model`), which the next calls are given, until one of them
-is no error. Where the framework lets you look at a request before it is
-sent, ask `Guidance.before_model` and put what it says at the tail, unsaved; where a final answer
-can be sent back, ask `Guidance.after_model`. Keep the `Memory` beside the plan. With a verifier,
-answer by `Verifying.of(toolbox, verify).answer(attempt)` of `todoplan.planner.verifying.looking`,
-where an attempt is a function that answers with the toolbox it is given and writes nothing; and
-keep `reply.plan` where there are `reply.events`, also of an error: they are what was found.
+is no error; what a reminder showed counts for the response to it alone (`Base.shown`). Where the
+framework lets you look at a request before it is sent, ask `Guidance.before_model` and put what it
+says at the tail, unsaved; where a final answer can be sent back, ask `Guidance.after_model`. Keep
+the `Memory` beside the plan. With a verifier, answer by
+`Verifying.of(toolbox, verify).answer(attempt)` of `todoplan.planner.verifying.looking`, where an
+attempt is a function that answers with the toolbox it is given and writes nothing; and keep
+`reply.plan` where there are `reply.events`, also of an error: they are what was found.
 
 `pytest -rs` says which checks were left out, and why; with `-p todoplan.testing.adapters.report` it
-also prints which capabilities every tested adapter has.
+also prints which capabilities every tested adapter has, and with `-vv` the whole conversation of a
+check that failed; its error has that as `conversation`.
 
 Inside, read `host` (what an author writes and is given), then `harness` (a run of it, beside what
 must come of it, which is `outcome`), then the checks: `calls`, `states`, `mistakes`, `sessions`,

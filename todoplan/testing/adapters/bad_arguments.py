@@ -5,7 +5,7 @@ from typing import Any
 from todoplan.dialogue.guidance.reminders import TAG
 from todoplan.testing.strategies.text import HOSTILE
 
-__all__ = ["ATTACKS", "BAD_ARGUMENTS", "NO_JSON", "RESERVED"]
+__all__ = ["ATTACKS", "BAD_ARGUMENTS", "LONG_NUMBER", "NO_JSON", "RESERVED"]
 
 _STEP = {"subject": "Dig"}
 
@@ -38,6 +38,9 @@ BAD_ARGUMENTS: dict[str, tuple[str, Any]] = {
 }
 """Objects that fit no schema, by what is wrong: a tool of the set `tasks`, and its arguments."""
 
+# json.loads raises a ValueError that is no JSONDecodeError: int() reads 4,300 digits at most.
+LONG_NUMBER = ("TaskCreate", f'{{"subject": "Dig", "estimate": {"9" * 4_301}}}')
+
 NO_JSON: dict[str, tuple[str, str]] = {
     # lobehub#13817: the output limit, five blind retries, 487,000 tokens.
     "cut off": ("TaskCreate", '{"subject": "Dig", "description": "Two me'),
@@ -52,6 +55,7 @@ NO_JSON: dict[str, tuple[str, str]] = {
     # json.loads keeps the last one, silently.
     "twice a key": ("TaskCreate", '{"subject": "Dig", "subject": "Lay"}'),
     "a lone surrogate": ("TaskCreate", '{"subject": "Dig \\ud800"}'),
+    "too many digits": LONG_NUMBER,
     "no number": ("TaskCreate", '{"subject": "Dig", "estimate": NaN}'),  # json.loads takes it
 }
 """Arguments that no framework should parse, as text."""

@@ -177,7 +177,8 @@ class Turns(Checks):
         # to be written wins, or the channel takes one value only and the run dies.
         outcome = self.harness().at_once(_creates(_MANY), says())
         same({t.subject for t in outcome.plan}, {f"Row {n}" for n in range(_MANY)}, "the tasks")
-        must(len({task.id for task in outcome.plan}) == _MANY, f"ids are shared: {[*outcome.plan]}")
+        ids = [task.id for task in outcome.plan]
+        must(len({*ids}) == _MANY, f"ids are shared: {ids}")
         for call_id in outcome.wanted.replies:
             must(outcome.answer(call_id).text, f"the answer to {call_id} is empty")
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 import pytest
 
-__all__ = ["ALL", "Capability", "Capable", "leave_out_without", "needs"]
+__all__ = ["ALL", "OFFERED", "Capability", "Capable", "leave_out_without", "needs"]
 
 
 class Capability(StrEnum):
@@ -30,6 +30,8 @@ class Capability(StrEnum):
     TEXT_ARGUMENTS = "the model's arguments are a text, which may be no JSON"
     RAW_ARGUMENTS = "arguments that are no JSON object reach the adapter as the text they are"
     BROKEN_TEXTS = "texts that are no UTF-8, half a surrogate pair, do not stop a run"
+    # AgentScope lets the ValueError of json.loads through, which ends the run.
+    LONG_NUMBERS = "a number of more digits than Python reads does not stop a run"
     # OpenAI Agents ends the run by ModelBehaviorError, unless it is told otherwise.
     UNKNOWN_TOOLS = "a call of a tool that is not there is answered, not raised"
     # OpenAI's APIs have none: an error is a text.
@@ -48,6 +50,37 @@ class Capability(StrEnum):
 
 ALL = frozenset(Capability)
 """Every capability: take away what the framework cannot have."""
+
+OFFERED: dict[Capability, str] = {
+    Capability.MODEL: "`run` awaits `script.areply(messages, tools)` for each request, as it is "
+    "sent; without a model it carries out the calls of `script.turns`",
+    Capability.TOOLS: "`tools` of each request, or `script.offer(tools)` once in a run",
+    Capability.TURNS: "calls of a turn are answered by `toolbox.turn`, `answered_after` or "
+    "`answered_beside`",
+    Capability.REMINDERS: "the text of `Guidance.before_model` at the tail of the request, and "
+    "its memory beside the plan",
+    Capability.FURTHER_TURNS: '`Guidance.after_model` on each answer: on "again" the model is '
+    'asked once more with the text, on "raise" the run ends in `unfinished_error(plan)`',
+    Capability.FINISH: "the host sends `turn.finish`; the adapter gives it on as `Message.finish`",
+    Capability.THOUGHTS: "the host sends `turn.thoughts`; they are not in `Message.text`",
+    Capability.ARGUMENTS: "nothing validates before the toolbox does",
+    Capability.TEXT_ARGUMENTS: "the host sends a text as it is",
+    Capability.RAW_ARGUMENTS: "that text is what the toolbox is given",
+    Capability.BROKEN_TEXTS: "what is saved and sent takes any Python string",
+    Capability.LONG_NUMBERS: "nothing reads the text by `json.loads` unguarded, also when saving",
+    Capability.UNKNOWN_TOOLS: "an answer to each call, also of a tool that nobody has",
+    Capability.ERROR_FLAG: "`reply.is_error` in the framework's mark, read back as `Seen.is_error`",
+    Capability.EVENTS: "`reply.events` told to the application, given as `Ran(events=)`",
+    Capability.EDITS: "`edit`, by an `edit_plan` that keeps a base for the next calls",
+    Capability.LIVE_EDITS: "`edit` from another thread while `run` goes on: in the plan after it",
+    Capability.RETURNS: "`Ran(plan=)`, read from what the framework's run returned",
+    Capability.VERIFIER: "`setup.verify`, by `Verifying.of(toolbox, verify).answer(attempt)`",
+    Capability.CLOCK: "`at=setup.clock()` with each call",
+    Capability.RESUME: "`saved()`: a text, bytes or a path; `resume(saved)` on a new host",
+    Capability.THREADS: "`run` in a thread each, for other sessions of the same host",
+    Capability.TASKS: "`run` as a task each, of one loop",
+}
+"""What a host and its adapter have to offer for each."""
 
 
 class Capable(Protocol):
@@ -70,6 +103,7 @@ def needs(*wanted: Capability) -> Callable[[Check], Check]:
         # pytest finds by this what a check is parametrised with.
         @wraps(check)
         def checked(self: Capable, *args: Any, **kwargs: Any) -> None:
+            __tracebackhide__ = True
             leave_out_without(self, *wanted)
             check(self, *args, **kwargs)
 

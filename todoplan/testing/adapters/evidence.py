@@ -6,10 +6,12 @@ whatever the verifier does, the run goes on and the model is told.
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide.decide import Accepted, Decision, decide
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
@@ -80,6 +82,27 @@ class Evidence(Checks):
             plan = decide(plan, command, Policy(), at=harness.setup.clock()).unwrap()
         harness.host.seed("one", plan)
         return harness, asked
+
+    @needs(Capability.VERIFIER, Capability.LIVE_EDITS)
+    def test_an_edit_while_the_program_looks_stays(self) -> None:
+        """What a person adds meanwhile is in the plan behind the call that was looked at."""
+        # An answer that was worked out before the look, and is kept behind it, writes over that.
+        decisions: list[Decision] = []
+
+        def edits(task: Task) -> Finding:
+            if not decisions:
+                # In a thread, as another hand would.
+                with ThreadPoolExecutor(1) as pool:
+                    edit = partial(harness.host.edit, "one", CreateTask("Tell Bo"), "ann")
+                    decisions.append(pool.submit(edit).result())
+            return _green(task)
+
+        harness, _ = self._harness(edits)
+        harness.run(_completes("1"), says())
+        must(decisions and isinstance(decisions[0], Accepted), f"the edit came to {decisions}")
+        found = [(task.subject, task.status.value) for task in harness.host.plan("one")]
+        wanted = [("Dig", "completed"), ("Lay", "in_progress"), ("Tell Bo", "pending")]
+        same(found, wanted, "the tasks")
 
     def _stands(self, harness: Harness, status: Status, passed: bool | None, summary: str) -> None:  # noqa: FBT001 - what is wanted
         task = harness.host.plan("one").get("1")

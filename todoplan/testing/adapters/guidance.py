@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from todoplan.core.plan.plan import Plan
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import TAG
+from todoplan.dialogue.guidance.reminders import TAG, unfinished_error
 from todoplan.testing.adapters.bad_arguments import ATTACKS
 from todoplan.testing.adapters.capabilities import Capability, needs
 from todoplan.testing.adapters.conversations import says, turn
@@ -22,9 +23,11 @@ __all__ = ["FurtherTurns", "Reminders"]
 
 _LOST = Settings(unfinished=0, changed=False)
 _CHANGED = Settings(plan_lost=False, unfinished=0, changed=True)
+_APPROVED_FIRST = DEFAULT.but(approval_required="error")
 _READ = turn(("TaskList", {}))
 _FAILED = turn(("TaskGet", {"taskId": "9"}))
 _TWICE = Settings(plan_lost=False, unfinished=2, changed=False)
+_RAISES = Settings(plan_lost=False, unfinished=1, changed=False, on_ignored="raise")
 _SILENT = Settings(plan_lost=False, unfinished=0, changed=False, all_done="if_silent")
 
 
@@ -180,7 +183,7 @@ class FurtherTurns(_Guided):
         own = [seen.text for seen in outcome.request(1) if seen.role == "assistant"]
         must(
             any("Early." in text for text in own),
-            f"the early answer is missing: {outcome.request(1)}",
+            f"the early answer is missing: the assistant said {own} in request 1",
         )
 
     @needs(Capability.FURTHER_TURNS)
@@ -193,6 +196,25 @@ class FurtherTurns(_Guided):
         """A model that goes on answering is let go after the further turns of the settings."""
         # LangChain goes on to a recursion limit of 9,999: an adapter has to stop by itself.
         same(len(self._seeded()[0].run(says()).requests), 3, "the requests")
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_an_ignored_reminder_raises_if_told_so(self) -> None:
+        """With `on_ignored="raise"` the run ends in `unfinished_error`; the next one goes on."""
+        # Let go, it looks as if all had been done; frameworks wrap what is raised in their own.
+        harness, plan = self._seeded(_RAISES)
+        error, wanted = harness.error(says()), str(unfinished_error(plan))
+        last = error.rpartition("\n")[2] or "no error"
+        must(wanted in error, f"the run ended in {last!r}, wanted an error with {wanted!r}")
+        again = harness.error(_sets("completed", "1", "2"), says())
+        same(again, "", "the error of the next run, which closes all")
+
+    @needs(Capability.FURTHER_TURNS)
+    def test_an_answer_passes_while_a_person_is_to_approve(self) -> None:
+        """Where nothing may be started before that, as the policy says, nothing is sent back."""
+        # Without the toolbox's policy guidance nags a model that has nothing to go on with.
+        harness = self.harness(guidance=_TWICE, policy=_APPROVED_FIRST)
+        harness.seed("Dig", "Lay")
+        same(len(harness.run(says("Here is the plan.")).requests), 1, "the requests")
 
     @needs(Capability.FURTHER_TURNS)
     def test_progress_renews_the_cap(self) -> None:

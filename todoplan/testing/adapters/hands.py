@@ -42,6 +42,9 @@ class Hands(Checks):
 
     def _kept(self, harness: Harness) -> None:
         harness.run(_writes("Dig", "Lay"), says())
+        self._has_the_edit(harness)
+
+    def _has_the_edit(self, harness: Harness) -> None:
         same(_subjects(harness), ["Dig", "Lay", "Tell Bo"], "the tasks after the next write")
         done = [task.id for task in harness.host.plan("one") if task.status.value == "completed"]
         same(done, ["2"], "what is completed")
@@ -75,9 +78,20 @@ class Hands(Checks):
         harness.run(_writes("Dig", "Lay"), _writes("Dig"), says())
         same(_subjects(harness), ["Dig"], "the tasks after it was told and left out")
 
+    @needs(Capability.EDITS)
+    def test_a_refused_call_has_told_nothing(self) -> None:
+        """A model whose call was refused has not seen the edit: it stays, and is told of then."""
+        # An error says what is wrong with a call, and no word of what others did.
+        harness, unread = self._edited(), _writes("Dig", "")
+        outcome = harness.run(unread, _writes("Dig", "Lay"), says())
+        refused, answer = (outcome.answer(call_id).text for call_id in outcome.wanted.replies)
+        self._has_the_edit(harness)
+        for word in ("#3 Tell Bo", "#2 Lay", "ann"):
+            must(word in answer, f"{word!r} is in neither {refused!r} nor the answer {answer!r}")
+
     @needs(Capability.EDITS, Capability.REMINDERS)
     def test_a_reminder_tells_of_a_persons_edit(self) -> None:
-        """It stands in the request before, with who did it; what it shows has been seen."""
+        """It stands in the request before, with who did it: the response to it has seen that."""
         harness = self._edited(_CHANGED)
         outcome = harness.run(_writes("Dig"), says())
         tail = outcome.request(0)[-1].text

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from threading import Barrier
+from traceback import format_exception
 
 import attrs
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Accepted, Rejected
@@ -25,10 +26,16 @@ from todoplan.planner.verifying.verifier import Verifier
 from todoplan.testing.adapters.capabilities import ALL, Capability
 from todoplan.testing.adapters.conversations import TASKS, Run, numbered
 from todoplan.testing.adapters.host import QUIET, Host, ModelTurn, Ran, Script, Setup
-from todoplan.testing.adapters.outcome import Expected, Outcome, expected
+from todoplan.testing.adapters.outcome import Expected, Outcome, Transcript, expected
 from todoplan.testing.assertions import must, same
+from todoplan.testing.failures import TellsFailures
 
 __all__ = ["Checks", "Harness", "SideBySide", "in_tasks", "in_threads"]
+
+# Without "explain", which says that the failing line of an assertion was run whenever it failed.
+_PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
+
+__tracebackhide__ = True
 
 _Both = tuple[Ran, Script]
 """What a run left behind, and the script with the requests."""
@@ -74,7 +81,7 @@ def in_tasks(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
     return {name: (ran, scripts[name]) for name, ran in zip(runs, ended, strict=True)}
 
 
-class Checks:
+class Checks(TellsFailures):
     """
     What every check is made with.
 
@@ -83,7 +90,15 @@ class Checks:
 
     capabilities: frozenset[Capability] = ALL
     # Few, for each example is a conversation through the framework, at the framework's pace.
-    drawing: settings = settings(max_examples=10, deadline=None)
+    drawing: settings = settings(max_examples=10, deadline=None, phases=_PHASES)
+    latest: Harness | None = None
+
+    def exchanges(self) -> list[str]:
+        """
+        Return what was said in the runs of the last harness.
+        """
+        told = self.latest.transcripts if self.latest else ()
+        return [f"run {n}, {each}" for n, one in enumerate(told, 1) for each in one.exchanges()]
 
     def host(self, setup: Setup) -> Host:  # noqa: ARG002 - for those who write one
         """
@@ -111,7 +126,8 @@ class Checks:
         Return a new host under examination.
         """
         setup = Setup(Toolbox(toolset, policy), guidance, verify=verify)
-        return Harness(self.capabilities, setup, self.host)
+        self.latest = Harness(self.capabilities, setup, self.host)
+        return self.latest
 
 
 @attrs.define
@@ -124,6 +140,7 @@ class Harness:
     setup: Setup
     make: Callable[[Setup], Host]
     host: Host = attrs.field(init=False)
+    transcripts: list[Transcript] = attrs.field(factory=list)
     _numbers: Iterator[int] = attrs.field(factory=partial(count, 1))
 
     def __attrs_post_init__(self) -> None:
@@ -135,7 +152,12 @@ class Harness:
         """
         wanted = self.wanted(self.host.plan(session), turns)
         script = Script(*turns)
-        return self.done(_run(self.host, session, script), session, wanted, script)
+        return self.done(self._ran(session, script), session, wanted, script)
+
+    def _ran(self, session: str, script: Script) -> Ran:
+        self.transcripts.append(transcript := Transcript(session, script))
+        transcript.kept = (ran := _run(self.host, session, script)).messages
+        return ran
 
     def wanted(self, plan: Plan, turns: Run) -> Expected:
         """
@@ -152,6 +174,7 @@ class Harness:
         made = dict(zip(runs, self.numbered(*runs.values()), strict=True))
         wanted = {name: self.wanted(self.host.plan(name), made[name]) for name in made}
         ended = side_by_side(self.host, made)
+        self.transcripts += [Transcript(name, s, ran.messages) for name, (ran, s) in ended.items()]
         return {name: self.done(ran, name, wanted[name], s) for name, (ran, s) in ended.items()}
 
     def done(self, ran: Ran, session: str, wanted: Expected, script: Script) -> Outcome:
@@ -191,6 +214,16 @@ class Harness:
         Run a session once; the calls of a turn stay together, whether or not the adapter knows.
         """
         return self.go(*numbered([turns], self._numbers)[0])
+
+    def error(self, *turns: ModelTurn) -> str:
+        """
+        Run a session once, and return the error that it ends in, with its causes; "" if none.
+        """
+        try:
+            self.run(*turns)
+        except Exception as error:  # noqa: BLE001 - frameworks have errors of their own for it
+            return "".join(format_exception(error)).strip()
+        return ""
 
     def restart(self) -> None:
         """
@@ -246,7 +279,7 @@ class Harness:
         (run,) = self.numbered(turns)
         script = Script(*run, meanwhile={request: edit})
         wanted = self.wanted(self.host.plan(session), run)
-        outcome = self.done(_run(self.host, session, script), session, wanted, script)
+        outcome = self.done(self._ran(session, script), session, wanted, script)
         must(refused, f"the model was not asked {request + 1} times")
         return outcome, refused[0]
 

@@ -20,13 +20,16 @@ from todoplan.dialogue.guidance.reminders import TAG, ReminderKind, reminder
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.testing.adapters.conversations import TASKS, Run
-from todoplan.testing.adapters.host import ModelTurn, Ran, Seen, Setup
+from todoplan.testing.adapters.host import ModelTurn, Ran, Script, Seen, Setup
 from todoplan.testing.assertions import must, same, same_parts
 
-__all__ = ["Expected", "Outcome", "expected"]
+__all__ = ["Expected", "Outcome", "Transcript", "expected"]
+
+__tracebackhide__ = True  # pytest ends its traceback in the check
 
 _TIMES = [name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME]
 _OTHERS = [name for name in TASK_FIELDS if name not in _TIMES]
+_DONE = ModelTurn(text="Done.")  # as of `Script`, behind its last turn
 _UNSEEN = re.compile(r" \(since you last looked: [^\n]*\)(?=\. It stands at )")
 # Adapters without Capability.CLOCK take the time of day: it is cut out before events are compared.
 _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
@@ -98,7 +101,12 @@ class Outcome:
         """
         found = [seen for seen in self.ran.messages if seen.call_id == call_id]
         # Exactly one: providers refuse a request whose calls are not all answered.
-        must(len(found) == 1, f"the call {call_id} has {len(found)} answers in {self.ran.messages}")
+        ids = [seen.call_id for seen in self.ran.messages if seen.call_id]
+        must(
+            len(found) == 1,
+            f"the call {call_id} has {len(found)} answers, wanted one; the {len(self.ran.messages)}"
+            f" messages that host.run returned have answers to {ids}",
+        )
         return found[0]
 
     def agrees(self) -> None:
@@ -160,7 +168,7 @@ class Outcome:
         # Whether this hand is told who did what depends on what it last saw (law 15).
         wanted, tail = reminder(kind, plan, TASKS), _UNSEEN.sub("", self.request(index)[-1].text)
         # At the end, not alone: for Anthropic it stands behind the tool results, in their turn.
-        must(tail.endswith(wanted), f"request {index} ends with {tail!r}, not with {wanted!r}")
+        same(tail[-len(wanted) :], wanted, f"the end of request {index}")
         self.has_reminders(index, times=1)
 
     def has_reminders(self, index: int, *, times: int) -> None:
@@ -176,6 +184,44 @@ class Outcome:
         """
         kept = [seen.text for seen in self.ran.messages if f"<{TAG}>" in seen.text]
         same(kept, [], "the reminders in what is stored")
+
+
+@attrs.define
+class Transcript:
+    """
+    A run as it went, for whoever reads why a check failed: `kept` are the messages of the host.
+    """
+
+    session: str
+    script: Script
+    kept: Sequence[Seen] = ()
+
+    def exchanges(self) -> list[str]:
+        """
+        Return what the model said to each request, and how its calls were answered.
+        """
+        requests, turns = self.script.requests, self.script.turns
+        answers = {seen.call_id: seen for request in requests for seen in request}
+        answers |= {seen.call_id: seen for seen in self.kept}
+        # Without a model nothing is asked: all of its turns are carried out.
+        count = len(requests) or len(turns)
+        told = []
+        for place, turn in enumerate((*turns, *[_DONE] * count)[:count]):
+            lines = [f"session {self.session}, exchange {place + 1}:"]
+            if requests and requests[place] and not requests[place][-1].call_id:
+                lines.append(f"  {_line(requests[place][-1])}")
+            lines += [f"  model: {turn.text!r}"] if turn.text or not turn.calls else []
+            for call in turn.calls:
+                lines.append(f"  model: {call.name}({call.arguments!r}) as {call.call_id}")
+                answer = answers.get(call.call_id)
+                lines.append(f"  {_line(answer) if answer else 'no answer is kept'}")
+            told.append("\n".join(lines))
+        return told
+
+
+def _line(seen: Seen) -> str:
+    mark = f" {seen.call_id}" if seen.call_id else ""
+    return f"{seen.role}{mark}{' (error)' if seen.is_error else ''}: {seen.text!r}"
 
 
 def _parts(plan: Plan) -> dict[str, object]:

@@ -1,17 +1,23 @@
 """
-Which capabilities each tested adapter has: `pytest -p todoplan.testing.adapters.report`.
+Which capabilities each tested adapter has, and with `-vv` the whole conversation of a check that
+failed: `pytest -p todoplan.testing.adapters.report`.
 
 `pytest_plugins = ["todoplan.testing.adapters.report"]` in the topmost conftest.py does the same.
 """
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 
 import pytest
 
 from todoplan.testing.adapters.capabilities import ALL, Capability
 from todoplan.testing.adapters.harness import Checks
 
-__all__ = ["pytest_collection_finish", "pytest_terminal_summary", "table"]
+__all__ = [
+    "pytest_collection_finish",
+    "pytest_runtest_makereport",
+    "pytest_terminal_summary",
+    "table",
+]
 
 Suites = tuple[type[Checks], ...]
 _SUITES = pytest.StashKey[Suites]()
@@ -45,6 +51,21 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     classes = (getattr(item, "cls", None) for item in session.items)
     suites = dict.fromkeys(cls for cls in classes if cls and issubclass(cls, Checks))
     session.config.stash[_SUITES] = tuple(suites)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """
+    With `-vv`, add all that was said to the report of a check that failed.
+    """
+    report = yield
+    error = call.excinfo and call.excinfo.value
+    said = getattr(error, "conversation", "")
+    if said and item.config.get_verbosity() > 1:
+        report.sections.append(("the whole conversation", said))
+    return report
 
 
 def pytest_terminal_summary(

@@ -1,0 +1,66 @@
+"""
+What a check that fails says of itself: which it is, which law it holds, and what was said last.
+
+A conversation through a framework is long, and whoever reads a failure needs its end. So the error
+has that as a note, and all of it as `conversation`, which the plugin `report` prints with `-vv`.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import getdoc, isfunction
+from typing import Any
+
+from todoplan.testing.assertions import clipped
+
+__all__ = ["TellsFailures"]
+
+__tracebackhide__ = True
+
+_LATEST = 2
+_LONGEST_NOTE = 600
+_REST = "all of it: `conversation` of this error, or `-vv -p todoplan.testing.adapters.report`"
+
+
+class TellsFailures:
+    """
+    A suite whose checks, the methods named `test_...`, say which of them has failed, and upon what.
+    """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name, check in [*vars(cls).items()]:
+            if name.startswith("test_") and isfunction(check):
+                setattr(cls, name, _telling(check))
+
+    def exchanges(self) -> Sequence[str]:
+        """
+        Return what was said so far, a text for each exchange.
+        """
+        return ()
+
+
+def _telling(check: Callable[..., Any]) -> Callable[..., Any]:
+    # pytest finds by this what a check is parametrised with.
+    @wraps(check)
+    def told(self: TellsFailures, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return check(self, *args, **kwargs)
+        except Exception as error:
+            _tell(error, check, self.exchanges())
+            raise
+
+    return told
+
+
+def _tell(error: Any, check: Callable[..., Any], exchanges: Sequence[str]) -> None:
+    # Hypothesis notes the conversation that it drew, each text of it in full.
+    drawn = getattr(error, "__notes__", [])
+    error.conversation = "\n".join([*exchanges, *drawn])
+    error.__notes__ = [clipped(note, _LONGEST_NOTE) for note in drawn]
+    law = " ".join((getdoc(check) or "").split())
+    error.add_note(f"check: {check.__name__}\nlaw: {law}")
+    if exchanges:
+        lines = [clipped(line) for each in exchanges[-_LATEST:] for line in each.splitlines()]
+        last = min(_LATEST, len(exchanges))
+        head = f"the last {last} of {len(exchanges)} exchanges:"
+        error.add_note("\n  ".join([head, *lines]) + f"\n{_REST}")
