@@ -7,8 +7,8 @@ plan. Nothing is coerced.
 Read `plans` and `journals`, the documents; then what they are made of: `tasks` and `events`, on
 `values` (single values), `readers` (readers put together) and `faults` (what is wrong, with its
 path). `text` is JSON, `versions` the head of a document, `checks` its checksum, `schema` all of it
-for other programs; `states` keeps beside a plan the last entries of its journal, and what a hand last saw.
-`foreign` has the forms of other systems.
+for other programs; `states` keeps beside a plan the last entries of its journal, and what a hand
+last saw. `foreign` has the forms of other systems.
 """
 
 from todoplan.codec.foreign.agentscope import (
