@@ -39,12 +39,19 @@ _logger = logging.getLogger("todoplan")
 @attrs.define
 class WorkDone:
     """
-    How often the workers of one pool closed a task, gave one back, and lost a claim.
+    How often the workers of one pool closed a task, gave one back, and lost a claim; and the ids of
+    what they `left` open: it waits, hangs behind what failed, contains other tasks, or is
+    somebody's own.
     """
 
     completed: int = 0
     given_back: int = 0
     lost: int = 0
+    left: tuple[str, ...] = ()
+
+
+def _open(plan: Plan) -> tuple[str, ...]:
+    return tuple(task.id for task in plan if not task.status.closed)
 
 
 def _command(name: str, number: int, options: ClaimTask) -> ClaimTask:
@@ -157,6 +164,7 @@ def work(  # noqa: PLR0913 - all are options, by name
         thread.join()
     if errors:
         raise errors[0]
+    done.left = _open(planner.plan)
     return done
 
 
@@ -202,4 +210,5 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
                 group.create_task(drain(number + 1))
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
+    done.left = _open(await planner.plan())
     return done
