@@ -21,7 +21,7 @@ from todoplan.adapters.agentscope import (
     repair,
     seed_plan,
 )
-from todoplan.core.commands import CreateTask, UpdateTask
+from todoplan.core.commands import ClearPlan, CreateTask, UpdateTask
 from todoplan.core.decide.decide import Accepted, Rejected
 from todoplan.core.plan.model import Task
 from todoplan.core.rules.presets import STRICT
@@ -222,6 +222,43 @@ def test_a_list_and_another_plan_in_the_store_are_not_mixed():
     with pytest.raises(PlanError, match="another plan under '1'"):
         reply(agent)
     assert (subjects(store), listed(agent)) == (["Tell Ann"], ["a", "b"])
+
+
+def clear_list(agent):
+    agent.state.tasks_context.tasks.clear()
+
+
+def replace_list(agent):
+    agent.state.tasks_context.tasks = []
+
+
+def clear_plan(agent):
+    edit_plan(agent.state, ClearPlan())
+
+
+@pytest.mark.parametrize("give_up", [clear_list, replace_list, clear_plan])
+def test_a_session_gives_its_list_up_by_clearing_it(give_up, caplog):
+    """As the error says; what the model does from then on is upon the plan of the store."""
+    store, state = MemoryStore(), AgentState(session_id="1")
+    seed_plan(state, TWO)
+    Planner(store, "1").apply(EDIT, actor="ann")
+    agent = helper(store, write("Tell Ann", "c"), "ok", state=state)
+    with pytest.raises(PlanError, match=r"tasks_context\.tasks\.clear\(\)"):
+        plan_of_state(agent)
+    give_up(agent)
+    assert [task.subject for task in plan_of_state(agent)] == ["Tell Ann"]
+    reply(agent)
+    assert subjects(store) == listed(agent) == ["Tell Ann", "c"]
+    assert not caplog.records
+
+
+def test_a_cleared_list_begins_a_plan_of_its_own_where_the_store_has_none():
+    """Its ids go on: none is used twice in the life of a plan."""
+    store, state = MemoryStore(), AgentState(session_id="1")
+    seed_plan(state, TWO)
+    state.tasks_context.tasks.clear()
+    reply(helper(store, write("c"), "ok", state=state))
+    assert [task.id for task in store.load("1")] == ["3"]
 
 
 def test_a_change_to_the_published_list_is_written_over_and_logged(caplog):

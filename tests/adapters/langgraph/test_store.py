@@ -389,16 +389,22 @@ def test_an_edit_before_the_first_run_with_a_store_finds_the_plan_of_the_thread(
     assert subjects(store) == ["a", "b", "Tell Ann"]
 
 
-def test_a_plan_in_the_state_and_another_in_the_store_are_not_mixed():
+@ROADS
+def test_a_plan_in_the_state_and_another_in_the_store_are_not_mixed(is_async):
     """
-    Neither is lost: the developer is told.
+    Neither is lost: the developer is told, and may give up that of the thread by clearing it.
     """
     saver, store = InMemorySaver(), MemoryStore()
-    seed_plan(agent(None, checkpointer=saver), THREAD, TWO)
+    before = agent(None, checkpointer=saver)
+    seed_plan(before, THREAD, TWO)
     Planner(store, "1").apply(EDIT)
     made = agent(store, says("done"), checkpointer=saver)
-    with pytest.raises(PlanError, match="another under '1'"):
-        made.invoke(HELLO, THREAD)
+    with pytest.raises(PlanError, match=r"another under '1'.*ClearPlan\(\)"):
+        drive(made, HELLO, is_async=is_async)
+    assert subjects(store) == ["Tell Ann"]
+    edit_plan(before, THREAD, commands.ClearPlan())
+    result = drive(made, HELLO, is_async=is_async)
+    assert [todo["content"] for todo in result["todos"]] == ["Tell Ann"]
     assert subjects(store) == ["Tell Ann"]
 
 

@@ -8,7 +8,8 @@ it. Beside it stands a mark: which plan it is, and the revision that this sessio
 goes on: all of its calls were written upon what was seen before the first.
 
 A list that a session has when it is first run with a store is handed over, once: if nothing was
-ever written there. Later changes to the list itself are written over, and the log says so.
+ever written there. An empty one gives way to what is there. Later changes to the list itself are
+written over, and the log says so.
 """
 
 from __future__ import annotations
@@ -240,14 +241,18 @@ class PlanStore:
         return plans if held.plan != Plan() else ()
 
     def _handed_over(self, state: AgentState, *, begun: bool) -> None:
-        plan_id = self.id_of(state)
+        plan_id, held = self.id_of(state), load(state)
+        if not begun and not len(held.plan):
+            self._mark(state)  # a list that was cleared is given up: the plan is that of the store
+            return
         if not begun:
             msg = (
                 f"this session has a list of tasks, and the store another plan under {plan_id!r}:"
-                " give plan_id= of a plan that is new, or clear one of the two"
+                " give plan_id= of a plan that is new, or give the list up"
+                " (agent.state.tasks_context.tasks.clear())"
             )
             raise PlanError(msg, plan_id=plan_id)
-        untold = load(state).repairs()
+        untold = held.repairs()
         # The first that was handed over is the plan as the model saw it.
         mark = {STORED: plan_id, _SEEN: 1, **({_UNTOLD: untold} if untold else {})}
         state.middle_context[KEY] = mark

@@ -4,7 +4,7 @@ tools and by `edit_plan`, at any time.
 
 The state holds a mark (see `mark`) and `todos`. A plan that a thread has in its state when it is
 first run with a store, or a list under `todos`, is handed over to the store, once: if nothing was
-ever written there.
+ever written there. One that was cleared gives way to what is there.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class PlanStore:
         """
         planner, plans = self.planner(plan_id), _plans_in(state)
         if plans:
-            return planner, _handed_over(state, plan_id, begun=planner.begin(*plans))
+            return planner, _handed_over(state, plan_id, plans[-1], begun=planner.begin(*plans))
         return planner, seen_in(value_in(state), plan_id)
 
     async def aopened(self, state: Any, plan_id: str) -> tuple[AsyncPlanner, int | None]:
@@ -151,7 +151,8 @@ class PlanStore:
         """
         planner, plans = self.aplanner(plan_id), _plans_in(state)
         if plans:
-            return planner, _handed_over(state, plan_id, begun=await planner.begin(*plans))
+            begun = await planner.begin(*plans)
+            return planner, _handed_over(state, plan_id, plans[-1], begun=begun)
         return planner, seen_in(value_in(state), plan_id)
 
     def look(self, state: Any) -> Look:
@@ -251,18 +252,20 @@ def _seen(known: int | None, reply: Reply, turn: Turn) -> tuple[Reply, Turn | No
     return reply, turn if turn.shows_all_to(known) else None
 
 
-def _handed_over(state: Any, plan_id: str, *, begun: bool) -> int | None:
+def _handed_over(state: Any, plan_id: str, plan: Plan, *, begun: bool) -> int | None:
     """
     Return the revision in the store that the model has seen, of what the state held until now.
     """
     if begun:
         return 1  # the first that was handed over is the plan as the model saw it
+    if not len(plan):  # it was cleared, and so given up
+        return None
     if not value_in(state) and is_inner():  # its caller's list, which stays where it is
         logger.warning("todos of the graph around an agent are none of its plan, which a store has")
         return None
     msg = (
         f"this thread has a {'plan' if value_in(state) else 'list of todos'} in its state, and the"
-        f" store another under {plan_id!r}: give plan_id= of a plan that is new, or give one up"
-        " (the list by todos=[] in the input)"
+        f" store another under {plan_id!r}: give plan_id= of a plan that is new, or give one up (a"
+        " list by todos=[] in the input; a plan by ClearPlan() through an agent without store=)"
     )
     raise PlanError(msg, plan_id=plan_id)
