@@ -163,6 +163,40 @@ def test_calls_of_one_turn_are_upon_what_was_seen_before_it():
     assert subjects(store) == ["a", "b", "Tell Ann"]
 
 
+def test_what_others_did_is_told_by_the_first_answer_of_a_turn_alone():
+    """All were written before any was read; a list among them is no exception."""
+    store = MemoryStore()
+    reads = [use("read_todos") for _ in range(3)]
+    writes = [use("read_todos"), write("a"), use("read_todos")]
+    agent = helper(store, write("a"), "ok", reads, "ok", writes, "ok")
+    reply(agent)
+    edit_plan(agent, EDIT, actor="ann")
+    reply(agent)
+    told = ["since you last looked" in text for _, text in results(agent)[1:]]
+    assert told == [True, False, False]
+    edit_plan(agent, UpdateTask("1", status="completed"), actor="ann")
+    reply(agent)
+    told = ["by ann" in text for _, text in results(agent)[4:]]
+    assert told == [True, False, False]
+
+
+def test_the_calls_of_an_agent_stand_under_its_name():
+    """In a store, where the others are told who it was, and in the state."""
+    store, box = MemoryStore(), Toolbox(tasks())
+    given = {"plan_id": "all", "toolbox": box, "settings": TOLD}
+    one = helper(store, use("TaskCreate", subject="a"), "ok", actor="one", **given)
+    two = helper(store, use("TaskList"), "ok", use("TaskList"), "ok", actor="two", **given)
+    reply(two)
+    reply(one)
+    reply(two)
+    assert "#1 a created by one" in two.model.sent(2)
+    assert "#1 a created by one" in results(two)[1][1]
+    assert [entry.actor for entry in history_of(one)] == ["one"]
+    alone = agent_of(use("TaskCreate", subject="a"), "ok", **attach(box, actor="three"))
+    reply(alone)
+    assert [entry.actor for entry in history_of(alone)] == ["three"]
+
+
 def test_a_refused_call_is_no_look():
     """What a person did is told by the first answer that is no error."""
     store = MemoryStore()
@@ -320,6 +354,8 @@ def test_an_asynchronous_store_serves_replies_and_its_planner_edits():
     "wrong",
     [
         lambda: attach(plan_id="1"),
+        lambda: attach(actor=""),
+        lambda: make_tools(actor=7),
         lambda: make_tools(plan_id="1"),
         lambda: PlanMiddleware(store="plans.json"),
         lambda: edit_plan(helper(MemoryStore()), EDIT, policy="strict"),

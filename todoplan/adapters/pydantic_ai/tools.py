@@ -156,7 +156,11 @@ class RunPlan:
         behind = self.planner is not None and memory.revision not in {-1, before}
         is_look = told or (behind and not reply.is_error)
         self.shown = self.shown if reply.is_error else None
-        self.memory = memory.saw(reply.plan) if is_look else memory.saw_own(before, reply.plan)
+        self.memory = (
+            memory.saw(reply.plan)
+            if is_look
+            else memory.saw_own(before, reply.plan, refused=reply.is_error)
+        )
         return reply, told
 
 

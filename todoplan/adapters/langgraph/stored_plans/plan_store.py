@@ -52,7 +52,8 @@ def _plans_in(state: Any) -> tuple[Plan, ...]:
 class PlanStore:
     """
     A store, and which of its plans is that of a thread: the one under `plan_id`, or under the id of
-    the thread. An agent's plan is its own: within a graph of its own it has another id.
+    the thread. An agent's plan is its own: within a graph of its own it has another id. `actor` is
+    whose calls they are.
     """
 
     store: AnyStore
@@ -61,16 +62,18 @@ class PlanStore:
     clock: Clock
     is_agents: bool
     verify: Verifier | None = None
+    actor: str | None = None
     _calls: ParallelCalls = attrs.field(factory=ParallelCalls)
 
     @classmethod
-    def of(  # noqa: PLR0913 - what the tools were given
+    def of(  # noqa: PLR0913, PLR0917 - what the tools were given
         cls,
         store: AnyStore | None,
         plan_id: str | None,
         toolbox: Toolbox,
         clock: Clock,
         verify: Verify | None = None,
+        actor: str | None = None,
         *,
         is_agents: bool = False,
     ) -> PlanStore | None:
@@ -81,7 +84,7 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        given = toolbox, clock, is_agents, verifier_of(verify)
+        given = toolbox, clock, is_agents, verifier_of(verify), actor
         return None if kept is None else cls(kept, plan_id, *given)
 
     def id_of(self, config: _Config, namespace: str | None = None) -> str:
@@ -161,7 +164,7 @@ class PlanStore:
         """
         plan_id = self.id_of(run_config())
         planner, known = self.opened(state, plan_id)
-        return stored_look(plan_id, known, planner.look(known))
+        return stored_look(plan_id, known, planner.look(known, actor=self._hand()))
 
     async def alook(self, state: Any) -> Look:
         """
@@ -169,7 +172,7 @@ class PlanStore:
         """
         plan_id = self.id_of(run_config())
         planner, known = await self.aopened(state, plan_id)
-        return stored_look(plan_id, known, await planner.look(known))
+        return stored_look(plan_id, known, await planner.look(known, actor=self._hand()))
 
     def answer(
         self, state: Any, plan_id: str, turn: _Message, calls: Sequence[Call], own: Call
@@ -186,9 +189,10 @@ class PlanStore:
             self.verify.refuse_awaited("ainvoke or astream")
         planner, known = self.opened(state, plan_id)
         name, fences = self._hand(), fences_in(value_in(state), plan_id)
+        given: dict[str, Any] = {"shown": shown_in(value_in(state), plan_id), "actor": name}
 
         def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = planner.look(known, revisions, shown=shown_in(value_in(state), plan_id))
+            _, base = planner.look(known, revisions, **given)
             keys = _keys(planner, turn, known, started)
             return planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
@@ -205,9 +209,10 @@ class PlanStore:
             return refusal, None
         planner, known = await self.aopened(state, plan_id)
         name, fences = self._hand(), fences_in(value_in(state), plan_id)
+        given: dict[str, Any] = {"shown": shown_in(value_in(state), plan_id), "actor": name}
 
         async def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = await planner.look(known, revisions, shown=shown_in(value_in(state), plan_id))
+            _, base = await planner.look(known, revisions, **given)
             keys = _keys(planner, turn, known, started)
             return await planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
@@ -216,7 +221,8 @@ class PlanStore:
 
     def _hand(self) -> str | None:
         # In a team a thread is a hand, and its id a name.
-        return str(run_config().get("thread_id")) if self.toolbox.toolset.team else None
+        own = str(run_config().get("thread_id")) if self.toolbox.toolset.team else None
+        return own if self.actor is None else self.actor
 
     def _clash(self, calls: Sequence[Call], own: Call) -> Reply | None:
         names = [call.name for call in calls]
