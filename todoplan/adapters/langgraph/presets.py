@@ -20,6 +20,7 @@ __all__ = ["claude_like", "deep_planning", "deerflow_like", "langchain_like"]
 
 _OFTEN = 100
 Subagent = Mapping[str, Any]  # as `create_deep_agent` takes them
+Maker = Callable[..., PlanMiddleware]
 
 
 def langchain_like(*, policy: Policy = LANGCHAIN, **changes: Any) -> PlanMiddleware:
@@ -75,7 +76,7 @@ def deep_planning(
     *,
     subagents: Sequence[Subagent] = (),
     middleware: Sequence[Any] = (),
-    make: Callable[..., PlanMiddleware] = PlanMiddleware,
+    make: Maker = PlanMiddleware,
     general_purpose: bool | Subagent = True,
     actor: str | None = None,
 ) -> dict[str, Any]:
