@@ -117,6 +117,16 @@ def test_a_verifier_is_asked_for_by_one_name(name):
         assert found["verify"].default is None
 
 
+@pytest.mark.parametrize("name", ["langgraph", "agentscope"])
+def test_an_agent_is_named_by_one_name(name):
+    """`actor`, a keyword behind the plan's id, wherever tools are made; nobody unless given."""
+    module = adapter(name)
+    for kind in {*FRAMEWORKS[name][1], "PlanMiddleware", "make_tools"}:
+        found = parameters(getattr(module, kind))
+        assert [*found].index("actor") == [*found].index("plan_id") + 1
+        assert found["actor"].default is None
+
+
 def test_the_matrix_is_drawn_from_what_the_suites_declare():
     """
     A row for each capability, a column for each adapter; all that any suite has is somewhere "yes".

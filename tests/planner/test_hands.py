@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
+from todoplan import TASKS
+from todoplan.core.commands import CreateTask, DeleteTask, RecordEvidence, UpdateTask
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.matching import normalised
 from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.todos import TODOS
@@ -22,6 +24,7 @@ from todoplan.stores.memory import MemoryStore
 from todoplan.testing.strategies.hands import rewrites
 
 BOX = Toolbox(TODOS, Policy())
+ASKING = DEFAULT.but(evidence_required="error")
 
 
 class Counted(MemoryStore):
@@ -52,6 +55,46 @@ def write(planner, *texts, actor=None):
 
 def new(store):
     return Planner(store, "p", toolbox=BOX)
+
+
+@pytest.mark.parametrize("actor", [None, "bot"])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_what_a_verifier_found_for_a_refused_call_is_no_news_to_its_hand(
+    actor, restarted, tmp_path
+):
+    """Its answer said so; what others did meanwhile is told, also to who goes on elsewhere."""
+    store, box = FileStore(tmp_path / "plans.json"), Toolbox(TASKS, ASKING)
+
+    def planner():
+        return Planner(store, "p", toolbox=box, verify=lambda *_: (False, "2 failed"))
+
+    bot = planner()
+    bot.call("TaskCreate", {"subject": "Dig"}, actor=actor)
+    bot.apply(UpdateTask("1", check="it holds"))
+    bot.call("TaskUpdate", {"taskId": "1", "owner": "bot"}, actor=actor)
+    done = {"taskId": "1", "status": "completed"}
+    assert bot.call("TaskUpdate", done, actor=actor).is_error
+    bot = planner() if restarted else bot
+    assert "since you last" not in bot.call("TaskList", actor=actor).text
+    bot.apply(CreateTask("Tell Bo"), actor="ann")
+    assert bot.call("TaskUpdate", done, actor=actor).is_error
+    bot = planner() if restarted else bot
+    base = bot.base_of(actor)
+    assert [one.task.id for one in base.unseen(bot.plan)] == ["2"]
+    told, *_ = bot.call("TaskList", actor=actor).text.splitlines()
+    assert told == "since you last looked: #2 Tell Bo created by ann"
+
+
+def test_what_a_program_recorded_is_news_and_so_is_what_was_found_for_another_hand():
+    """Nobody has told this hand of it."""
+    planner = Planner(toolbox=Toolbox(TASKS, ASKING), verify=lambda *_: (False, "2 failed"))
+    planner.apply(CreateTask("Dig", check="it holds", status="in_progress"))
+    planner.call("TaskUpdate", {"taskId": "1", "owner": "a"}, actor="a")
+    planner.apply(RecordEvidence("1", passed=False, summary="red", by="ci"), actor="ci")
+    assert "#1 Dig updated by ci" in planner.call("TaskList", actor="a").text
+    planner.call("TaskList", actor="b")
+    planner.call("TaskUpdate", {"taskId": "1", "status": "completed"}, actor="b")
+    assert "#1 Dig updated by b" in planner.call("TaskList", actor="a").text
 
 
 @pytest.mark.parametrize("actor", [None, "bot"])

@@ -269,9 +269,8 @@ class Functions:
         replies = (*answered.replies, *others)
         results = tuple(self.result(each) for each in replies)
         self.add(record, self.shape.module.results_of(replies), Message("tool", results=results))
-        if any(not reply.is_error for reply in answered.replies):
-            record.base = None
-        if answered.events or record.base is not base:
+        record.base = answered.base
+        if record.base is None and (answered.events or base):
             record.memory = self.saw(record.memory, answered.plan)
         record.plan = answered.plan
         return list(answered.events)

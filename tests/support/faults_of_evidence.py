@@ -36,7 +36,11 @@ class TakesTheModelsWord(Sound):
         super().__init__(attrs.evolve(setup, verify=None))
 
 
-@caught_by("a_failed_check_keeps_its_task_open", "what_was_seen_survives_a_restart")
+@caught_by(
+    "a_failed_check_keeps_its_task_open",
+    "what_was_seen_survives_a_restart",
+    "what_was_seen_is_no_news_beside_that_of_others",
+)
 class DropsWhatARefusalHasSeen(Sound):
     def answer_from(self, base, plan, turn):
         answered = super().answer_from(base, plan, turn)
@@ -62,7 +66,7 @@ class WritesOverWhatCameMeanwhile(Sound):
         return base, self.answer_from(base, plan, turn) if base else self.answer(plan, turn)
 
 
-@caught_by("what_was_seen_is_told_once")
+@caught_by("what_was_seen_is_told_once", "what_was_seen_is_no_news_beside_that_of_others")
 class TakesARefusalForAnothersWork(Sound):
     def answered(self, record, turn):
         before = record.plan
@@ -70,6 +74,15 @@ class TakesARefusalForAnothersWork(Sound):
         task = record.plan.get("1")
         if events and task is not None and task.evidence and not task.evidence.passed:
             record.base = Base(before)
+        return events
+
+
+@caught_by("what_was_seen_is_no_news_beside_that_of_others")
+class TellsItsOwnFindingWithTheNews(Sound):
+    def answered(self, record, turn):
+        base = record.base
+        events = super().answered(record, turn)
+        record.base = record.base and base
         return events
 
 

@@ -19,6 +19,7 @@ from todoplan.errors import PlanError
     "an_edit_during_a_run_is_in_the_plan_or_refused",
     "an_answer_is_told_once",
     "a_reminder_counts_for_the_response_to_it",
+    "what_was_seen_is_no_news_beside_that_of_others",
 )
 class TakesTheListForTheWholeTruth(Sound):
     def answer_from(self, base, plan, turn):
@@ -41,6 +42,7 @@ class ForgetsWhatWasUnseen(Sound):
     "an_edit_during_a_run_is_in_the_plan_or_refused",
     "an_answer_is_told_once",
     "a_reminder_counts_for_the_response_to_it",
+    "what_was_seen_is_no_news_beside_that_of_others",
 )
 class SaysNothingOfIt(Sound):
     def answer_from(self, base, plan, turn):
@@ -55,6 +57,7 @@ class SaysNothingOfIt(Sound):
     "what_was_told_may_be_removed",
     "a_persons_edit_is_told",
     "an_answer_is_told_once",
+    "what_was_seen_is_no_news_beside_that_of_others",
 )
 class NeverTakesItForSeen(Sound):
     def answered(self, record, turn):
@@ -77,6 +80,7 @@ class TakesARefusalForALook(Sound):
     "a_reminder_tells_of_a_persons_edit",
     "a_persons_edit_is_told",
     "a_refused_call_has_told_nothing",
+    "what_was_seen_is_no_news_beside_that_of_others",
 )
 class RemindsOfNoName(Sound):
     def due(self, record):
@@ -85,7 +89,9 @@ class RemindsOfNoName(Sound):
         return super().due(record)
 
 
-@caught_by("a_reminder_counts_for_the_response_to_it")
+@caught_by(
+    "a_reminder_counts_for_the_response_to_it", "what_was_seen_is_no_news_beside_that_of_others"
+)
 class TakesAReminderForSeenForGood(Sound):
     def due(self, record):
         text = super().due(record)

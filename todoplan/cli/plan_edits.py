@@ -14,6 +14,7 @@ from todoplan.cli.task_options import (
     ActiveForm,
     After,
     Answer,
+    Check,
     Description,
     Estimate,
     IsOver,
@@ -67,6 +68,7 @@ def add(  # noqa: PLR0913 - an argument for each option
     estimate: Estimate = None,
     after: After = None,
     parent: Parent = None,
+    check: Check = None,
     place: Place,
     writer: Writer,
     judge: Judge,
@@ -85,6 +87,7 @@ def add(  # noqa: PLR0913 - an argument for each option
         estimate=estimate,
         blocked_by=_ids(after),
         parent=_id(parent) if parent else None,
+        check=check or None,
     )
     exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json, creates=True), Screen()))
 
@@ -175,13 +178,15 @@ def edit(  # noqa: PLR0913 - an argument for each option
     estimate: Estimate = None,
     status: StatusName = None,
     parent: Parent = None,
+    check: Check = None,
     place: Place,
     writer: Writer,
     judge: Judge,
     as_json: AsData = False,
 ) -> None:
     """
-    Change a task's texts, priority, owner, estimate, parent or status (so cancel or reopen it).
+    Change a task's texts, priority, owner, estimate, parent, check or status (so cancel or reopen
+    it).
     """
     given = {
         "subject": subject,
@@ -198,6 +203,7 @@ def edit(  # noqa: PLR0913 - an argument for each option
             ("active_form", active_form),
             ("owner", owner),
             ("parent", parent and _id(parent)),
+            ("check", check),
         )
         if value is not None
     }

@@ -13,6 +13,7 @@ __all__ = [
     "ActiveForm",
     "After",
     "Answer",
+    "Check",
     "Description",
     "Estimate",
     "IsOver",
@@ -69,6 +70,7 @@ ActiveForm = Annotated[
     str | None, _text("--active-form", 'What is shown while it is worked on: "Sowing beans".')
 ]
 Owner = Annotated[str | None, _text("--owner", 'Who should do it; "" for nobody.')]
+Check = Annotated[str | None, _text("--check", 'What shows that it is done; "" for nothing.')]
 PriorityName = Annotated[
     str | None,
     typer.Option(

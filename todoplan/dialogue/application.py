@@ -20,7 +20,15 @@ from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError
 
-__all__ = ["edited", "require", "require_clock", "seeded", "unseen_by_model", "whole_entry"]
+__all__ = [
+    "edited",
+    "require",
+    "require_actor",
+    "require_clock",
+    "seeded",
+    "unseen_by_model",
+    "whole_entry",
+]
 
 T = TypeVar("T")
 
@@ -56,6 +64,19 @@ def require_clock(value: Any) -> Any:
     if callable(value):
         return value
     msg = f"{short_repr(value)} was given; give a clock: a function that returns an aware datetime"
+    raise PlanError(msg, seen=value)
+
+
+def require_actor(value: object) -> str | None:
+    """
+    Return the name of an agent, or `None` for none.
+
+    Raises:
+        PlanError: it is no name.
+    """
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    msg = f'{short_repr(value)} was given; give a name, actor="writer"'
     raise PlanError(msg, seen=value)
 
 

@@ -11,35 +11,68 @@ from datetime import datetime
 
 import attrs
 
+from todoplan.core.commands import Batch, RecordEvidence
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.touched import ids_of
-from todoplan.core.events.types import Event
+from todoplan.core.events.types import Event, TaskEdited
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import unseen_by_model
 from todoplan.dialogue.parallel_calls import answered_after
 from todoplan.dialogue.replies.unseen import unseen_text
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 
-__all__ = ["LastSeen", "base_at"]
+__all__ = ["LastSeen", "base_at", "is_refused_check", "told_once"]
+
+# A program's evidence stands under its command: that is news to a model.
+_BY_PROGRAM = frozenset({RecordEvidence.__name__, Batch.__name__})
 
 
-def base_at(journal: Iterable[Entry], revision: int, own: Collection[int] = ()) -> Base:
+def is_refused_check(entry: Entry, actor: str | None = None) -> bool:
+    """
+    Say whether an entry is what a verifier found for a call of this hand's that was refused.
+
+    Its answer has said so: it is no news to that hand, though the answer was no look.
+    """
+    # A model's tools cannot set it (law 20), so it was found within the call.
+    is_found = all(
+        isinstance(event, TaskEdited) and {*event.changes} == {"evidence"} for event in entry.events
+    )
+    return is_found and entry.actor == actor and entry.cause not in _BY_PROGRAM
+
+
+def base_at(
+    journal: Iterable[Entry],
+    revision: int,
+    own: Collection[int] = (),
+    *,
+    actor: str | None = None,
+) -> Base:
     """
     Return what a hand has not seen that knows a plan's revision, from its whole journal; `own` are
-    the revisions of the entries that it made itself since.
+    the revisions of the entries that it made itself since, `actor` is its name.
     """
     known: list[Event] = []
     actors: dict[str, str] = {}
     for entry in journal:
-        if entry.revision <= revision or entry.revision in own:
+        is_own = entry.revision in own or is_refused_check(entry, actor)
+        if entry.revision <= revision or is_own:
             known += entry.events
         elif entry.actor is not None:
             actors |= dict.fromkeys(
                 (task_id for event in entry.events for task_id in ids_of(event)), entry.actor
             )
     return Base(replay(Plan(), known), actors)
+
+
+def told_once(reply: Reply, base: Base, plan: Plan) -> Reply:
+    """
+    Return a reply to a call upon a plan without what others did since the base: an earlier answer
+    of the same turn has told it.
+    """
+    told = unseen_text(base, plan, reply.plan)
+    return attrs.evolve(reply, text=reply.text.removeprefix(f"{told}\n")) if told else reply
 
 
 @attrs.define
@@ -76,8 +109,15 @@ class LastSeen:
             self.base = attrs.evolve(self.base, shown=shown)
         self._turn, self._written_upon = (), None
 
-    def answer(
-        self, toolbox: Toolbox, plan: Plan, call: Call, turn: Sequence[Call], *, at: datetime
+    def answer(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
+        self,
+        toolbox: Toolbox,
+        plan: Plan,
+        call: Call,
+        turn: Sequence[Call],
+        *,
+        at: datetime,
+        actor: str | None = None,
     ) -> Reply:
         """
         Answer a call of a turn on a plan in which the calls before it are carried out. Nothing is
@@ -87,19 +127,22 @@ class LastSeen:
         base = self._upon(turn)
         clashing = {names[place] for place in toolbox.clashing(names)}
         if base is None or call.name in clashing:
-            return answered_after(toolbox, plan, call, names, at=at)
-        reply = toolbox.call(plan, call.name, call.arguments, at=at, base=base)
-        if self.base is None:  # an earlier answer of this turn has told it
-            told = f"{unseen_text(base, plan, reply.plan)}\n"
-            reply = attrs.evolve(reply, text=reply.text.removeprefix(told))
-        return reply
+            return answered_after(toolbox, plan, call, names, at=at, actor=actor)
+        reply = toolbox.call(plan, call.name, call.arguments, at=at, base=base, actor=actor)
+        # Without one, an earlier answer of this turn has told it.
+        return reply if self.base is not None else told_once(reply, base, plan)
 
     def answered(self, reply: Reply, turn: Sequence[Call]) -> bool:
         """
         Note that this reply is given, and say whether the model sees by it what others did.
         """
         base, was_behind = self._upon(turn), self.base is not None
-        if base is None or reply.is_error:
+        if base is None:
+            return False
+        if reply.is_error:
+            # What a verifier has found for it: the refusal says that, and nothing of others.
+            if self.base is not None and reply.events:
+                self.base = self.base.with_own(reply.events)
             return False
         # Its own work is no news to a hand, so the next call of this turn is upon that as well.
         own = base.with_own(reply.events)

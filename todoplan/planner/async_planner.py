@@ -137,19 +137,25 @@ class AsyncPlanner(Transactions):
 
     async def claim(self, owner: str | ClaimTask) -> AsyncClaimed | None:
         """
-        Get a task to work on, for an `async with` in a loop of asyncio. See `Planner.claim`.
+        Get a task that nobody else may work on for now, `None` if there is none to get now: for
+        `async with held:` in a loop of asyncio. Its owner, lease and errors are `Planner.claim`'s.
         """
         command = claim_of(owner)
         found = claimed_by(await self.apply(command, actor=command.owner))
         return None if found is None else AsyncClaimed(self, command, *found)
 
     async def look(
-        self, known: int | None, own: Collection[int] = (), *, shown: int | None = None
+        self,
+        known: int | None,
+        own: Collection[int] = (),
+        *,
+        shown: int | None = None,
+        actor: str | None = None,
     ) -> tuple[Plan, Base | None]:
         """
         Return the plan, and what it was for a hand that knows a revision. See `Planner.look`.
         """
-        return await self._await(self._look(known, own, shown))
+        return await self._await(self._look(known, own, shown, actor))
 
     async def begin(self, *plans: Plan) -> bool:
         """

@@ -19,12 +19,14 @@ calls got, and no others by the same name.
 from collections.abc import Sequence
 from threading import Lock
 
+from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.touched import ids_of
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.held_claims import NO_FENCES, Fences, fences_after
+from todoplan.dialogue.last_seen import is_refused_check
 from todoplan.dialogue.tools.toolset import ToolSet
 from todoplan.stores.hold import ALL
 from todoplan.stores.journals import follow
@@ -116,14 +118,18 @@ class Hands:
         if looked == len(news) or (seen is None and not looked):
             return None
         then = follow(Plan() if seen is None else seen, news[:looked])
+        own = [entry for entry in news[looked:] if is_refused_check(entry, actor)]
+        if len(own) == len(news) - looked:
+            return None
         # All at once: `Base.after` copies them for each entry, and a hand may be away for long.
         actors = {
             task_id: entry.actor
             for entry in news[looked:]
-            if entry.actor is not None
+            if entry.actor is not None and entry not in own
             for event in entry.events
             for task_id in ids_of(event)
         }
+        then = replay(then, [event for entry in own for event in entry.events])
         return Base(then, actors, self._shown.get(actor))
 
     def _last_call(self, actor: str | None, news: Sequence[Entry]) -> int:
@@ -133,6 +139,7 @@ class Hands:
         for place in reversed(range(len(news))):
             entry = news[place]
             # An entry by `apply` has a command's name as its cause, and so is found to be no call.
-            if entry.actor == actor and self._toolset.find(entry.cause):
+            is_call = entry.actor == actor and self._toolset.find(entry.cause)
+            if is_call and not is_refused_check(entry, actor):
                 return place + 1
         return 0

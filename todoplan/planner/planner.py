@@ -147,15 +147,20 @@ class Planner(Transactions):
         return None if found is None else Claimed(self, command, *found)
 
     def look(
-        self, known: int | None, own: Collection[int] = (), *, shown: int | None = None
+        self,
+        known: int | None,
+        own: Collection[int] = (),
+        *,
+        shown: int | None = None,
+        actor: str | None = None,
     ) -> tuple[Plan, Base | None]:
         """
         Return the plan, and what it was for a hand that knows it at a revision and whose `own`
         entries came since: for an adapter whose framework keeps what the model has seen. `None`
         for a hand that has never looked; `shown` is the revision that a reminder showed in the
-        request that the hand answers.
+        request that the hand answers, `actor` its name.
         """
-        return self._run(self._look(known, own, shown))
+        return self._run(self._look(known, own, shown, actor))
 
     def begin(self, *plans: Plan) -> bool:
         """

@@ -21,7 +21,7 @@ from todoplan.adapters.agentscope import (
     repair,
     seed_plan,
 )
-from todoplan.core.commands import CreateTask, UpdateTask
+from todoplan.core.commands import ClearPlan, CreateTask, UpdateTask
 from todoplan.core.decide.decide import Accepted, Rejected
 from todoplan.core.plan.model import Task
 from todoplan.core.rules.presets import STRICT
@@ -163,6 +163,40 @@ def test_calls_of_one_turn_are_upon_what_was_seen_before_it():
     assert subjects(store) == ["a", "b", "Tell Ann"]
 
 
+def test_what_others_did_is_told_by_the_first_answer_of_a_turn_alone():
+    """All were written before any was read; a list among them is no exception."""
+    store = MemoryStore()
+    reads = [use("read_todos") for _ in range(3)]
+    writes = [use("read_todos"), write("a"), use("read_todos")]
+    agent = helper(store, write("a"), "ok", reads, "ok", writes, "ok")
+    reply(agent)
+    edit_plan(agent, EDIT, actor="ann")
+    reply(agent)
+    told = ["since you last looked" in text for _, text in results(agent)[1:]]
+    assert told == [True, False, False]
+    edit_plan(agent, UpdateTask("1", status="completed"), actor="ann")
+    reply(agent)
+    told = ["by ann" in text for _, text in results(agent)[4:]]
+    assert told == [True, False, False]
+
+
+def test_the_calls_of_an_agent_stand_under_its_name():
+    """In a store, where the others are told who it was, and in the state."""
+    store, box = MemoryStore(), Toolbox(tasks())
+    given = {"plan_id": "all", "toolbox": box, "settings": TOLD}
+    one = helper(store, use("TaskCreate", subject="a"), "ok", actor="one", **given)
+    two = helper(store, use("TaskList"), "ok", use("TaskList"), "ok", actor="two", **given)
+    reply(two)
+    reply(one)
+    reply(two)
+    assert "#1 a created by one" in two.model.sent(2)
+    assert "#1 a created by one" in results(two)[1][1]
+    assert [entry.actor for entry in history_of(one)] == ["one"]
+    alone = agent_of(use("TaskCreate", subject="a"), "ok", **attach(box, actor="three"))
+    reply(alone)
+    assert [entry.actor for entry in history_of(alone)] == ["three"]
+
+
 def test_a_refused_call_is_no_look():
     """What a person did is told by the first answer that is no error."""
     store = MemoryStore()
@@ -224,6 +258,43 @@ def test_a_list_and_another_plan_in_the_store_are_not_mixed():
     assert (subjects(store), listed(agent)) == (["Tell Ann"], ["a", "b"])
 
 
+def clear_list(agent):
+    agent.state.tasks_context.tasks.clear()
+
+
+def replace_list(agent):
+    agent.state.tasks_context.tasks = []
+
+
+def clear_plan(agent):
+    edit_plan(agent.state, ClearPlan())
+
+
+@pytest.mark.parametrize("give_up", [clear_list, replace_list, clear_plan])
+def test_a_session_gives_its_list_up_by_clearing_it(give_up, caplog):
+    """As the error says; what the model does from then on is upon the plan of the store."""
+    store, state = MemoryStore(), AgentState(session_id="1")
+    seed_plan(state, TWO)
+    Planner(store, "1").apply(EDIT, actor="ann")
+    agent = helper(store, write("Tell Ann", "c"), "ok", state=state)
+    with pytest.raises(PlanError, match=r"tasks_context\.tasks\.clear\(\)"):
+        plan_of_state(agent)
+    give_up(agent)
+    assert [task.subject for task in plan_of_state(agent)] == ["Tell Ann"]
+    reply(agent)
+    assert subjects(store) == listed(agent) == ["Tell Ann", "c"]
+    assert not caplog.records
+
+
+def test_a_cleared_list_begins_a_plan_of_its_own_where_the_store_has_none():
+    """Its ids go on: none is used twice in the life of a plan."""
+    store, state = MemoryStore(), AgentState(session_id="1")
+    seed_plan(state, TWO)
+    state.tasks_context.tasks.clear()
+    reply(helper(store, write("c"), "ok", state=state))
+    assert [task.id for task in store.load("1")] == ["3"]
+
+
 def test_a_change_to_the_published_list_is_written_over_and_logged(caplog):
     """The plan is in the store; the same objects stay where a task stays."""
     store = MemoryStore()
@@ -283,6 +354,8 @@ def test_an_asynchronous_store_serves_replies_and_its_planner_edits():
     "wrong",
     [
         lambda: attach(plan_id="1"),
+        lambda: attach(actor=""),
+        lambda: make_tools(actor=7),
         lambda: make_tools(plan_id="1"),
         lambda: PlanMiddleware(store="plans.json"),
         lambda: edit_plan(helper(MemoryStore()), EDIT, policy="strict"),

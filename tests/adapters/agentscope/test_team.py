@@ -12,12 +12,12 @@ QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 TWO = plan_of([Task("1", "Dig"), Task("2", "Lay")])
 
 
-def answers(store, state, *script):
+def answers(store, state, *script, actor=None):
     """
     Return what an agent of the team is answered, in a session.
     """
     toolbox = Toolbox(lean(team=True))
-    kept = attach(toolbox, settings=QUIET, store=store, plan_id="shared")
+    kept = attach(toolbox, settings=QUIET, store=store, plan_id="shared", actor=actor)
     agent = agent_of(*script, "ok", state=state, **kept)
     reply(agent)
     return "\n".join(text for _, text in results(agent)), agent.state
@@ -37,3 +37,13 @@ def test_two_sessions_share_a_plan_and_one_is_resumed():
     last, ann = answers(store, ann, use("plan", done=[1]))
     assert "1/2: #1 completed" in last
     assert [task.status.value for task in store.load("shared")] == ["completed", "in_progress"]
+
+
+def test_an_agent_that_has_a_name_claims_in_that():
+    """Also where its sessions have names of their own."""
+    store = MemoryStore()
+    Planner(store, "shared").restore(TWO)
+    answers(store, AgentState(session_id="ann"), use("plan", next=True), actor="digger")
+    assert store.load("shared")["1"].claim.owner == "digger"
+    answers(store, AgentState(session_id="bob"), use("plan", next=True))
+    assert store.load("shared")["2"].claim.owner == "bob"

@@ -7,7 +7,7 @@ import pydoc
 import pytest
 from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, user
 
-from todoplan import TASKS, MemoryStore, Planner, Toolbox, commands
+from todoplan import DEFAULT, TASKS, MemoryStore, Planner, Toolbox, commands
 from todoplan.adapters.functions import openai_chat
 from todoplan.dialogue import Settings
 from todoplan.errors import PlanError
@@ -200,3 +200,21 @@ def test_help_says_what_start_run_takes(wire):
     assert "start_run(toolbox" in shown
     assert "One run of an agent's loop" in shown
     assert "wire" not in inspect.signature(wire.module.start_run).parameters
+
+
+@EVERY
+def test_what_was_unseen_is_told_behind_a_restart_and_not_what_a_verifier_found(wire):
+    """The plan that the model last saw is saved with its own findings in it."""
+    asking = Toolbox(TASKS, DEFAULT.but(evidence_required="error"))
+    given = {"verify": lambda *_: (False, "2 failed"), "actor": "bot"}
+    run = wire.module.start_run(asking, **given)
+    answered(run, wire.plain([Sent("TaskCreate", {"subject": "Dig"}, "a")]), wire)
+    run.planner.apply(commands.UpdateTask("1", check="it holds", status="in_progress"), actor="ann")
+    answered(run, wire.plain([Sent("TaskUpdate", {"taskId": "1", "owner": "bot"}, "b")]), wire)
+    run.planner.apply(commands.CreateTask("Tell Bo"), actor="ann")
+    done = wire.plain([Sent("TaskUpdate", {"taskId": "1", "status": "completed"}, "c")])
+    assert "2 failed" in str(answered(run, done, wire))
+    saved = json.loads(json.dumps(run.to_data()))
+    later = wire.module.start_run(asking, saved=saved, **given)
+    told = str(answered(later, wire.plain([Sent("TaskList", {}, "d")]), wire))
+    assert "since you last looked: #2 Tell Bo created by ann\\n" in told

@@ -11,7 +11,7 @@ from langchain.agents.middleware import TodoListMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import LEAN
+from todoplan import LEAN, MemoryStore
 from todoplan.adapters.langgraph import PlanMiddleware, deep_planning, plan_of_state
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
@@ -63,6 +63,32 @@ def test_parent_and_child_plan_apart(name):
     child = model.requests[2]
     assert not any("main" in message.text for message in child)
     assert len(model.requests) == 7
+
+
+def test_agents_that_share_a_plan_go_by_their_names():
+    """The main agent by the one that is given, each subagent by its own."""
+    store = MemoryStore()
+
+    def make(actor):
+        return PlanMiddleware(Toolbox(tasks()), store=store, plan_id="release", actor=actor)
+
+    script = [
+        calls(("TaskCreate", {"subject": "a"}, "1")),
+        delegated("researcher"),
+        calls(("TaskCreate", {"subject": "b"}, "2")),
+        says("found it"),
+        delegated("general-purpose", "u"),
+        calls(("TaskCreate", {"subject": "c"}, "3")),
+        says("found it"),
+        says("done"),
+    ]
+    planned = deep_planning(subagents=[RESEARCHER], make=make, actor="lead")
+    model = Scripted(script=script)
+    agent = create_deep_agent(model=model, checkpointer=InMemorySaver(), **planned)
+    agent.invoke(HELLO, THREAD)
+    actors = [entry.actor for entry in store.entries("release")]
+    assert actors == ["lead", "researcher", "general-purpose"]
+    assert "created by researcher" in str(model.requests[-1])
 
 
 def test_an_open_plan_of_the_parent_does_not_keep_the_child():

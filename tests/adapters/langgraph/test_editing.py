@@ -15,6 +15,7 @@ from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import Plan, commands
 from todoplan.adapters.langgraph import (
+    PlanApproval,
     PlanMiddleware,
     PlanState,
     aedit_plan,
@@ -25,6 +26,7 @@ from todoplan.adapters.langgraph import (
     seed_plan,
 )
 from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -177,6 +179,39 @@ def test_a_crash_in_the_middle_of_a_step_is_refused_too():
     made.invoke(None, THREAD)
     edit_plan(made, THREAD, commands.CreateTask("b"))
     assert subjects(made) == ["a", "b"]
+
+
+@pytest.mark.parametrize("earlier", [(), ("hi",)])
+def test_an_edit_behind_an_input_that_the_model_failed_to_answer_is_not_lost(earlier):
+    """LangGraph would take it for an input as well, and drop it: what was said stays, too."""
+    down = ConnectionError("down")
+    made = agent(*map(says, earlier), lambda _: (_ for _ in ()).throw(down), says("done"))
+    for _ in earlier:
+        made.invoke(HELLO, THREAD)
+    seed_plan(made, THREAD, SEED)
+    with pytest.raises(ConnectionError):
+        made.invoke(HELLO, THREAD)
+    assert isinstance(edit_plan(made, THREAD, commands.CreateTask("more")), Accepted)
+    assert subjects(made) == ["seeded", "more"]
+    assert made.invoke(HELLO, THREAD)["messages"][-2:][0].text == "hello"
+    assert subjects(made) == ["seeded", "more"]
+
+
+def test_an_edit_before_the_first_step_of_a_run_that_waits_is_refused():
+    """There LangGraph would drop it; once the person has answered it is taken."""
+    planner = PlanMiddleware(Toolbox(tasks(), DEFAULT.but(approval_required="error")))
+    made = create_agent(
+        Scripted(script=[says("done")]),
+        middleware=[planner, PlanApproval(planner)],
+        checkpointer=InMemorySaver(),
+    )
+    seed_plan(made, THREAD, SEED)
+    made.invoke(HELLO, THREAD)
+    with pytest.raises(PlanError, match="answer first"):
+        edit_plan(made, THREAD, commands.CreateTask("more"))
+    made.invoke(Command(resume=True), THREAD)
+    edit_plan(made, THREAD, commands.CreateTask("more"))
+    assert subjects(made) == ["seeded", "more"]
 
 
 def test_a_step_of_which_nothing_ran_is_edited():

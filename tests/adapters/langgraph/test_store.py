@@ -39,6 +39,7 @@ from todoplan.adapters.langgraph import (
 )
 from todoplan.core.decide.decide import Accepted
 from todoplan.core.plan.model import Task
+from todoplan.core.rules.presets import DEFAULT
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -389,17 +390,66 @@ def test_an_edit_before_the_first_run_with_a_store_finds_the_plan_of_the_thread(
     assert subjects(store) == ["a", "b", "Tell Ann"]
 
 
-def test_a_plan_in_the_state_and_another_in_the_store_are_not_mixed():
+@ROADS
+def test_a_plan_in_the_state_and_another_in_the_store_are_not_mixed(is_async):
     """
-    Neither is lost: the developer is told.
+    Neither is lost: the developer is told, and may give up that of the thread by clearing it.
     """
     saver, store = InMemorySaver(), MemoryStore()
-    seed_plan(agent(None, checkpointer=saver), THREAD, TWO)
+    before = agent(None, checkpointer=saver)
+    seed_plan(before, THREAD, TWO)
     Planner(store, "1").apply(EDIT)
     made = agent(store, says("done"), checkpointer=saver)
-    with pytest.raises(PlanError, match="another under '1'"):
-        made.invoke(HELLO, THREAD)
+    with pytest.raises(PlanError, match=r"another under '1'.*ClearPlan\(\)"):
+        drive(made, HELLO, is_async=is_async)
     assert subjects(store) == ["Tell Ann"]
+    edit_plan(before, THREAD, commands.ClearPlan())
+    result = drive(made, HELLO, is_async=is_async)
+    assert [todo["content"] for todo in result["todos"]] == ["Tell Ann"]
+    assert subjects(store) == ["Tell Ann"]
+
+
+@ROADS
+@pytest.mark.parametrize("kept", [None, MemoryStore])
+def test_the_calls_of_an_agent_stand_under_its_name(kept, is_async):
+    """
+    In the journal of a store, and of the state, whatever the agent is made of.
+    """
+    saver, store = InMemorySaver(), kept and kept()
+    planner = PlanMiddleware(settings=QUIET, store=store, actor="writer")
+    script = wrote(("a", "pending")), says("ok")
+    made = create_agent(Scripted(script=[*script]), middleware=[planner], checkpointer=saver)
+    result = drive(made, HELLO, is_async=is_async)
+    journal = store.entries("1") if store else history_of(result)
+    assert [entry.actor for entry in journal] == ["writer"]
+
+
+@ROADS
+def test_who_did_it_is_told_to_the_others_and_no_agent_hears_of_itself(is_async):
+    """
+    Two agents have names, on one plan; a check that failed for one is no news to it.
+    """
+    store, box = MemoryStore(), Toolbox(tasks(), DEFAULT.but(evidence_required="error"))
+
+    def ask(thread, actor, *script):
+        given = {"store": store, "plan_id": "all", "settings": QUIET, "actor": actor}
+        planner = PlanMiddleware(box, verify=lambda *_: (False, "red"), **given)
+        model = Scripted(script=[*script, says("ok")])
+        made = create_agent(model, middleware=[planner], checkpointer=savers[thread])
+        config = {"configurable": {"thread_id": thread}}
+        return answers(drive(made, HELLO, config, is_async=is_async))
+
+    savers = {"1": InMemorySaver(), "2": InMemorySaver()}
+    board = Planner(store, "all")
+    board.apply(commands.CreateTask("Dig", check="deep", status="in_progress"))
+    look = calls(("TaskList", {}, "x"))
+    ask("1", "one", look)
+    ask("2", "two", look)
+    board.apply(EDIT, actor="ann")
+    fails = calls(("TaskUpdate", {"taskId": "1", "status": "completed"}, "f"))
+    told = ask("1", "one", fails, calls(("TaskList", {}, "y")))[-1]
+    assert told.startswith("since you last looked: #2 Tell Ann created by ann\n")
+    assert "#1 Dig updated by one" in ask("2", "two", calls(("TaskList", {}, "z")))[-1]
 
 
 @ROADS

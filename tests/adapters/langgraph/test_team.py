@@ -19,12 +19,13 @@ NEXT = ("plan", {"next": True})
 THREE = plan_of([Task("1", "Dig"), Task("2", "Lay"), Task("3", "Sow")])
 
 
-def agent(store, *script, toolset=None, saver=None):
+def agent(store, *script, toolset=None, saver=None, actor=None):
     """
     Return an agent of the team, on the plan "shared".
     """
     toolbox = Toolbox(toolset or lean(team=True))
-    planner = PlanMiddleware(toolbox, settings=QUIET, store=store, plan_id="shared")
+    given = {"settings": QUIET, "store": store, "plan_id": "shared", "actor": actor}
+    planner = PlanMiddleware(toolbox, **given)
     model = Scripted(script=[*script])
     return create_agent(model, middleware=[planner], checkpointer=saver or InMemorySaver())
 
@@ -117,3 +118,15 @@ def test_marks_of_one_step_are_joined():
     assert fences_in(looked, "p") == {"2": 5}
     assert not fences_in(looked, "q")
     assert not fences_in(None, "p")
+
+
+def test_an_agent_that_has_a_name_claims_in_that():
+    """Also where its threads have names of their own."""
+    store = shared()
+    run(agent(store, calls((*NEXT, "a")), says("wait"), actor="digger"), "ann")
+    run(agent(store, calls((*NEXT, "b")), says("wait")), "bob")
+    assert [task.claim and task.claim.owner for task in store.load("shared")][:2] == [
+        "digger",
+        "bob",
+    ]
+    assert [entry.actor for entry in store.entries("shared")][1:] == ["digger", "bob"]

@@ -96,6 +96,16 @@ def test_a_task_is_edited(garden, invoke):
     assert (task.subject, task.owner, task.active_form, task.estimate) == ("Harvest", None, None, 5)
 
 
+def test_a_task_names_what_shows_that_it_is_done(garden, invoke):
+    """When it is added or later; an empty text takes that away."""
+    assert invoke("add", "Water", "--check", "the soil is wet").exit_code == 0
+    assert plan_in(garden)["3"].check == "the soil is wet"
+    assert invoke("edit", "3", "--check", "no leaf hangs").exit_code == 0
+    assert plan_in(garden)["3"].check == "no leaf hangs"
+    assert invoke("edit", "3", "--check", "").exit_code == 0
+    assert plan_in(garden)["3"].check is None
+
+
 @pytest.mark.parametrize("status", Status)
 def test_any_status_can_be_set(garden, invoke, status):
     """So a task is cancelled, reopened, put back."""

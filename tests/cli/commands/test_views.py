@@ -12,7 +12,15 @@ from todoplan.cli.commands.views import show_log
 from todoplan.cli.output.json_schemas import PLAN_SCHEMAS
 from todoplan.cli.plan_options import Place
 from todoplan.codec import load_plan
-from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
+from todoplan.core.commands import (
+    Batch,
+    ClaimTask,
+    CreateTask,
+    DeleteTask,
+    RecordEvidence,
+    UpdateTask,
+)
+from todoplan.core.plan.model import Waiting
 from todoplan.render.text import to_text
 from todoplan.stores.file import FileStore
 
@@ -64,6 +72,44 @@ def test_a_log_says_who_did_what(stored, invoke):
     text = invoke("log").stdout
     assert "took back 7" in text
     assert "restored" in text
+
+
+def test_a_log_says_which_fields_were_set_from_what_to_what(stored, invoke):
+    """A line each, cleaned and cut; what the phrase says of status and claims is not said again."""
+    planner = Planner(FileStore(stored), "garden")
+    words = {"subject": "Mow\x1b[31m", "description": "all " * 60, "check": "it is short"}
+    planner.apply(UpdateTask("2", priority="high", owner="bo", **words))
+    planner.apply(UpdateTask("2", owner=None, add_blocked_by=["3"], waiting=Waiting("for rain")))
+    planner.apply(RecordEvidence("2", passed=False, summary="2 cm", by="ci"))
+    planner.apply(UpdateTask("2", waiting=Waiting(question="Today?")))
+    planner.apply(UpdateTask("2", waiting=None))
+    planner.apply(ClaimTask("cid", task_id="3"))
+    told = [line.strip() for line in invoke("log", "--last", "6").stdout.splitlines()]
+    assert [line for line in told if line.startswith("#")] == [
+        "#2 subject Reap -> Mow",
+        f"#2 description nothing -> {('all ' * 60)[:59]}…",
+        "#2 priority nothing -> high",
+        "#2 owner nothing -> bo",
+        "#2 check nothing -> it is short",
+        "#2 owner bo -> nothing",
+        "#2 blocked by #1 -> #1, #3",
+        "#2 waiting nothing -> for rain",
+        "#2 evidence nothing -> failed 2 cm",
+        "#2 waiting for rain -> Today?",
+        "#2 waiting Today? -> nothing",
+    ]
+    assert "claim nothing -> cid" in invoke("diff").stdout
+
+
+def test_a_log_names_so_many_fields_of_an_entry(stored, invoke):
+    """How many more there were is said."""
+    planner = Planner(FileStore(stored), "garden")
+    planner.apply(Batch([UpdateTask("2", estimate=5, metadata={str(n): n}) for n in range(3)]))
+    planner.apply(Batch([CreateTask(str(n)) for n in range(20)]))
+    planner.apply(Batch([UpdateTask(str(n), owner="bo") for n in range(4, 24)]))
+    *_, line, more = invoke("log").stdout.splitlines()
+    assert line.strip() == "#15 owner nothing -> bo"
+    assert more.strip() == "and 8 more"
 
 
 def test_a_log_can_be_cut(stored, invoke):

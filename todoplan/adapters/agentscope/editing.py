@@ -52,7 +52,7 @@ def plan_of_state(state: AgentState | Agent) -> Plan:
 
 def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
     """
-    Return what happened to the plan, oldest first: when, by whom (`actor`; `None` for the model)
+    Return what happened to the plan, oldest first: when, by whom (`actor`; `None`: no name)
     and by which tool or command (`cause`). The state keeps the latest 50 entries, fewer if long; a
     store keeps all.
 

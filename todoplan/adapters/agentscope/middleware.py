@@ -29,7 +29,7 @@ from todoplan.adapters.agentscope.state import Held, load, seal
 from todoplan.adapters.agentscope.tools import default_toolbox, make_tools
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.application import require, require_clock
+from todoplan.dialogue.application import require, require_actor, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Conversation
 from todoplan.dialogue.guidance.guidance import Memory, Settings, unfinished_error
@@ -57,8 +57,8 @@ class PlanMiddleware(MiddlewareBase):
 
     What it remembers stands in the agent's state. Where it says the plan is lost, AgentScope's own
     line about tasks, which names `TaskList`, is kept out of the request. `system_prompt` is put
-    behind the agent's ("" for none); by default it is the tool set's. `store`, `plan_id` and
-    `clock` are those of the tools.
+    behind the agent's ("" for none); by default it is the tool set's. `store`, `plan_id`, `clock`
+    and `actor` are those of the tools.
     """
 
     def __init__(  # noqa: PLR0913 - the settings of every adapter
@@ -70,10 +70,12 @@ class PlanMiddleware(MiddlewareBase):
         clock: Clock = utc_now,
         system_prompt: str | None = None,
         plan_id: str | None = None,
+        actor: str | None = None,
     ) -> None:
         box = default_toolbox() if toolbox is None else require(toolbox, Toolbox)
         toolset = box.toolset
-        self._plans = PlanStore.of(store, plan_id, box, require_clock(clock))
+        kept = store, plan_id, box, require_clock(clock)
+        self._plans = PlanStore.of(*kept, actor=require_actor(actor))
         chosen = _DROP_IN if settings is None else require(settings, Settings)
         self._guidance = guidance_of(box, chosen)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
@@ -190,8 +192,8 @@ class PlanMiddleware(MiddlewareBase):
         if before is not None and after is not None:
             (revision, base), memory = before, Memory.of(_kept(agent.state))
             told = base is not None and after.seen.base is None  # the answer said what others did
-            plan = after.plan
-            memory = memory.saw(plan) if told else memory.saw_own(revision, plan)
+            plan, refused = after.plan, base is not None
+            memory = memory.saw(plan) if told else memory.saw_own(revision, plan, refused=refused)
             _remember(agent.state, memory)
 
 
@@ -238,6 +240,7 @@ def attach(  # noqa: PLR0913 - keywords, each passed on as it is
     verify: Verify | None = None,
     system_prompt: str | None = None,
     plan_id: str | None = None,
+    actor: str | None = None,
     toolkit: Toolkit | None = None,
     middlewares: Sequence[MiddlewareBase] = (),
     injection_config: InjectionConfig | None = None,
@@ -247,16 +250,17 @@ def attach(  # noqa: PLR0913 - keywords, each passed on as it is
 
     The tools are added to `toolkit`; guidance comes behind your `middlewares`, nearest to the
     model, so that it sees the request as it is sent. `clock` gives the aware time of every change,
-    `verify` looks whether a task is done (see `AsyncPlanner`).
-    With a `store` the plan is kept there under `plan_id`, or else under the session's id, and
-    anyone may change it at any time; AgentScope's list is published.
+    `verify` looks whether a task is done (see `AsyncPlanner`), `actor` is this agent's name in the
+    history: give each agent its own where several share a plan. With a `store` the plan is kept
+    there under `plan_id`, or else under the session's id, and anyone may change it at any time;
+    AgentScope's list is published.
 
     Raises:
         PlanError: the toolkit has tools of these names already; what was given is no toolbox, no
-            settings, no store, no clock or no verifier.
+            settings, no store, no clock, no verifier or no name.
     """
     toolbox = default_toolbox() if toolbox is None else toolbox
-    kept: dict[str, Any] = {"store": store, "clock": clock, "plan_id": plan_id}
+    kept: dict[str, Any] = {"store": store, "clock": clock, "plan_id": plan_id, "actor": actor}
     planning = PlanMiddleware(toolbox, settings=settings, system_prompt=system_prompt, **kept)
     toolkit = toolkit or Toolkit()
     # Toolkit always makes the first group, "basic", itself.

@@ -8,7 +8,8 @@ it. Beside it stands a mark: which plan it is, and the revision that this sessio
 goes on: all of its calls were written upon what was seen before the first.
 
 A list that a session has when it is first run with a store is handed over, once: if nothing was
-ever written there. Later changes to the list itself are written over, and the log says so.
+ever written there. An empty one gives way to what is there. Later changes to the list itself are
+written over, and the log says so.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.clock import Clock
 from todoplan.dialogue.held_claims import NO_FENCES, fences_after
+from todoplan.dialogue.last_seen import told_once
 from todoplan.dialogue.parallel_calls import answered_after
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
@@ -58,7 +60,7 @@ logger = logging.getLogger("todoplan")
 class PlanStore:
     """
     A store, and which of its plans is that of a session: the one under `plan_id`, or under the id
-    of the session.
+    of the session. `actor` is whose calls they are.
     """
 
     store: AnyStore
@@ -66,15 +68,17 @@ class PlanStore:
     toolbox: Toolbox
     clock: Clock
     verify: Verify | None = None
+    actor: str | None = None
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913, PLR0917 - what the tools were given
         cls,
         store: AnyStore | None,
         plan_id: str | None,
         toolbox: Toolbox,
         clock: Clock,
         verify: Verify | None = None,
+        actor: str | None = None,
     ) -> PlanStore | None:
         """
         Return where plans are kept, `None` without a store.
@@ -83,7 +87,7 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        return None if kept is None else cls(kept, plan_id, toolbox, clock, verify)
+        return None if kept is None else cls(kept, plan_id, toolbox, clock, verify, actor)
 
     def id_of(self, state: AgentState) -> str:
         """
@@ -126,7 +130,7 @@ class PlanStore:
         it since; publish the list.
         """
         planner = await self.aopened(state)
-        plan, base = await planner.look(self._mark(state)[_SEEN])
+        plan, base = await planner.look(self._mark(state)[_SEEN], actor=self.hand_of(state))
         self.publish(state, plan)
         return plan, base if base and base.has_news(plan) else None
 
@@ -141,20 +145,21 @@ class PlanStore:
             return answered_after(self.toolbox, Plan(), call, names), []
         planner, mark = await self.aopened(state), self._mark(state)
         ids = [one.call_id for one in turn]
-        begun = mark.get(_TURN)
+        begun, name = mark.get(_TURN), self.hand_of(state)
         if not isinstance(begun, dict) or begun["ids"] != ids:
             begun = {"ids": ids, "upon": mark[_SEEN], "own": [], _SHOWN: mark.get(_SHOWN)}
-        _, base = await planner.look(begun["upon"], begun["own"], shown=begun.get(_SHOWN))
+        given: dict[str, Any] = {"shown": begun.get(_SHOWN), "actor": name}
+        plan, base = await planner.look(begun["upon"], begun["own"], **given)
         # A session that is resumed from what was saved before the answer makes the call again.
         message = state.context[-1].id if state.context else None
         scope = state.session_id, message, begun["upon"]
         keys = planner.keys_of([call], *scope) if message and call.call_id else None
-        # In a team the session is a hand of its own, and keeps the fences that its calls got.
-        team, held = self.toolbox.toolset.team, mark.get(_FENCES, NO_FENCES)
-        name = state.session_id if team else None
+        held = mark.get(_FENCES, NO_FENCES)
         done = await planner.turn([call], actor=name, base=base, key=keys, fences=held)
         reply = done.replies[0]
-        if team:
+        if base and mark[_SEEN] == plan.revision:
+            reply = told_once(reply, base, plan)  # by an earlier answer of this turn
+        if self.toolbox.toolset.team:
             mark[_FENCES] = fences_after(held, done.events)
         if not reply.is_error or reply.events:
             own = [reply.revision] if reply.events else []
@@ -163,6 +168,14 @@ class PlanStore:
             self.saw(state, done.plan)
         self.publish(state, done.plan)
         return reply, mark.pop(_UNTOLD, [])
+
+    def hand_of(self, state: AgentState) -> str | None:
+        """
+        Return the name under which the calls of a session stand in the journal, if it has one.
+        """
+        # In a team a session is a hand of its own, and keeps the fences that its calls got.
+        own = state.session_id if self.toolbox.toolset.team else None
+        return own if self.actor is None else self.actor
 
     def names_in(self, state: AgentState) -> dict[str, str]:
         """
@@ -240,14 +253,18 @@ class PlanStore:
         return plans if held.plan != Plan() else ()
 
     def _handed_over(self, state: AgentState, *, begun: bool) -> None:
-        plan_id = self.id_of(state)
+        plan_id, held = self.id_of(state), load(state)
+        if not begun and not len(held.plan):
+            self._mark(state)  # a list that was cleared is given up: the plan is that of the store
+            return
         if not begun:
             msg = (
                 f"this session has a list of tasks, and the store another plan under {plan_id!r}:"
-                " give plan_id= of a plan that is new, or clear one of the two"
+                " give plan_id= of a plan that is new, or give the list up"
+                " (agent.state.tasks_context.tasks.clear())"
             )
             raise PlanError(msg, plan_id=plan_id)
-        untold = load(state).repairs()
+        untold = held.repairs()
         # The first that was handed over is the plan as the model saw it.
         mark = {STORED: plan_id, _SEEN: 1, **({_UNTOLD: untold} if untold else {})}
         state.middle_context[KEY] = mark

@@ -31,7 +31,7 @@ from todoplan.core.plan.validation import in_utc
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import AGENTSCOPE
-from todoplan.dialogue.application import require, require_clock
+from todoplan.dialogue.application import require, require_actor, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.intake.fields import Field, Kind, meant_by
 from todoplan.dialogue.observed import start, tell_called
@@ -90,9 +90,10 @@ class PlanTool(ToolBase):
         clock: Clock = utc_now,
         plans: PlanStore | None = None,
         verifying: Verifying | None = None,
+        actor: str | None = None,
     ) -> None:
         super().__init__(middlewares)
-        self.plans = plans
+        self.plans, self.actor = plans, actor
         self.name, self.description = definition.name, definition.description
         self.input_schema = _Shown(definition.schema)
         # AgentScope's own say the opposite: reads count as writes, creates may run at once.
@@ -149,10 +150,10 @@ class PlanTool(ToolBase):
 
         asked, began = self._verifying, start(self.toolbox)
         held, reply, turn, at = await asked.aanswer(attempt) if asked else attempt(self.toolbox)
-        tell_called(self.toolbox, (reply,), None, began)
-        if held.seen.answered(reply, turn):
+        tell_called(self.toolbox, (reply,), self.actor, began)
+        if held.seen.answered(reply, turn) or reply.events:
             held.keep_base()
-        entry = Entry(reply.plan.revision, reply.events, in_utc(at), cause=reply.name)
+        entry = Entry(reply.plan.revision, reply.events, in_utc(at), self.actor, reply.name)
         if reply.events:
             save(state, held, reply.plan, touched(reply.events))
             held.record(entry)
@@ -167,7 +168,8 @@ class PlanTool(ToolBase):
             call = attrs.evolve(call, arguments=_with_ids(call.arguments, self._fields, names))
         reply, repairs = await plans.answer(state, call, calls_in_turn(state.context))
         at = in_utc(self._clock())  # the store's entry has the time at which it was appended
-        return _told(reply, Entry(reply.revision, reply.events, at, cause=reply.name), repairs)
+        name = plans.hand_of(state)
+        return _told(reply, Entry(reply.revision, reply.events, at, name, reply.name), repairs)
 
     def _decided(
         self,
@@ -184,7 +186,8 @@ class PlanTool(ToolBase):
         # The turn is another walk over the context, and of no matter to most calls.
         is_asked = self._is_whole_list or held.seen.is_of_interest
         turn = calls_in_turn(state.context) if is_asked else ()
-        return held, held.seen.answer(box, held.plan, call, turn, at=at), turn
+        reply = held.seen.answer(box, held.plan, call, turn, at=at, actor=self.actor)
+        return held, reply, turn
 
 
 def _with_ids(value: Any, fields: tuple[Field, ...], names: Mapping[str, str]) -> Any:
@@ -223,28 +226,30 @@ def _chunk(text: str, *, is_error: bool, metadata: dict[str, Any] | None = None)
     return ToolChunk(content=[block], state=state, metadata=metadata or {}, id=block.id)
 
 
-def make_tools(
+def make_tools(  # noqa: PLR0913 - settings of every adapter
     toolbox: Toolbox | None = None,
     *,
     store: AnyStore | None = None,
     clock: Clock = utc_now,
     verify: Verify | None = None,
     plan_id: str | None = None,
+    actor: str | None = None,
 ) -> list[ToolBase]:
     """
     Return the tools of a tool set for `Toolkit(tools=...)`; AgentScope's own four by default.
 
     With a `store` the plan is kept there under `plan_id`, or else under the session's id. `clock`
-    gives aware times, `verify` looks whether a task is done (see `AsyncPlanner`).
+    gives aware times, `verify` looks whether a task is done (see `AsyncPlanner`), `actor` is this
+    agent's name in the history.
 
     Raises:
-        PlanError: what was given is no toolbox, no store, no clock or no verifier.
+        PlanError: what was given is no toolbox, no store, no clock, no verifier or no name.
     """
     toolbox = default_toolbox() if toolbox is None else require(toolbox, Toolbox)
     verifying = Verifying.of(toolbox, verify)
-    plans = PlanStore.of(store, plan_id, toolbox, clock, verify)
+    plans = PlanStore.of(store, plan_id, toolbox, clock, verify, require_actor(actor))
     return [
-        PlanTool(toolbox, definition, None, clock, plans, verifying)
+        PlanTool(toolbox, definition, None, clock, plans, verifying, actor)
         for definition in toolbox.toolset.definitions()
     ]
 

@@ -208,6 +208,8 @@ class Wire:
         tell_called(toolbox, turn.replies, None, began)
         if not all(reply.is_error for reply in turn.replies):
             base = None  # also reading is a look; what was refused has shown nothing
+        elif base is not None and turn.events:
+            base = base.with_own(turn.events)  # but what a verifier found, which is its own
         return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others, base)
 
     def read_messages(self, messages: Iterable[object]) -> tuple[Message, ...]:

@@ -116,7 +116,7 @@ class Run:
             verify=verify,
         )
         # What the thread's model knows of the plan: not what this process remembers of anybody.
-        self._known = revision(kept.get(_SEEN))
+        self._known = self._base.plan.revision if self._base else revision(kept.get(_SEEN))
         self._shown: int | None = None  # by a reminder, in the request that is answered
         memory = Memory.of(kept.get(_MEMORY))
         # In the middle of a turn it is the same run, whose caps must not begin anew at each crash.
@@ -255,7 +255,7 @@ class Run:
         return messages
 
     def _look(self) -> tuple[Plan, Base | None]:
-        plan, base = self.planner.look(self._known, shown=self._shown)
+        plan, base = self.planner.look(self._known, shown=self._shown, actor=self._actor)
         if base is not None and self._base is not None:
             base = attrs.evolve(base, actors={**self._base.actors, **base.actors})
         return plan, base

@@ -83,7 +83,8 @@ class _Fresh(Command[Any]):
 @attrs.frozen
 class Answering:
     """
-    What answers the calls of one agent's tools: upon its `plans` in a store, or else the state's.
+    What answers the calls of one agent's tools: upon its `plans` in a store, or else the state's;
+    `actor` is whose calls they are.
     """
 
     toolbox: Toolbox
@@ -91,6 +92,7 @@ class Answering:
     emit_events: bool
     plans: PlanStore | None = None
     verifying: Verifying | None = None
+    actor: str | None = None
 
     def answer(self, runtime: ToolRuntime | None, own: Call) -> Command[Any]:
         """
@@ -111,13 +113,14 @@ class Answering:
             self.verifying.verifier.refuse_awaited("ainvoke or astream")
             with self.verifying.of_turn(*_name_of(runtime, turn, calls, own)) as shared:
                 done = self.verifying.answer(attempt, shared)
-        tell_called(self.toolbox, done[0][-1:], None, began)
+        tell_called(self.toolbox, done[0][-1:], self.actor, began)
         return self._kept(runtime, state, turn, calls, own, done)
 
     def _attempt(self, state: Any, calls: Sequence[Call], own: Call, box: Toolbox) -> _Done:
         at, base = in_utc(self.clock()), base_of(value_in(state))
-        place = calls.index(own)
-        return answered_beside(box, plan_in(state), calls, place, at=at, base=base), at, base
+        upon: dict[str, Any] = {"at": at, "base": base, "actor": self.actor}
+        done = answered_beside(box, plan_in(state), calls, calls.index(own), **upon)
+        return done, at, base
 
     def _kept(  # noqa: PLR0913, PLR0917 - a call, its turn, and what came of it
         self,
@@ -140,7 +143,7 @@ class Answering:
         name = _name(own) if len(calls) > 1 else own.call_id
         step = Step(reply.plan, reply.events, name, parent, turn)
         self._tell(runtime, step.entry(), reply, own)
-        entry = Entry(reply.plan.revision, reply.events, at, cause=reply.name)
+        entry = Entry(reply.plan.revision, reply.events, at, self.actor, reply.name)
         # A refusal that records what a verifier has found tells nothing of what others did.
         told = base is None or not reply.is_error
         update = step_update(step, state, entry, by_model=told)
@@ -158,7 +161,7 @@ class Answering:
             with verifying.of_turn(*_name_of(runtime, turn, calls, own)) as shared:
                 attempt = partial(self._attempt, state, calls, own)
                 done = await verifying.aanswer(attempt, shared)
-            tell_called(self.toolbox, done[0][-1:], None, began)
+            tell_called(self.toolbox, done[0][-1:], self.actor, began)
             return self._kept(runtime, state, turn, calls, own, done)
         plans = self.plans
         plan_id = plans.id_of(_config(runtime))

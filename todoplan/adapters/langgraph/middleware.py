@@ -37,7 +37,7 @@ from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore
 from todoplan.adapters.langgraph.tools import tools_of
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.application import require, require_clock
+from todoplan.dialogue.application import require, require_actor, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import Conversation, is_final_answer
 from todoplan.dialogue.guidance.guidance import Advice, Memory, Settings, unfinished_error
@@ -63,13 +63,19 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     `toolbox` is the tools and their policy, LangChain's `write_todos` under `DEFAULT` unless given;
     `settings` are those of guidance, `Settings(unfinished=0)` unless given: a final answer stands,
     as with LangChain's own; `clock` gives the aware time of every change; `verify` looks whether a
-    task is done (see `Planner`). As LangChain's own, it takes a `system_prompt`, which is appended
-    to the agent's ("" for none), and a `tool_description` for the tool that writes. `emit_events`
-    is that of `make_tools`; `reminder_names` names a kind's messages, so that interfaces can hide
-    them.
+    task is done before a call completes it (see `Planner`).
+
+    With a `store` the plan is kept there under `plan_id`, or else under the thread's id, and not in
+    the state, and others may change it at any time. `actor` is this agent's name in the history:
+    give each agent its own where several share a plan.
+
+    As LangChain's own, it takes a `system_prompt`, which is appended to the agent's ("" for none),
+    and a `tool_description` for the tool that writes. `emit_events` is that of `make_tools`;
+    `reminder_names` names a kind's messages, so that interfaces can hide them.
 
     Raises:
-        PlanError: what was given is no toolbox, no settings, no store, no clock or no verifier.
+        PlanError: what was given is no toolbox, no settings, no store, no clock, no verifier or no
+            name.
     """
 
     state_schema = PlanAgentState
@@ -84,6 +90,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         verify: "Verify | None" = None,
         system_prompt: str | None = None,
         plan_id: str | None = None,
+        actor: str | None = None,
         tool_description: str | None = None,
         emit_events: bool = False,
         reminder_names: "Mapping[str, str] | None" = None,
@@ -95,10 +102,10 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         wanted = Settings(unfinished=0) if settings is None else require(settings, Settings)
         self.guidance = guidance_of(chosen, wanted)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
-        kept = store, plan_id, chosen, require_clock(clock), verify
+        kept = store, plan_id, chosen, require_clock(clock), verify, require_actor(actor)
         self._plans = PlanStore.of(*kept, is_agents=True)
         told: dict[str, Any] = {"clock": clock, "verify": verify, "emit_events": emit_events}
-        self.tools = tools_of(chosen, self._plans, **told)
+        self.tools = tools_of(chosen, self._plans, actor=actor, **told)
         for tool in self.tools:
             if tool.name == writer:
                 tool.description = tool_description or tool.description

@@ -5,6 +5,7 @@ Ready-made planners: like three that are in use, and one for each agent of `crea
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from todoplan.adapters.langgraph.middleware import PlanMiddleware
@@ -19,6 +20,7 @@ __all__ = ["claude_like", "deep_planning", "deerflow_like", "langchain_like"]
 
 _OFTEN = 100
 Subagent = Mapping[str, Any]  # as `create_deep_agent` takes them
+Maker = Callable[..., PlanMiddleware]
 
 
 def langchain_like(*, policy: Policy = LANGCHAIN, **changes: Any) -> PlanMiddleware:
@@ -74,8 +76,9 @@ def deep_planning(
     *,
     subagents: Sequence[Subagent] = (),
     middleware: Sequence[Any] = (),
-    make: Callable[[], PlanMiddleware] = PlanMiddleware,
+    make: Maker = PlanMiddleware,
     general_purpose: bool | Subagent = True,
+    actor: str | None = None,
 ) -> dict[str, Any]:
     """
     Return the arguments `middleware` and `subagents` of `create_deep_agent`: planning for the main
@@ -85,8 +88,12 @@ def deep_planning(
 
     Each gets what `make` returns, unless a `PlanMiddleware` of your own stands in its `middleware`:
     so one agent gets a policy, or a store, that the others have not. Subagents that are compiled or
-    remote stay as they are. A `TodoListMiddleware` that a profile
-    brings is replaced in place.
+    remote stay as they are. A `TodoListMiddleware` that a profile brings is replaced in place.
+
+    `actor` is the main agent's name in the history; subagents have their own names there. `make` is
+    given each then:
+
+        make=lambda actor: PlanMiddleware(store=store, plan_id="release", actor=actor)
 
     The general-purpose subagent is declared, if it is not among yours, since deepagents gives its
     own none of the agent's middleware. A declared one is not given the agent's `skills`, nor what a
@@ -112,9 +119,11 @@ def deep_planning(
     for spec in map(dict, named):
         if "runnable" not in spec and "graph_id" not in spec:
             # deepagents gives no middleware of the main agent to those that are declared.
-            spec["middleware"] = _planned(spec.get("middleware", ()), make)
+            named_make = make if actor is None else partial(make, actor=spec["name"])
+            spec["middleware"] = _planned(spec.get("middleware", ()), named_make)
         chosen.append(spec)
-    return {"middleware": _planned(middleware, make), "subagents": chosen}
+    main_make = make if actor is None else partial(make, actor=actor)
+    return {"middleware": _planned(middleware, main_make), "subagents": chosen}
 
 
 def _planned(given: Sequence[Any], make: Callable[[], PlanMiddleware]) -> list[Any]:

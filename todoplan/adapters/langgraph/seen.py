@@ -24,6 +24,7 @@ from todoplan.codec.foreign.branches import head_of, plan_in_value
 from todoplan.codec.states import base_from_data, base_to_data
 from todoplan.core.events.base import Base
 from todoplan.dialogue.application import unseen_by_model
+from todoplan.dialogue.last_seen import is_refused_check
 
 __all__ = ["BASE", "SEEN", "SHOWN", "UPON", "base_after", "base_of", "looked_at"]
 
@@ -95,7 +96,7 @@ def base_after(
     if SEEN in update and (mine is None or update[SEEN] == head_of(current)):
         return None
     entry, base = entry_from_data(json.loads(line)), base_of(current)
-    if SEEN in update and base is not None:
+    if base is not None and (SEEN in update or is_refused_check(entry, entry.actor)):
         # Decided beside an edit by another branch: its own work is no news, the edit is.
         return base_to_data(base.with_own(entry.events))
     before = plan_in_value(current or update.get(UPON))

@@ -185,7 +185,7 @@ def plan_of_state(state: Any) -> Plan:
 
 def history_of(state: Any) -> tuple[Entry, ...]:
     """
-    Return what happened to the plan, oldest first: when, by whom (`actor`; `None` for the model)
+    Return what happened to the plan, oldest first: when, by whom (`actor`; `None`: no name)
     and by which tool or command (`cause`). The state keeps the latest 50 entries, fewer if long.
 
     Raises:

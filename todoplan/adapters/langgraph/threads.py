@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode
@@ -140,15 +141,30 @@ def node_of(
                 " it waits for an answer, else by invoke(None)"
             )
             raise PlanError(msg, finished=tuple(done))
-    if as_node or messages_in(state.values) or _takes_plans(graph):
+    is_input = _is_input(state)
+    if as_node or _takes_plans(graph) or (messages_in(state.values) and not is_input):
         return as_node
     if "model" not in graph.nodes:
         msg = (
             f'the input of this graph holds no "{PLAN}"; name a node whose change this is: as_node'
         )
         raise PlanError(msg, nodes=tuple(graph.nodes))
-    # LangGraph takes the first edit of a thread for an input, and drops what OmitFromInput marks.
+    if is_input and state.interrupts:
+        msg = (
+            "this thread waits for an answer before its first step, where LangGraph would drop the"
+            " edit: answer first, by invoke(Command(resume=...)), or name a node whose change this"
+            " is, from which the thread then goes on: as_node"
+        )
+        raise PlanError(msg, nodes=tuple(graph.nodes))
+    # LangGraph takes the first edit of a thread for an input, and one behind an input that nothing
+    # has answered yet; and drops of it what OmitFromInput marks.
     return "model"
+
+
+def _is_input(state: StateSnapshot) -> bool:
+    messages = messages_in(state.values)
+    said = bool(messages) and isinstance(messages[-1], AIMessage | ToolMessage)
+    return bool(state.tasks) and not said
 
 
 def _running(seen: str) -> str:

@@ -15,7 +15,7 @@ from langgraph.types import Command
 
 from todoplan.adapters.langgraph.answering import Answering
 from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore
-from todoplan.dialogue.application import require, require_clock
+from todoplan.dialogue.application import require, require_actor, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.toolset import Definition
@@ -97,38 +97,41 @@ def make_tools(  # noqa: PLR0913 - settings of every adapter
     clock: Clock = utc_now,
     verify: Verify | None = None,
     plan_id: str | None = None,
+    actor: str | None = None,
     emit_events: bool = False,
 ) -> list[BaseTool]:
     """
     Return the tools of a toolbox, for `bind_tools` and `ToolNode` over a state such as `PlanState`.
 
     With a `store` the plan is kept there under `plan_id`, or else under the thread's id, and not in
-    the state. `verify` looks whether a task is done (see `Planner`). `emit_events`: each accepted
-    call is told on the stream mode "custom" as {"todoplan": ...}, with the entry of the journal,
-    the tool's name and the call's id. Calls of one turn run at once and tell in any order;
-    `revision` is the right one.
+    the state. `verify` looks whether a task is done (see `Planner`), `actor` is this agent's name
+    in the history. `emit_events`: each accepted call is told on the stream mode "custom" as
+    {"todoplan": ...}, with the entry of the journal, the tool's name and the call's id. Calls of
+    one turn run at once and tell in any order; `revision` is the right one.
 
     Raises:
-        PlanError: what was given is no toolbox, no store, no clock or no verifier.
+        PlanError: what was given is no toolbox, no store, no clock, no verifier or no name.
     """
     chosen = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-    plans = PlanStore.of(store, plan_id, chosen, require_clock(clock), verify)
-    return tools_of(chosen, plans, clock=clock, verify=verify, emit_events=emit_events)
+    plans = PlanStore.of(store, plan_id, chosen, require_clock(clock), verify, require_actor(actor))
+    told: dict[str, Any] = {"clock": clock, "verify": verify, "emit_events": emit_events}
+    return tools_of(chosen, plans, actor=actor, **told)
 
 
-def tools_of(
+def tools_of(  # noqa: PLR0913 - settings of every adapter
     toolbox: Toolbox,
     plans: PlanStore | None,
     *,
     clock: Clock,
     verify: Verify | None,
     emit_events: bool,
+    actor: str | None = None,
 ) -> list[BaseTool]:
     """
     Return the tools of a toolbox, for plans in the state, or in a store.
     """
     verifying = Verifying.of(toolbox, verify)
-    answering = Answering(toolbox, clock, emit_events, plans, verifying)
+    answering = Answering(toolbox, clock, emit_events, plans, verifying, actor)
     return [_tool(answering, definition) for definition in toolbox.toolset.definitions()]
 
 

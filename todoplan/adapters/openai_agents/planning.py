@@ -33,7 +33,7 @@ from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import require, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.guidance import Memory, Settings
-from todoplan.dialogue.last_seen import base_at
+from todoplan.dialogue.last_seen import base_at, is_refused_check
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
@@ -148,7 +148,8 @@ class Planning:
         base = self._seen
         for entry in own.entries(_KEY):
             if entry.revision > self._seen.plan.revision:
-                base = base.after(entry.events, entry.actor)
+                events, is_own = entry.events, is_refused_check(entry)
+                base = base.with_own(events) if is_own else base.after(events, entry.actor)
         return base
 
     def asked(self, shown: Plan | None) -> None:
@@ -215,7 +216,8 @@ class Planning:
             self.saw(turn.plan)
         # An answer to one who is behind tells what others did since; with a store, the planner's.
         told = is_look and known not in {-1, before}
-        self.memory = memory.saw(turn.plan) if told else memory.saw_own(before, turn.plan)
+        saw_own = memory.saw_own(before, turn.plan, refused=not is_look)
+        self.memory = memory.saw(turn.plan) if told else saw_own
         return {reply.call_id: reply for reply in turn.replies}
 
 

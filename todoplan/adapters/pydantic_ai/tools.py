@@ -156,7 +156,8 @@ class RunPlan:
         behind = self.planner is not None and memory.revision not in {-1, before}
         is_look = told or (behind and not reply.is_error)
         self.shown = self.shown if reply.is_error else None
-        self.memory = memory.saw(reply.plan) if is_look else memory.saw_own(before, reply.plan)
+        saw_own = memory.saw_own(before, reply.plan, refused=reply.is_error)
+        self.memory = memory.saw(reply.plan) if is_look else saw_own
         return reply, told
 
 

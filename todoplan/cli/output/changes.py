@@ -1,7 +1,7 @@
 """What changed in a plan, for people: entries of its journal, and two of its versions compared."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.cells import cell_len
@@ -12,8 +12,9 @@ from todoplan.cli.output.text import cut, hanging, room
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import Difference
 from todoplan.core.events.journal import Entry
+from todoplan.core.events.touched import ids_of
 from todoplan.core.plan.frozen import thaw
-from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
+from todoplan.core.plan.model import TASK_FIELDS, Claim, Evidence, FieldKind, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.render.cleaning import clip, one_line
 from todoplan.render.phrases import event_phrases
@@ -22,19 +23,22 @@ __all__ = ["difference_lines", "entry_lines", "entry_phrases", "log_lines"]
 
 _NAME = 24
 _VALUE = 60
+_MOST = 12  # a list that was imported anew may have set thousands
+_IN_PHRASES = frozenset({"status", "blocks", "claim", "claims"})
 
 
 def log_lines(journal: Sequence[Entry], last: int, console: Console) -> Iterator[Text]:
     """
-    Give the last entries of a whole journal: revision, time, who, by which command, what it did.
+    Give the last entries of a whole journal: revision, time, who, by which command, what it did,
+    and which fields it has set from what to what.
     """
     earlier = len(journal) - last
     plan = replay(Plan(), (event for entry in journal[:earlier] for event in entry.events))
     heads, phrases = [], []
     for entry in journal[earlier:]:
-        plan = replay(plan, entry.events)
+        before, plan = plan, replay(plan, entry.events)
         heads.append(_head(entry))
-        phrases.append(entry_phrases(entry, plan))
+        phrases.append((*entry_phrases(entry, plan), *_set_fields(entry, before, plan)))
     widths = [max(map(cell_len, column)) for column in zip(*heads, strict=True)]
     for cells, told in zip(heads, phrases, strict=True):
         yield from _row(cells, widths, told, console)
@@ -56,6 +60,19 @@ def entry_phrases(entry: Entry, plan: Plan) -> tuple[str, ...]:
     """
     undone = (f"took back {entry.undoes}",) if entry.undoes else ()
     return (*undone, *event_phrases(entry.events, plan))
+
+
+def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:
+    """
+    Yield the fields that an entry has set in tasks that were there, each with both its values.
+    """
+    ids = dict.fromkeys(task_id for event in entry.events for task_id in ids_of(event))
+    both = [(was, now) for each in ids if (was := before.get(each)) and (now := after.get(each))]
+    # The phrase says it of these; and an edge is told at the task that waits.
+    told = [f"  #{now.id} {note}" for was, now in both for note in _fields(was, now, _IN_PHRASES)]
+    yield from told[:_MOST]
+    if len(told) > _MOST:
+        yield f"  and {len(told) - _MOST} more"
 
 
 def _head(entry: Entry) -> tuple[str, ...]:
@@ -93,7 +110,7 @@ def difference_lines(found: Iterable[Difference]) -> Iterator[Text]:
 _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 
-def _fields(was: Task, now: Task) -> tuple[str, ...]:
+def _fields(was: Task, now: Task, without: Container[str] = ()) -> tuple[str, ...]:
     """
     Return what differs, each as "status pending -> completed"; times follow from the rest.
     """
@@ -101,12 +118,19 @@ def _fields(was: Task, now: Task) -> tuple[str, ...]:
         f"{name.replace('_', ' ')} {_shown(old)} -> {_shown(new)}"
         for name, field in TASK_FIELDS.items()
         if field.kind is not FieldKind.TIME
+        and name not in without
         and (old := getattr(was, name)) != (new := getattr(now, name))
     )
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, tuple):
+    if isinstance(value, Waiting):
+        value = " ".join(filter(None, (value.reason, value.question))) or "waiting"
+    elif isinstance(value, Evidence):
+        value = f"{'passed' if value.passed else 'failed'} {value.summary}".rstrip()
+    elif isinstance(value, Claim):
+        value = value.owner
+    elif isinstance(value, tuple):
         value = ", ".join(f"#{each}" for each in value)
     elif isinstance(value, Mapping):
         value = json.dumps(thaw(value), ensure_ascii=False)

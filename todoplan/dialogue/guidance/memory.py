@@ -97,14 +97,16 @@ class Memory:
             return attrs.evolve(self, revision=known)
         return self if self.revision == plan.revision else self.saw(plan)
 
-    def saw_own(self, before: int, plan: Plan) -> "Memory":
+    def saw_own(self, before: int, plan: Plan, *, refused: bool = False) -> "Memory":
         """
         Return the memory after the model's own calls brought a plan from a revision to this one.
 
         What others did before that is still unknown to the model, and a call that changed nothing
-        is no sign that it knows the plan.
+        is no sign that it knows the plan. One that was `refused`, and has left evidence, tells
+        nothing of what a reminder showed.
         """
-        is_own = before in {self.revision, self.shown} and before != plan.revision
+        known = {self.revision} if refused else {self.revision, self.shown}
+        is_own = before in known and before != plan.revision
         return self.saw(plan) if is_own else self
 
 

@@ -173,6 +173,20 @@ class Evidence(Checks):
         for index in range(len(outcome.requests)):
             outcome.has_reminders(index, times=0)
 
+    @needs(Capability.VERIFIER, Capability.EDITS)
+    def test_what_was_seen_is_no_news_beside_that_of_others(self) -> None:
+        """A person changes the plan before: the next answer tells of that, and of nothing else."""
+        harness, _ = self._harness(_red, _ASKING, guidance=_CHANGED)
+        harness.run(turn(("TaskUpdate", {"taskId": "2", "description": "By the wall"})), says())
+        harness.edit(CreateTask("Tell Bo"), "ann")
+        twice = _completes("1", "2"), _completes("1")
+        outcome = harness.run(*twice, turn(("TaskList", {})), says())
+        told = [outcome.answer([*outcome.wanted.replies][-1]).text.partition("\n")[0]]
+        told += [each.text for request in outcome.requests for each in request[-1:]]
+        for text in (each for each in told if "since you last looked" in each or "ann" in each):
+            must("Tell Bo" in text and "updated" not in text, f"its own check is news: {text!r}")
+        must("#3 Tell Bo created by ann" in told[0], f"the edit is not told: {told[0]!r}")
+
     @needs(Capability.VERIFIER, Capability.RESUME)
     def test_what_was_seen_survives_a_restart(self) -> None:
         """Also that a check did not pass, though the call was refused."""

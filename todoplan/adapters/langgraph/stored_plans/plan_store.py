@@ -4,7 +4,7 @@ tools and by `edit_plan`, at any time.
 
 The state holds a mark (see `mark`) and `todos`. A plan that a thread has in its state when it is
 first run with a store, or a list under `todos`, is handed over to the store, once: if nothing was
-ever written there.
+ever written there. One that was cleared gives way to what is there.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def _plans_in(state: Any) -> tuple[Plan, ...]:
 class PlanStore:
     """
     A store, and which of its plans is that of a thread: the one under `plan_id`, or under the id of
-    the thread. An agent's plan is its own: within a graph of its own it has another id.
+    the thread. An agent's plan is its own: within a graph of its own it has another id. `actor` is
+    whose calls they are.
     """
 
     store: AnyStore
@@ -61,16 +62,18 @@ class PlanStore:
     clock: Clock
     is_agents: bool
     verify: Verifier | None = None
+    actor: str | None = None
     _calls: ParallelCalls = attrs.field(factory=ParallelCalls)
 
     @classmethod
-    def of(  # noqa: PLR0913 - what the tools were given
+    def of(  # noqa: PLR0913, PLR0917 - what the tools were given
         cls,
         store: AnyStore | None,
         plan_id: str | None,
         toolbox: Toolbox,
         clock: Clock,
         verify: Verify | None = None,
+        actor: str | None = None,
         *,
         is_agents: bool = False,
     ) -> PlanStore | None:
@@ -81,7 +84,7 @@ class PlanStore:
             PlanError: this is no store; or there is none, and an id is given.
         """
         kept = store_of_plans(store, plan_id)
-        given = toolbox, clock, is_agents, verifier_of(verify)
+        given = toolbox, clock, is_agents, verifier_of(verify), actor
         return None if kept is None else cls(kept, plan_id, *given)
 
     def id_of(self, config: _Config, namespace: str | None = None) -> str:
@@ -142,7 +145,7 @@ class PlanStore:
         """
         planner, plans = self.planner(plan_id), _plans_in(state)
         if plans:
-            return planner, _handed_over(state, plan_id, begun=planner.begin(*plans))
+            return planner, _handed_over(state, plan_id, plans[-1], begun=planner.begin(*plans))
         return planner, seen_in(value_in(state), plan_id)
 
     async def aopened(self, state: Any, plan_id: str) -> tuple[AsyncPlanner, int | None]:
@@ -151,7 +154,8 @@ class PlanStore:
         """
         planner, plans = self.aplanner(plan_id), _plans_in(state)
         if plans:
-            return planner, _handed_over(state, plan_id, begun=await planner.begin(*plans))
+            begun = await planner.begin(*plans)
+            return planner, _handed_over(state, plan_id, plans[-1], begun=begun)
         return planner, seen_in(value_in(state), plan_id)
 
     def look(self, state: Any) -> Look:
@@ -160,7 +164,7 @@ class PlanStore:
         """
         plan_id = self.id_of(run_config())
         planner, known = self.opened(state, plan_id)
-        return stored_look(plan_id, known, planner.look(known))
+        return stored_look(plan_id, known, planner.look(known, actor=self._hand()))
 
     async def alook(self, state: Any) -> Look:
         """
@@ -168,7 +172,7 @@ class PlanStore:
         """
         plan_id = self.id_of(run_config())
         planner, known = await self.aopened(state, plan_id)
-        return stored_look(plan_id, known, await planner.look(known))
+        return stored_look(plan_id, known, await planner.look(known, actor=self._hand()))
 
     def answer(
         self, state: Any, plan_id: str, turn: _Message, calls: Sequence[Call], own: Call
@@ -185,9 +189,10 @@ class PlanStore:
             self.verify.refuse_awaited("ainvoke or astream")
         planner, known = self.opened(state, plan_id)
         name, fences = self._hand(), fences_in(value_in(state), plan_id)
+        given: dict[str, Any] = {"shown": shown_in(value_in(state), plan_id), "actor": name}
 
         def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = planner.look(known, revisions, shown=shown_in(value_in(state), plan_id))
+            _, base = planner.look(known, revisions, **given)
             keys = _keys(planner, turn, known, started)
             return planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
@@ -204,9 +209,10 @@ class PlanStore:
             return refusal, None
         planner, known = await self.aopened(state, plan_id)
         name, fences = self._hand(), fences_in(value_in(state), plan_id)
+        given: dict[str, Any] = {"shown": shown_in(value_in(state), plan_id), "actor": name}
 
         async def carry_out(started: tuple[Call, ...], revisions: Sequence[int]) -> Turn:
-            _, base = await planner.look(known, revisions, shown=shown_in(value_in(state), plan_id))
+            _, base = await planner.look(known, revisions, **given)
             keys = _keys(planner, turn, known, started)
             return await planner.turn(started, actor=name, base=base, key=keys, fences=fences)
 
@@ -215,7 +221,8 @@ class PlanStore:
 
     def _hand(self) -> str | None:
         # In a team a thread is a hand, and its id a name.
-        return str(run_config().get("thread_id")) if self.toolbox.toolset.team else None
+        own = str(run_config().get("thread_id")) if self.toolbox.toolset.team else None
+        return own if self.actor is None else self.actor
 
     def _clash(self, calls: Sequence[Call], own: Call) -> Reply | None:
         names = [call.name for call in calls]
@@ -251,18 +258,20 @@ def _seen(known: int | None, reply: Reply, turn: Turn) -> tuple[Reply, Turn | No
     return reply, turn if turn.shows_all_to(known) else None
 
 
-def _handed_over(state: Any, plan_id: str, *, begun: bool) -> int | None:
+def _handed_over(state: Any, plan_id: str, plan: Plan, *, begun: bool) -> int | None:
     """
     Return the revision in the store that the model has seen, of what the state held until now.
     """
     if begun:
         return 1  # the first that was handed over is the plan as the model saw it
+    if not len(plan):  # it was cleared, and so given up
+        return None
     if not value_in(state) and is_inner():  # its caller's list, which stays where it is
         logger.warning("todos of the graph around an agent are none of its plan, which a store has")
         return None
     msg = (
         f"this thread has a {'plan' if value_in(state) else 'list of todos'} in its state, and the"
-        f" store another under {plan_id!r}: give plan_id= of a plan that is new, or give one up"
-        " (the list by todos=[] in the input)"
+        f" store another under {plan_id!r}: give plan_id= of a plan that is new, or give one up (a"
+        " list by todos=[] in the input; a plan by ClearPlan() through an agent without store=)"
     )
     raise PlanError(msg, plan_id=plan_id)
