@@ -21,7 +21,7 @@ from todoplan.cli.plan_edits import (
     undo,
     wait,
 )
-from todoplan.cli.plan_options import AsData, Judge, Place
+from todoplan.cli.plan_options import AsData, AsLines, Judge, Place
 from todoplan.cli.task_options import Last, Ready, Since, Timeout, Until
 
 __all__ = ["PLAN_COMMANDS"]
@@ -57,7 +57,7 @@ def _check(*, place: Place, judge: Judge, as_json: AsData = False) -> None:
     exit_with(lambda: check(place, judge, Screen(), as_json=as_json))
 
 
-def _watch(*, timeout: Timeout = None, place: Place, as_json: AsData = False) -> None:
+def _watch(*, timeout: Timeout = None, place: Place, as_json: AsLines = False) -> None:
     """
     Show the plan and how it changes, by whomever, until ctrl-c.
     """
