@@ -1,7 +1,7 @@
 """
 `todoplan add`, `start`, `done`, `fail`, `wait`, `answer`, `edit`, `link`, `release`, `remove`,
-`undo`: one command on a plan, carried out as by a program's `Planner`, with the actor's name in the
-history.
+`undo`, `approve`: one command on a plan, carried out as by a program's `Planner`, with the actor's
+name in the history.
 
     {"format": "todoplan/edit", "version": 1, "plan": "garden", "accepted": true, "revision": 7,
      "events": [...], "counts": {...}, "ready": ["3"],
