@@ -51,7 +51,7 @@ PUBLIC = {
     "todoplan.render": "drift_to_text to_dot to_html to_markdown to_mermaid to_text",
     "todoplan.testing": "PlanMachine ToolMachine strategies",
     "todoplan.testing.strategies": (
-        "BREAKS arguments broken_arguments commands conversations events histories "
+        "BREAKS FieldKind arguments broken_arguments commands conversations events histories "
         "hostile_texts plans policies scripts sensible_commands tasks texts todos turns"
     ),
     "todoplan.testing.adapters": (

@@ -107,6 +107,20 @@ def test_what_is_about_the_whole_plan_is_about_the_plan_that_was_seen(store, wha
     assert wish(store, do=what)["accepted"]
 
 
+def test_undo_is_told_by_what_it_changed(store, monkeypatch):
+    """Unless somebody came in between: then the plan before it is not known."""
+    other(store, commands.UpdateTask("3", status="completed"))
+    assert wish(store, do="undo", base=4)["told"] == "restored #3 Water"
+    undo = AsyncPlanner.undo
+
+    async def late(planner, **given):
+        other(store, commands.UpdateTask("1", status="completed"))
+        return await undo(planner, **given)
+
+    monkeypatch.setattr(AsyncPlanner, "undo", late)
+    assert wish(store, do="undo")["told"] == "restored #1-#3"
+
+
 def test_where_the_journal_was_cut_only_the_plan_as_it_is_will_do(tmp_path):
     """What was shown cannot be known any more; an edit of a field is an edit all the same."""
     store = SqliteStore(tmp_path / "plans.db")

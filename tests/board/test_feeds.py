@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from todoplan import MemoryStore, Planner, Policy, commands
 from todoplan.board.feeds import Feed
-from todoplan.board.messages import change, snapshot
+from todoplan.board.messages import change, last_rows, rows_of, snapshot
 from todoplan.codec import plan_to_data
 from todoplan.planner import AsyncPlanner
 from todoplan.testing import strategies
@@ -42,6 +42,22 @@ def test_what_a_page_was_sent_and_the_change_are_the_plan(data, places):
     message = change(was, now, entries)
     assert laid_upon(page, message) == plan_to_data(now)["tasks"]
     assert [row["revision"] for row in message["rows"]] == [each.revision for each in entries]
+
+
+def test_rows_say_what_an_undo_changed():
+    """Beside the plan before it, if that is known: of a gap nobody knows what came back."""
+    planner = Planner()
+    for subject in ("Dig", "Plant"):
+        planner.apply(commands.CreateTask(subject))
+    was = planner.plan
+    planner.undo()
+    planner.apply(commands.CreateTask("Rest"))
+    planner.undo()
+    journal = planner.history()
+    rows = last_rows(journal, planner.plan)
+    assert [row["what"] for row in rows[2:]] == [("removed #2",), ("created #3",), ("removed #3",)]
+    assert change(was, planner.plan, journal[2:])["rows"] == rows[2:]
+    assert rows_of(journal[4:], planner.plan, was)[0]["what"] == ("restored #1 Dig",)
 
 
 @pytest.fixture

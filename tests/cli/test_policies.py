@@ -1,6 +1,7 @@
 """Rules from presets, TOML files and single settings."""
 
 import pytest
+from support.docs import fenced
 
 from todoplan import CLAUDE, DEFAULT, Limits
 from todoplan.cli.policies import policy_of
@@ -64,7 +65,7 @@ def test_an_empty_file_is_the_default(file):
         (["max_items"], "'max_items' has no value; write max_items=off"),
         (["max_item=5"], "--rule max_item: no rule is called max_item; did you mean max_items"),
         (["max_items=many"], "--rule max_items: a severity is off, warn or error, not 'many'"),
-        (["linear_status=5"], "--rule linear_status: a severity is off, warn or error, not 5"),
+        (["linear_status=5"], '--rule linear_status: 5 is none of "off", "warn", "error"'),
         (["limits=5"], "--rule limits: no rule is called so"),
         ([f"max_items={'9' * 5000}"], "--rule max_items"),
     ],
@@ -112,3 +113,22 @@ def test_a_missing_file_is_told():
     """With the system's reason."""
     with pytest.raises(ReadError, match=r"cannot read nowhere\.toml: No such file"):
         policy_of("nowhere.toml")
+
+
+def test_the_file_that_the_guide_shows_is_read(file):
+    """Its settings are those that its comments say."""
+    shown = policy_of(file(fenced("rules", "code: rules.toml", "toml")))
+    limits = Limits(items=50, open_items=20, subject=80)
+    assert shown == CLAUDE.but(
+        single_in_progress="warn", linear_status="error", max_items=50, limits=limits
+    )
+
+
+def test_a_number_that_a_rule_does_not_count_by_is_told_in_words_of_the_file(file):
+    """Which rules take one, and where the other limits stand."""
+    for told in (file("[rules]\nblocked_start = 3"), "default"):
+        with pytest.raises(PlanError) as refused:
+            policy_of(told, () if told != "default" else ["blocked_start=3"])
+        assert 'blocked_start: 3 is none of "off", "warn", "error"' in str(refused.value)
+        assert "a number is for max_items, " in str(refused.value)
+        assert "[limits]" in str(refused.value)

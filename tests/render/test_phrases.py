@@ -9,7 +9,7 @@ from support.strategies import plans
 from todoplan import Status, Task, plan_of
 from todoplan.core.events import types as e
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Evidence, Waiting
+from todoplan.core.plan.model import Approval, Evidence, Waiting
 from todoplan.render.cleaning import one_line
 from todoplan.render.phrases import event_phrases
 
@@ -62,6 +62,38 @@ def edited(**changes):
 def test_events_are_told_by_kind(happened, phrases):
     """A phrase for each kind; one task is named, several are numbered."""
     assert event_phrases(happened, PLAN) == tuple(phrases)
+
+
+RESTORED = e.PlanRestored((Task("1", "Sow", status=C), Task("3", "Rest")), 4)
+
+
+@pytest.mark.parametrize(
+    ("happened", "phrases"),
+    [
+        ([RESTORED], ["restored #1 Sow", "removed #2 Reap and mow"]),
+        ([e.TaskDeleted("1"), RESTORED], ["removed #1-#2", "restored #1 Sow"]),
+        ([e.PlanRestored((*PLAN, Task("4", "x")), 5)], ["restored #4"]),
+        ([e.PlanRestored(tuple(PLAN), 4)], []),
+        ([e.PlanRestored(tuple(PLAN)[::-1], 4)], ["reordered"]),
+        ([e.PlanRestored(tuple(PLAN), 4, approved=Approval(0))], ["approved"]),
+        (
+            [e.PlanApproved("ann"), e.PlanRestored(tuple(PLAN), 4)],
+            ["approved", "approval taken back"],
+        ),
+    ],
+)
+def test_a_plan_that_came_back_is_told_by_what_that_changed(happened, phrases):
+    """Where the plan before is known; what stayed as it was is not named."""
+    assert event_phrases(happened, PLAN, PLAN) == tuple(phrases)
+
+
+def test_an_edge_that_goes_is_told_of_the_task_that_waited():
+    """Not of the one that it waited for, in which it is kept as well."""
+    before = plan_of([Task("1", "Sow", blocks=("2",)), Task("2", "Reap", blocked_by=("1",))])
+    alone, free = Task("1", "Sow"), Task("2", "Reap")
+    assert event_phrases([e.PlanRestored((alone,), 3)], plan_of([alone]), before) == ("removed #2",)
+    told = event_phrases([e.PlanRestored((alone, free), 3)], plan_of([alone, free]), before)
+    assert told == ("restored #2 Reap",)
 
 
 def test_a_long_subject_is_cut():

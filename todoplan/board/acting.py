@@ -47,7 +47,8 @@ async def carry_out(
         msg = f"base is the revision that the page shows, a whole number; this is {base!r}"
         raise PlanError(msg, seen=base)
     if wish.get("do") == "undo":
-        return _told(await planner.undo(actor=actor, seen=base))
+        before = await planner.plan()
+        return _told(await planner.undo(actor=actor, seen=base), before)
     command = command_of(wish, actor)
     if base is not None:
         plan, behind = await planner.look(base)
@@ -56,10 +57,12 @@ async def carry_out(
     return _told(await planner.apply(command, actor=actor, policy=policy))
 
 
-def _told(decision: Decision) -> dict[str, Any]:
+def _told(decision: Decision, before: Plan | None = None) -> dict[str, Any]:
     if isinstance(decision, Rejected):
         return {"accepted": False, "told": decision.text, "warnings": []}
-    said = event_phrases(decision.events, decision.plan) or ("nothing to change",)
+    if before is not None and before.revision + len(decision.events) != decision.plan.revision:
+        before = None  # somebody else came in between
+    said = event_phrases(decision.events, decision.plan, before) or ("nothing to change",)
     return {
         "accepted": True,
         "told": "; ".join(said),

@@ -24,7 +24,7 @@ from typing import Any
 
 from todoplan.board.acting import carry_out
 from todoplan.board.feeds import Feed
-from todoplan.board.messages import MOST_ROWS, insight, rows_of, summary_of
+from todoplan.board.messages import MOST_ROWS, insight, last_rows, summary_of
 from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import DEFAULT
 from todoplan.errors import MissingExtraError, PlanError, TodoplanError
@@ -227,7 +227,7 @@ class Board:
             return refused(400, "say before which revision: before=120")
         revision = int(before[:18])
         journal = [each for each in await feed.planner.history() if each.revision < revision]
-        rows = rows_of(journal[-MOST_ROWS:], await feed.planner.plan())
+        rows = last_rows(journal, await feed.planner.plan())
         return JSONResponse({"rows": rows, "earlier": len(journal) > MOST_ROWS})
 
     async def insight(self, request: Request) -> Response:

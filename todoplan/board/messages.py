@@ -22,13 +22,15 @@ from todoplan.core.events.base import differences
 from todoplan.core.events.drift import Drift, drift
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.touched import ids_of
+from todoplan.core.events.types import PlanRestored
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import critical_path, stuck
 from todoplan.errors import PlanError
 from todoplan.render.outline import summary
 from todoplan.render.phrases import event_phrases
+from todoplan.stores.journals import follow, is_beginning, plan_after
 
-__all__ = ["MOST_ROWS", "change", "insight", "rows_of", "snapshot", "summary_of"]
+__all__ = ["MOST_ROWS", "change", "insight", "last_rows", "rows_of", "snapshot", "summary_of"]
 
 MOST_ROWS = 200
 """So many rows of the timeline are sent at once; older ones are asked for."""
@@ -45,7 +47,7 @@ def snapshot(plan_id: str, plan: Plan, journal: Sequence[Entry]) -> dict[str, An
         "plan": plan_id,
         **{name: document[name] for name in ("revision", "next_id", "tasks")},
         "approved": document.get("approved"),
-        "rows": rows_of(journal[-MOST_ROWS:], plan),
+        "rows": last_rows(journal, plan),
         "earlier": len(journal) > MOST_ROWS,
     }
 
@@ -70,26 +72,50 @@ def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
         "tasks": written(each.now for each in found if each.now is not None),
         "gone": gone,
         **({"order": ids} if ids != order else {}),
-        "rows": rows_of([*entries][-MOST_ROWS:], now),
+        "rows": rows_of([*entries][-MOST_ROWS:], now, was),
     }
 
 
-def rows_of(entries: Iterable[Entry], plan: Plan) -> list[dict[str, Any]]:
+def last_rows(journal: Sequence[Entry], plan: Plan) -> list[dict[str, Any]]:
     """
-    Return entries as rows of the timeline, oldest first. Subjects are those of `plan`.
+    Return the last entries of a journal, given from its start, as rows of the timeline.
     """
-    return [
-        {
-            "revision": entry.revision,
-            "at": entry.at and entry.at.isoformat(),
-            "actor": entry.actor,
-            "cause": entry.cause,
-            "undoes": entry.undoes,
-            "what": event_phrases(entry.events, plan),
-            "tasks": [*dict.fromkeys(i for e in entry.events for i in ids_of(e))][:_MOST_IDS],
-        }
-        for entry in entries
-    ]
+    entries = journal[-MOST_ROWS:]
+    # What came back by an undo shows beside the plan before it. To replay a long journal takes a
+    # while, and most have no undo among their last entries.
+    puts_back = any(isinstance(event, PlanRestored) for each in entries for event in each.events)
+    return rows_of(entries, plan, follow(Plan(), journal[:-MOST_ROWS]) if puts_back else None)
+
+
+def rows_of(
+    entries: Iterable[Entry], plan: Plan, before: Plan | None = None
+) -> list[dict[str, Any]]:
+    """
+    Return entries as rows of the timeline, oldest first. Subjects are those of `plan`; `before` is
+    the plan before the first of them, if that is known.
+    """
+    rows = []
+    for entry in entries:
+        # A reader that was far behind is not told of all: then the plan before is another one.
+        if before is not None and not _follows(entry, before):
+            before = None
+        rows.append(
+            {
+                "revision": entry.revision,
+                "at": entry.at and entry.at.isoformat(),
+                "actor": entry.actor,
+                "cause": entry.cause,
+                "undoes": entry.undoes,
+                "what": event_phrases(entry.events, plan, before),
+                "tasks": [*dict.fromkeys(i for e in entry.events for i in ids_of(e))][:_MOST_IDS],
+            }
+        )
+        before = None if before is None else plan_after(before, entry)
+    return rows
+
+
+def _follows(entry: Entry, before: Plan) -> bool:
+    return is_beginning(entry) or entry.revision == before.revision + len(entry.events)
 
 
 def insight(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """The commands on a plan in a store, as typer reads them; `app` takes them from `PLAN_COMMANDS`."""
 
 from collections.abc import Callable
+from functools import partial
 
 from todoplan.cli.commands.check import check
-from todoplan.cli.commands.views import show_differences, show_log, show_plan
+from todoplan.cli.commands.edits import Edit, carry_out
+from todoplan.cli.commands.views import show_differences, show_drift, show_log, show_plan
 from todoplan.cli.commands.watch import watch
 from todoplan.cli.exit_codes import exit_with
 from todoplan.cli.option_groups import with_groups
@@ -21,8 +23,9 @@ from todoplan.cli.plan_edits import (
     undo,
     wait,
 )
-from todoplan.cli.plan_options import AsData, Judge, Place
+from todoplan.cli.plan_options import AsData, AsLines, Judge, Place, Writer
 from todoplan.cli.task_options import Last, Ready, Since, Timeout, Until
+from todoplan.core.commands import ApprovePlan
 
 __all__ = ["PLAN_COMMANDS"]
 
@@ -50,6 +53,21 @@ def _diff(
     exit_with(lambda: show_differences(place, Screen(), since, until, as_json=as_json))
 
 
+def _approve(*, place: Place, writer: Writer, judge: Judge, as_json: AsData = False) -> None:
+    """
+    Agree to the plan as it stands; `drift` says what becomes of it.
+    """
+    make = partial(ApprovePlan, writer.name)
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def _drift(*, place: Place, as_json: AsData = False) -> None:
+    """
+    Show what came, went and changed since the plan was approved.
+    """
+    exit_with(lambda: show_drift(place, Screen(), as_json=as_json))
+
+
 def _check(*, place: Place, judge: Judge, as_json: AsData = False) -> None:
     """
     Check a policy, and whether a stored plan keeps it: exit code 1 if it does not.
@@ -57,7 +75,7 @@ def _check(*, place: Place, judge: Judge, as_json: AsData = False) -> None:
     exit_with(lambda: check(place, judge, Screen(), as_json=as_json))
 
 
-def _watch(*, timeout: Timeout = None, place: Place, as_json: AsData = False) -> None:
+def _watch(*, timeout: Timeout = None, place: Place, as_json: AsLines = False) -> None:
     """
     Show the plan and how it changes, by whomever, until ctrl-c.
     """
@@ -77,6 +95,8 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "release": release,
     "remove": remove,
     "undo": undo,
+    "approve": _approve,
+    "drift": _drift,
     "log": _log,
     "diff": _diff,
     "watch": _watch,

@@ -163,6 +163,11 @@ def answer(  # noqa: PLR0913 - an argument for each option
     """
     Answer what a waiting task asks. It waits no longer.
     """
+    if not text.strip():
+        msg = (
+            f"the answer is empty; say something, or end the wait: todoplan wait {_id(task)} --over"
+        )
+        raise typer.BadParameter(msg)
     make = partial(AnswerTask, _id(task), text)
     exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
 

@@ -14,7 +14,7 @@ from todoplan.core.rules.presets import PRESETS
 from todoplan.errors import ReadError, TodoplanError
 from todoplan.render.cleaning import clip, one_line
 
-__all__ = ["AsData", "Judge", "Place", "Writer", "known_tasks"]
+__all__ = ["AsData", "AsLines", "Judge", "Place", "Writer", "known_tasks"]
 
 _HINT = 60
 
@@ -94,6 +94,9 @@ RuleSettings = Annotated[
     ),
 ]
 AsData = Annotated[bool, typer.Option("--json", help="Answer with one JSON document.")]
+AsLines = Annotated[
+    bool, typer.Option("--json", help="Print a JSON document a line, one for each change.")
+]
 
 
 @attrs.frozen

@@ -126,10 +126,18 @@ def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str = "rules."
     """
     Yield what is wrong with settings, each tried by itself: `but` stops at the first.
     """
+    counting = [rule.name for rule, _ in policy.rules if rule.limit]
+    known = {rule.name for rule, _ in policy.rules}
     for name, value in rules.items():
         # `but` takes limits as well, which a text cannot give.
         if name == "limits":
             yield f"{where}{name}: no rule is called so; limits have a table of their own, [limits]"
+            continue
+        if type(value) is int and name in known and name not in counting:
+            yield (
+                f'{where}{name}: {value} is none of "off", "warn", "error"; a number is for '
+                f"{', '.join(counting)}, and all other limits for the table [limits] of a file"
+            )
             continue
         try:
             policy.but(**cast("RuleSettings", {name: value}))

@@ -1,6 +1,6 @@
 """The arguments and options of the commands on a plan that say which task, and what of it."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -118,10 +118,15 @@ IsOver = Annotated[bool, typer.Option("--over", help="It waits no longer.")]
 def _time(given: str) -> datetime:
     try:
         # A time without a zone is the clock on the wall of who typed it.
-        return datetime.fromisoformat(given).astimezone()
+        at = datetime.fromisoformat(given).astimezone()
     except (ValueError, OverflowError) as error:
         msg = f"{given!r} is no time such as 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00+01:00"
         raise typer.BadParameter(msg) from error
+    # A wait until then would be over as it begins.
+    if at <= datetime.now(UTC):
+        msg = f"{given!r} is past: give a later time, or leave --until out"
+        raise typer.BadParameter(msg)
+    return at
 
 
 UntilTime = Annotated[

@@ -93,7 +93,7 @@ def _entry(data: Any, version: int, upcasters: Upcasters, where: dict[str, Any])
 def dump_journal(entries: Iterable[Entry]) -> str:
     """
     Return the entries as JSON Lines. The text ends with a line break, so that a line may be
-    appended: `entry_to_line` of an entry, and a line break.
+    appended: `entry_to_line` of an entry, which is in `todoplan.codec.journals`, and a line break.
 
     Raises:
         CodecError: as of `entry_to_data`.

@@ -165,7 +165,7 @@ class Planner(Transactions):
     def begin(self, *plans: Plan) -> bool:
         """
         Have a plan begin with these, one upon the other, if nothing was ever written there. Say
-        whether it began so, now or earlier.
+        whether it began so, now or earlier. No rule is asked.
         """
         return self._run(self._begin(plans))
 
@@ -178,7 +178,8 @@ class Planner(Transactions):
 
     def restore(self, earlier: Plan, *, actor: str | None = None) -> Decision:
         """
-        Make the tasks those of an earlier plan, or seed them. Ids and revision go on.
+        Make the tasks those of an earlier plan, or seed them. Ids and revision go on. No rule is
+        asked: an earlier plan may break one of today's.
         """
         return self._run(self._restore(earlier, actor))
 

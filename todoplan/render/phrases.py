@@ -1,8 +1,10 @@
 """What happened to a plan, in a few words: how a timeline says it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
+from todoplan.core.events.apply import replay
+from todoplan.core.events.base import differences
 from todoplan.core.events.types import (
     ClaimRenewed,
     EdgeAdded,
@@ -37,21 +39,48 @@ _MOVES = {
 }
 
 
-def event_phrases(events: Iterable[Event], plan: Plan) -> tuple[str, ...]:
+def event_phrases(
+    events: Iterable[Event], plan: Plan, before: Plan | None = None
+) -> tuple[str, ...]:
     """
     Return a phrase for each kind of change; `plan` is the plan afterwards. Cleaned, on one line.
 
-    A task that is alone in its group is named by its subject too, cut at 60 columns.
+    A task that is alone in its group is named by its subject too, cut at 60 columns. A plan that
+    was put back is told by what that changed, if `before` has the plan to which all this happened;
+    else by the tasks that it has.
     """
     groups: dict[str, dict[str, None]] = {}
-    for event in events:
-        for verb, task_id in _changes(event):
-            groups.setdefault(verb, {})[task_id] = None
+    for verb, task_id in _all_changes(tuple(events), before):
+        groups.setdefault(verb, {})[task_id] = None
     return tuple(_phrase(verb, tuple(ids), plan) for verb, ids in groups.items())
 
 
+def _all_changes(events: Sequence[Event], before: Plan | None) -> Iterator[tuple[str, str]]:
+    for place, event in enumerate(events):
+        if before is not None and isinstance(event, PlanRestored):
+            was = replay(before, events[:place])
+            yield from _put_back(was, replay(was, (event,)))
+        else:
+            yield from _changes(event)
+
+
+def _put_back(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
+    for found in differences(was, now):
+        old, new = found.was, found.now
+        if new is None:
+            yield "removed", found.task.id
+        # An edge is told of the task that waits, not of the one that it waits for.
+        elif old is None or old.but(blocks=new.blocks, updated_at=new.updated_at) != new:
+            yield "restored", new.id
+    known = [task.id for task in now if task.id in was]
+    if known != [task.id for task in was if task.id in now]:
+        yield "reordered", ""
+    if was.approved != now.approved:
+        yield "approved" if now.approved else "approval taken back", ""
+
+
 def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:
-    # Tasks in another order: no task is named.
+    # Tasks in another order, an approval: no task is named.
     if ids == ("",):
         return verb
     only = plan.get(ids[0]) if len(ids) == 1 else None

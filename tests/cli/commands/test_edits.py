@@ -13,7 +13,7 @@ from todoplan import Planner, Status
 from todoplan.cli import plan_options
 from todoplan.cli.output.json_schemas import PLAN_SCHEMAS
 from todoplan.cli.plan_edits import add, edit
-from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
+from todoplan.core.commands import ClaimTask, CreateTask, RenewClaim, UpdateTask
 from todoplan.core.plan.model import EDITABLE, Waiting
 from todoplan.errors import StoreError
 from todoplan.stores.file import FileStore
@@ -38,10 +38,10 @@ def garden(path, invoke):
 
 @pytest.mark.parametrize(("command", "made"), [(add, CreateTask), (edit, UpdateTask)])
 def test_every_field_has_its_option_or_is_left_out_on_purpose(command, made):
-    """`wait` has what a task waits for; a check and metadata are the program's to give."""
+    """`wait` has what a task waits for; metadata are the program's to give."""
     settable = EDITABLE & attrs.fields_dict(made).keys()
     offered = inspect.signature(command).parameters.keys() & EDITABLE
-    assert offered == settable - {"waiting", "check", "metadata"}
+    assert offered == settable - {"waiting", "metadata"}
 
 
 def plan_in(path, plan_id="plan"):
@@ -126,6 +126,87 @@ def test_a_task_is_removed_and_the_removal_taken_back(garden, invoke):
     assert invoke("remove", "2").stdout == "removed #2\n0/1 completed; ready: #1\n"
     assert invoke("undo").exit_code == 0
     assert [task.subject for task in plan_in(garden)] == ["Sow", "Reap"]
+
+
+def test_undo_says_whose_change_went_and_what_that_changed(garden, invoke):
+    """The change as the history tells it, then the tasks that are not as they were."""
+    assert invoke("undo", "--actor", "bob").stdout == (
+        "undone: created #2 Reap; linked #2 Reap (by ann)\nremoved #2\n0/1 completed; ready: #1\n"
+    )
+    assert invoke("undo").stdout == "undone: created #1 Sow (by ann)\nremoved #1\nno tasks\n"
+    rows = [line.split("  ")[-1].strip() for line in invoke("log").stdout.splitlines()]
+    assert rows[-4:] == ["took back 3", "removed #2", "took back 1", "removed #1"]
+
+
+def test_a_change_by_nobody_is_taken_back_too(path, invoke):
+    """It has no name to say."""
+    assert invoke("add", "Sow").exit_code == invoke("add", "Dig", "--actor", "").exit_code == 0
+    assert invoke("undo").stdout.startswith("undone: created #2 Dig\nremoved #2\n")
+
+
+def test_a_live_claim_is_not_taken_back(garden, invoke):
+    """As it is not completed or edited by another; one that was released is history like any."""
+    Planner(FileStore(garden), "plan").apply(ClaimTask("worker"), actor="w1").unwrap()
+    refused = invoke("undo")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "Task 1 is claimed by worker" in refused.stderr
+    assert "free it: todoplan release 1" in refused.stderr
+    assert invoke("release", "1").exit_code == 0
+    assert invoke("undo").stdout.startswith("undone: released from ")
+
+
+def test_a_renewed_claim_that_is_over_can_be_taken_back(garden, invoke, monkeypatch):
+    """A renewal has no phrase of its own in a history; here it is named."""
+    clock = iter(datetime(2020, 1, 1, minute, tzinfo=UTC) for minute in range(60))
+    planner = Planner(FileStore(garden), "plan", clock=lambda: next(clock))
+    planner.apply(ClaimTask("worker", lease=600)).unwrap()
+    planner.apply(RenewClaim("1", 1, lease=900)).unwrap()
+    assert invoke("undo").stdout.startswith("undone: a claim was renewed\n")
+
+
+def test_what_comes_between_a_look_and_undo_is_not_undone(garden, invoke, monkeypatch):
+    """It is another change by then, which nobody has seen."""
+    undo = Planner.undo
+
+    def late(planner, **given):
+        Planner(FileStore(garden), "plan").apply(CreateTask("Rest")).unwrap()
+        return undo(planner, **given)
+
+    monkeypatch.setattr(Planner, "undo", late)
+    result = invoke("undo")
+    assert result.exit_code == 1
+    assert "has moved on" in result.stderr
+    assert len(plan_in(garden)) == 3
+
+
+def test_a_question_that_stays_open_is_said(garden, invoke):
+    """The task may go on without its answer, but not silently; cancelled needs none."""
+    for task in "12":
+        assert invoke("wait", task, "--question", "North or south?").exit_code == 0
+    done = invoke("done", "1")
+    assert done.exit_code == 0
+    assert 'warning: #1 asked "North or south?", and was not answered.' in done.stderr
+    assert invoke("edit", "2", "--status", "cancelled").stderr == ""
+    assert invoke("undo").exit_code == invoke("undo").exit_code == 0
+    warnings = data_of(invoke("start", "1", "--json"))["warnings"]
+    assert [each["code"] for each in warnings] == ["not_answered"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("done", "9"), "refused: There is no task 9;"),
+        (("add", ""), "refused: The text is empty;"),
+        (("add", "Dig", "--after", "9"), "refused: --after: There is no task 9;"),
+        (("link", "1", "--after", "1"), "refused: --after: Task 1 cannot wait for itself;"),
+        (("edit", "1", "--parent", "9"), "refused: --parent: There is no task 9;"),
+    ],
+)
+def test_a_refusal_names_what_was_typed(garden, invoke, arguments, said):
+    """An option by its own name; ids and a task's text have none."""
+    result = invoke(*arguments)
+    assert result.exit_code == 1
+    assert said in result.stderr
 
 
 def test_a_task_waits_and_is_answered(garden, invoke):
@@ -238,7 +319,9 @@ def test_nothing_to_take_back_is_a_refusal(path, invoke):
         (("wait", "1", "bob", "--over"), "--over ends the wait: leave the reason"),
         (("wait", "1", "--until", "noon"), "'noon' is no time such as 2026-12-24"),
         (("wait", "1", "--until", "0001-01-01"), "'0001-01-01' is no time"),
+        (("wait", "1", "--until", "2020-01-01"), "'2020-01-01' is past: give a later time"),
         (("answer", "1"), "Missing argument"),
+        (("answer", "#1", " "), "end the wait: todoplan wait 1 --over"),
         (("link", "1"), "Missing option '--after'"),
         (("done",), "Missing argument"),
     ],

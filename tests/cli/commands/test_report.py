@@ -1,5 +1,7 @@
 """`todoplan report`: a plan of a store as one file."""
 
+import re
+
 import pytest
 
 from todoplan import Planner, commands
@@ -33,6 +35,17 @@ def test_a_page_has_the_plan_its_life_and_findings(invoke, store, tmp_path):
     assert "linear_status" in html
 
 
+def test_a_page_of_a_store_speaks_of_its_revisions(invoke, store, tmp_path):
+    """As `todoplan log` does; there are no lines, and no calls."""
+    plain = re.sub(
+        "<script.*?</script>", "", invoke("report", "--store", store, "--html", "-").stdout
+    )
+    assert "2 changes" in plain
+    assert "At the end 1 of 2 tasks are open" in plain
+    assert re.findall(">revision ([0-9]+)<", plain) == ["3", "4"]
+    assert not re.findall(r"\bline [0-9]|planning call", plain)
+
+
 def test_a_picture_goes_to_stdout_too(invoke, store):
     """And nothing else does."""
     result = invoke("report", "--store", store, "--plan", "garden", "--svg", "-")
@@ -51,6 +64,7 @@ def test_a_journal_that_was_cut_has_the_life_that_is_left(invoke, store, tmp_pat
     assert result.exit_code == 0
     assert "others are missing" not in result.stdout
     assert result.stdout.count('"change":') == 2
+    assert re.findall(">revision ([0-9]+)<", result.stdout) == ["3", "4"]
 
 
 def test_what_to_write_has_to_be_said(invoke, store):

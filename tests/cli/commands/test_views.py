@@ -176,3 +176,35 @@ def test_what_cannot_be_read_is_exit_2(stored, invoke, command):
     assert damaged.exit_code == 2
     assert "holds no plans that can be trusted" in damaged.stderr
     assert invoke(command, "--store", "").exit_code == 2
+
+
+def test_a_drift_says_what_came_went_and_changed_since_the_approval(stored, invoke):
+    """And by whom, for people and for programs; without an approval there is none."""
+    early = invoke("drift")
+    assert (early.exit_code, early.stdout) == (2, "")
+    assert "`todoplan approve` agrees to it" in early.stderr
+    agreed = invoke("approve", "--actor", "ann")
+    assert (agreed.exit_code, agreed.stdout) == (
+        0,
+        'approved\n1/3 completed, approved by "ann" at revision 9; ready: #2-#3\n',
+    )
+    assert invoke("drift").stdout == 'no drift since revision 9, approved by "ann"\n'
+    planner = Planner(FileStore(stored), "garden")
+    planner.apply(CreateTask("Dig"), actor="bob")
+    planner.apply(UpdateTask("2", subject="Harvest", status="in_progress"))
+    assert invoke("drift").stdout.splitlines() == [
+        'since revision 9, approved by "ann": 1 came, 0 went, 1 changed',
+        '+ 4 Dig ("bob")',
+        '~ 2 Harvest: subject (was "Reap")',
+    ]
+    data = data_of(invoke("drift", "--json"))
+    assert (data["approved"]["by"], data["approved"]["revision"]) == ("ann", 9)
+    told = [(each["fields"], each["actor"]) for each in data["tasks"]]
+    assert told == [([], "bob"), (["subject"], None)]
+    assert [each["was"] and each["was"]["subject"] for each in data["tasks"]] == [None, "Reap"]
+
+
+def test_an_approval_by_nobody_names_nobody(stored, invoke):
+    """As an empty actor is nobody's name."""
+    assert invoke("approve", "--actor", "", "--json").exit_code == 0
+    assert invoke("drift").stdout == "no drift since revision 9, approved\n"

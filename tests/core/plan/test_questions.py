@@ -57,7 +57,7 @@ def test_an_edge_to_no_task_holds_nothing_up():
     loose = apply(Plan(), PlanRestored(tasks))
     assert questions.blocked(loose) == {"2": ("1",)}
     (problem,) = decide(loose, UpdateTask("2", status="in_progress"), STRICT).problems
-    assert (problem.code, problem.seen) == ("blocked_start", "1")
+    assert (problem.code, problem.seen) == ("blocked_start", "#1")
 
 
 def test_progress_is_the_resolved_share():

@@ -1,10 +1,13 @@
 import pickle
+import re
 
 import pytest
+from support.docs import page
 
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind
 from todoplan.core.rules.builtin import RULES
 from todoplan.core.rules.limits import TEXTS, Limits
+from todoplan.core.rules.presets import PRESETS
 from todoplan.errors import PlanError
 
 
@@ -57,3 +60,15 @@ def test_limits_are_a_value_and_show_what_differs():
     assert pickle.loads(pickle.dumps(limits)) == limits  # noqa: S301 - our own bytes
     assert hash(limits) == hash(Limits(items=3, history=5))
     assert (repr(limits), repr(Limits())) == ("Limits(items=3, history=5)", "Limits()")
+
+
+def test_the_guide_counts_the_rules_that_hold_limits():
+    """As many as its table names, each an error in every preset."""
+    named = set(re.findall(r"\| `(max_\w+)` \|$", page("limits"), re.MULTILINE))
+    numbers = {
+        number: word for word, number in zip(["five", "six", "seven"], (5, 6, 7), strict=True)
+    }
+    assert f"held by {numbers[len(named)]} rules" in page("limits")
+    assert named == {name for name in RULES if name.startswith("max_")}
+    for policy in PRESETS.values():
+        assert {policy.severity(name) for name in named} == {"error"}

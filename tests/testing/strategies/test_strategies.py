@@ -308,6 +308,10 @@ SENSIBLE = {
     "edit": lambda command: getattr(command, "owner", commands.UNSET) == "ann",
     "list": lambda command: any(item.blocked_by for item in getattr(command, "items", ())),
     "batch": lambda command: getattr(command, "commands", ()),
+    "finish several": lambda command: (
+        [getattr(part, "status", None) for part in getattr(command, "commands", ())]
+        == ["completed", "completed"]
+    ),
 }
 
 

@@ -51,7 +51,7 @@ def _file(out: Path) -> Path | None:
 
 
 def _page(plan_id: str, journal: Sequence[Entry], run: Run) -> str:
-    printer = HtmlPrinter()
+    printer = HtmlPrinter([entry.revision for entry in journal])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "journal.jsonl"
         file.write_text(dump_journal(_from_the_start(journal)), encoding="utf-8")

@@ -1,10 +1,14 @@
 """
-`todoplan list`, `log` and `diff`: a plan as it stands, how it came to be, and what has changed.
+`todoplan list`, `log`, `diff` and `drift`: a plan as it stands, how it came to be, and what has
+changed, between two revisions or since somebody approved it.
 
     {"format": "todoplan/list", "version": 1, "plan": "garden", "document": {...}, "ready": ["3"]}
     {"format": "todoplan/log", "version": 1, "plan": "garden", "entries": [...]}
     {"format": "todoplan/diff", "version": 1, "plan": "garden", "since": 4, "until": 9,
      "tasks": [{"was": {...} or null, "now": {...} or null}]}
+    {"format": "todoplan/drift", "version": 1, "plan": "garden", "revision": 9,
+     "approved": {"revision": 4, "by": "ann", "at": "..."},
+     "tasks": [{"was", "now", "fields": ["subject"], "actor": "model" or null}]}
 
 `document` is a plan document, `entries` are those of a journal, and tasks are as in a plan
 document, all as `todoplan.codec` writes them.
@@ -23,15 +27,19 @@ from todoplan.cli.output.screen import Screen
 from todoplan.cli.output.text import plan_lines
 from todoplan.cli.plan_options import Place
 from todoplan.codec import entry_to_data, plan_to_data
+from todoplan.codec.objects import write_fields
 from todoplan.codec.tasks import write_task
 from todoplan.core.events.apply import replay
 from todoplan.core.events.base import differences
+from todoplan.core.events.drift import Drift, drift
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import ready
 from todoplan.errors import ReadError, TodoplanError
+from todoplan.render.drift import drift_to_text
+from todoplan.stores.journals import follow
 
-__all__ = ["VERSION", "show_differences", "show_log", "show_plan"]
+__all__ = ["VERSION", "show_differences", "show_drift", "show_log", "show_plan"]
 
 VERSION = 1
 
@@ -105,6 +113,37 @@ def show_differences(
             _write(screen, "diff", plan_id, since=first, until=end, tasks=tasks)
             return
         screen.show((Text(f"revision {first} to {end}", "bold"), *difference_lines(found)))
+
+    return _seen(view, screen)
+
+
+def show_drift(place: Place, screen: Screen, *, as_json: bool) -> int:
+    """
+    Print what came, went and changed since the plan was approved; return the exit code.
+    """
+
+    def view() -> None:
+        store, plan_id = place.opened()
+        journal = store.entries(plan_id)
+        plan = follow(Plan(), journal)
+        if plan.approved is None:
+            msg = "nobody has approved this plan yet: `todoplan approve` agrees to it as it stands"
+            raise ReadError(msg, plan=plan_id)
+        found = drift(plan, journal)
+        if as_json:
+            tasks = [
+                {
+                    "was": each.was and write_task(each.was),
+                    "now": each.now and write_task(each.now),
+                    "fields": list(Drift.fields(each)),
+                    "actor": each.actor,
+                }
+                for each in (*found.came, *found.went, *found.changed)
+            ]
+            approved = write_fields(found.approval)
+            _write(screen, "drift", plan_id, revision=plan.revision, approved=approved, tasks=tasks)
+            return
+        screen.show(map(Text, drift_to_text(found).split("\n")))
 
     return _seen(view, screen)
 

@@ -39,7 +39,7 @@ _CHANGES = 5
 _NAME = 16
 _TIMES_A_SECOND = 2
 
-_Moves = Iterator[tuple[Entry | None, Plan]]
+_Moves = Iterator[tuple[Entry | None, Plan, Plan]]
 
 
 def watch(place: Place, screen: Screen, *, timeout: float | None, as_json: bool) -> int:
@@ -65,17 +65,17 @@ def watch(place: Place, screen: Screen, *, timeout: float | None, as_json: bool)
 
 def _moves(planner: Planner, timeout: float | None) -> _Moves:
     """
-    Yield the plan as it stands, then each entry with the plan after it.
+    Yield the plan as it stands, then each entry with the plans after and before it.
     """
     plan = planner.plan
-    yield None, plan
+    yield None, plan, plan
     for entry in planner.watch(plan.revision, timeout=timeout):
-        plan = follow(plan, (entry,))
-        yield entry, plan
+        before, plan = plan, follow(plan, (entry,))
+        yield entry, plan, before
 
 
 def _print_documents(plan_id: str, moves: _Moves, screen: Screen) -> None:
-    for entry, plan in moves:
+    for entry, plan, _ in moves:
         data: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
@@ -90,17 +90,20 @@ def _print_documents(plan_id: str, moves: _Moves, screen: Screen) -> None:
 
 def _print_lines(moves: _Moves, screen: Screen) -> None:
     widths: list[int] = []
-    for entry, plan in moves:
-        rows = plan_lines(plan, screen.out)
-        screen.show(rows if entry is None else entry_lines(entry, plan, widths, screen.out))
+    for entry, plan, before in moves:
+        if entry is None:
+            screen.show(plan_lines(plan, screen.out))
+        else:
+            told = entry_phrases(entry, plan, before)
+            screen.show(entry_lines(entry, told, widths, screen.out))
 
 
 def _draw(plan_id: str, moves: _Moves, screen: Screen) -> None:
     title, changes = one_line(plan_id), deque[Change](maxlen=_CHANGES)
     with Live(console=screen.out, refresh_per_second=_TIMES_A_SECOND) as live:
-        for entry, plan in moves:
+        for entry, plan, before in moves:
             if entry is not None:
                 at = f"{entry.at.astimezone():%H:%M:%S}" if entry.at else ""
                 actor = clip(one_line(entry.actor or ""), _NAME)
-                changes.append(Change(at, actor, entry_phrases(entry, plan)))
+                changes.append(Change(at, actor, entry_phrases(entry, plan, before)))
             live.update(LivePlan(title, plan, tuple(changes)), refresh=True)

@@ -38,28 +38,31 @@ def log_lines(journal: Sequence[Entry], last: int, console: Console) -> Iterator
     for entry in journal[earlier:]:
         before, plan = plan, replay(plan, entry.events)
         heads.append(_head(entry))
-        phrases.append((*entry_phrases(entry, plan), *_set_fields(entry, before, plan)))
+        phrases.append((*entry_phrases(entry, plan, before), *_set_fields(entry, before, plan)))
     widths = [max(map(cell_len, column)) for column in zip(*heads, strict=True)]
     for cells, told in zip(heads, phrases, strict=True):
         yield from _row(cells, widths, told, console)
 
 
-def entry_lines(entry: Entry, plan: Plan, widths: list[int], console: Console) -> Iterator[Text]:
+def entry_lines(
+    entry: Entry, phrases: Iterable[str], widths: list[int], console: Console
+) -> Iterator[Text]:
     """
-    Give the lines of an entry by itself, `plan` is the one after it. `widths` are those of the
-    columns so far, empty at first; they grow in place.
+    Give the lines of an entry by itself, with its phrases. `widths` are those of the columns so
+    far, empty at first; they grow in place.
     """
     cells = _head(entry)
     widths[:] = map(max, map(cell_len, cells), widths or (0,) * len(cells))
-    yield from _row(cells, widths, entry_phrases(entry, plan), console)
+    yield from _row(cells, widths, phrases, console)
 
 
-def entry_phrases(entry: Entry, plan: Plan) -> tuple[str, ...]:
+def entry_phrases(entry: Entry, plan: Plan, before: Plan | None = None) -> tuple[str, ...]:
     """
-    Return a phrase for each kind of change in an entry, cleaned; `plan` is the one after it.
+    Return a phrase for each kind of change in an entry, cleaned; `plan` is the one after it, and
+    `before` the one before it, if that is known.
     """
     undone = (f"took back {entry.undoes}",) if entry.undoes else ()
-    return (*undone, *event_phrases(entry.events, plan))
+    return (*undone, *event_phrases(entry.events, plan, before))
 
 
 def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:

@@ -84,8 +84,12 @@ def table(rows: Iterable[Sequence[str]]) -> Markup:
 class HtmlPrinter:
     """
     Collects what stands on the page; `written` has it whole once the run is closed.
+
+    `revisions` are those of the entries of a plan's own journal, where it is one that is replayed:
+    its reader knows these, and no lines of a file.
     """
 
+    revisions: Sequence[int] = ()
     _parts: list[Markup] = attrs.Factory(list)
     _files: list[str] = attrs.Factory(list)
     _lives: int = 0
@@ -105,13 +109,27 @@ class HtmlPrinter:
             rows += _before(row, "" if row.day == day else row.day)
             self._calls += 1
             item = f"call-{self._calls}"
-            rows.append(_call(row, step.findings, item))
+            rows.append(_call(row, step.findings, item, self._place(row.line)))
             life = lives.get(step.lane) or lives.setdefault(step.lane, self._life())
             life.add(step.plan, f"{row.tool}: {'; '.join(row.phrases)}", step.findings, item)
             shown += step.findings
             day = row.day
         self._files.append(replay.file)
-        self._parts.append(element("section", *_recording(replay, rows, shown, lives)))
+        # By identity: two calls may have findings that read alike.
+        of_calls = set(map(id, shown))
+        apart = [
+            _finding(finding, "" if self.revisions else f"{where(finding)}: ")
+            for finding in replay.findings
+            if id(finding) not in of_calls
+        ]
+        about = headline(replay)
+        if self.revisions:
+            about = plural(replay.calls, "change")
+        self._parts.append(element("section", *_recording(replay, about, rows, apart, lives)))
+
+    def _place(self, line: int) -> str:
+        # The first line of a journal is its head.
+        return f"revision {self.revisions[line - 2]}" if self.revisions else f"line {line}"
 
     def _life(self) -> Life:
         self._lives += 1
@@ -148,11 +166,15 @@ def not_read(run: Run) -> Iterator[Markup]:
 
 
 def _recording(
-    replay: Replay, rows: Sequence[Markup], shown: Sequence[Finding], lives: Mapping[str, Life]
+    replay: Replay,
+    about: str,
+    rows: Sequence[Markup],
+    apart: Sequence[Markup],
+    lives: Mapping[str, Life],
 ) -> Iterator[Markup]:
     found = groups(replay.findings, replay.bad_lines)
     yield element("h1", replay.file)
-    yield element("p", headline(replay), class_="quiet")
+    yield element("p", about, class_="quiet")
     yield element("p", caveat(replay) or f"Findings: {summary(found) or 'none'}")
     for lane in replay.lanes:
         name = f" of {lane.name}" if len(replay.lanes) > 1 else ""
@@ -163,11 +185,9 @@ def _recording(
         yield element("h2", "Timeline")
         yield element("p", STATUS_MARKS, class_="quiet")
         yield element("ol", *rows)
-    # By identity: two calls may have findings that read alike.
-    of_calls = set(map(id, shown))
-    if apart := [finding for finding in replay.findings if id(finding) not in of_calls]:
-        yield element("h2", "Findings about the recording")
-        yield element("ul", *(_finding(finding, f"{where(finding)}: ") for finding in apart))
+    if apart:
+        yield element("h2", "Findings about the whole")
+        yield element("ul", *apart)
 
 
 def _plan(plan: Plan) -> Iterator[Markup]:
@@ -185,8 +205,8 @@ def _before(row: Row, day: str) -> Iterator[Markup]:
         yield element("li", row.before, class_="between")
 
 
-def _call(row: Row, findings: Sequence[Finding], item: str) -> Markup:
-    cells = {"line": f"line {row.line}", "time": row.time, "tool": row.tool, "strip": row.strip}
+def _call(row: Row, findings: Sequence[Finding], item: str, place: str) -> Markup:
+    cells = {"line": place, "time": row.time, "tool": row.tool, "strip": row.strip}
     cells["done"] = row.done
     head = [element("span", text, class_=kind) for kind, text in cells.items() if text]
     what = (element("p", phrase) for phrase in row.phrases)

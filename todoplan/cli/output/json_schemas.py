@@ -167,6 +167,21 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
             tasks=_array(_object(was=_TASK_OR_NULL, now=_TASK_OR_NULL)),
         ),
         _answer(
+            "todoplan/drift",
+            views.VERSION,
+            plan=_TEXT,
+            revision=_COUNT,
+            approved={"type": "object"},
+            tasks=_array(
+                _object(
+                    was=_TASK_OR_NULL,
+                    now=_TASK_OR_NULL,
+                    fields=_array(_TEXT),
+                    actor={"type": ["string", "null"]},
+                )
+            ),
+        ),
+        _answer(
             watch.FORMAT,
             watch.VERSION,
             plan=_TEXT,

@@ -121,7 +121,7 @@ def _strip(plan: Plan) -> str:
 
 
 def _phrases(step: Step) -> tuple[str, ...]:
-    first, *more = event_phrases(step.events, step.plan) or (_NOTHING[step.outcome],)
+    first, *more = event_phrases(step.events, step.plan, step.was) or (_NOTHING[step.outcome],)
     return (_who(step) + first, *more)
 
 

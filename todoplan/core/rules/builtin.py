@@ -122,7 +122,7 @@ def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
     for task in map(after.__getitem__, dict.fromkeys(late)):
         if task.status is to:
             waiting = unresolved_blockers(after, task)[:MOST_NAMED]
-            found.append(Problem(code, (task.id,), seen=", ".join(waiting)))
+            found.append(Problem(code, (task.id,), seen=", ".join(f"#{each}" for each in waiting)))
     return tuple(found)
 
 

@@ -96,7 +96,8 @@ def _check(value: Any) -> Check:
 @attrs.frozen(repr=False)
 class Rule:
     """
-    A named check. `about_plan`: it can also be asked of a plan as it stands (`inspect`).
+    A named check. `about_plan`: it can also be asked of a plan as it stands, by
+    `todoplan.core.rules.policy.inspect` and `todoplan check`: every task counts as created then.
 
     `on` names what can break it, so that nothing else need be looked at: types of events, moves as
     (old, new) status, `NoneType` for a command without events. Empty: it is asked of every change.

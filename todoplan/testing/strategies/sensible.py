@@ -120,6 +120,18 @@ def _move(draw: DrawFn, plan: Plan) -> UpdateTask:
     return UpdateTask(task.id, status=draw(STATUSES), fence=_fence(task))
 
 
+def _finish(draw: DrawFn, plan: Plan) -> Command:
+    """
+    Draw the completion of an open task, or of several at once, if there are any.
+    """
+    left = [task.id for task in plan if task.status in OPEN]
+    if not left:
+        return _creation(draw, plan)
+    chosen = _some(draw, left, 3) or left[:1]
+    done = [UpdateTask(each, status=Status.COMPLETED, fence=_fence(plan[each])) for each in chosen]
+    return done[0] if len(done) == 1 else Batch(tuple(done))
+
+
 def _move_free(draw: DrawFn, plan: Plan) -> UpdateTask:
     # Of two moves in one batch the first may end the claim whose fence the second has.
     task = _one(draw, [task for task in plan if task.claim is None] or plan)
@@ -236,6 +248,7 @@ _KINDS: SearchStrategy[_Make] = st.sampled_from(
         rewritten,
         indented,
         _edit,
+        _finish,
         _wait,
         _answer,
         _find,
@@ -246,6 +259,8 @@ _KINDS: SearchStrategy[_Make] = st.sampled_from(
         _agree,
         # Once more: what is cleared away and deleted has to grow again, or most plans are empty.
         *(_list, _nest, _creation, _list),
+        # Work gets done: most of a rule's cases are about what is completed, alone or with others.
+        *(_finish, _finish),
         _delete,
         lambda _, __: StartNext(),
         _batch,

@@ -60,7 +60,8 @@ class Step:
     """
     What one planning call did: `plan` is its lane's after it, `chars` what call and answer cost.
 
-    `before` has what happened in the conversation since the step before it.
+    `before` has what happened in the conversation since the step before it, `was` the plan that all
+    its events happened to, where that is known.
     """
 
     line: int
@@ -74,6 +75,7 @@ class Step:
     findings: tuple[Finding, ...]
     chars: int
     before: tuple[Mark, ...] = ()
+    was: Plan | None = None
 
 
 @attrs.define

@@ -47,4 +47,5 @@ def entry_step(
         findings=tuple(findings),
         chars=0,
         before=before,
+        was=plan,
     )
