@@ -67,7 +67,7 @@ class NeverTakesItForSeen(Sound):
         return events
 
 
-@caught_by("a_refused_call_has_told_nothing")
+@caught_by("a_refused_call_has_told_nothing", "what_was_seen_is_no_news_beside_that_of_others")
 class TakesARefusalForALook(Sound):
     def answered(self, record, turn):
         events = super().answered(record, turn)

@@ -38,7 +38,7 @@ def garden(path, invoke):
 
 @pytest.mark.parametrize(("command", "made"), [(add, CreateTask), (edit, UpdateTask)])
 def test_every_field_has_its_option_or_is_left_out_on_purpose(command, made):
-    """`wait` has what a task waits for; metadata are the program's to give."""
+    """`wait` has what a task waits for; metadata is the program's to give."""
     settable = EDITABLE & attrs.fields_dict(made).keys()
     offered = inspect.signature(command).parameters.keys() & EDITABLE
     assert offered == settable - {"waiting", "metadata"}
