@@ -61,5 +61,5 @@ class MakesAFileWhenOpened(Lasting):
     def __init__(self, path=None):
         super().__init__(path)
         if path is not None and not self.path.exists():
-            time.sleep(0.5)
+            time.sleep(3)
             self.path.write_text('{"format":"todoplan/plans","version":1,"plans":{}}')

@@ -165,13 +165,15 @@ PLAN = plan_of([Task("1", "a"), Task("2", "b"), Task("3", "c")])
 def test_a_document_is_that_of_the_codec(command, plain):
     """Written with or without what was there before, and read from any copy."""
     before = plan_to_data(PLAN) if plain else write_document(PLAN)
-    after = decide(document_of(before).plan, command).plan
+    # Read once: the 64th document that is read has all before it forgotten.
+    old = document_of(before).plan
+    after = decide(old, command).plan
     document = write_document(after, before)
     assert document == plan_to_data(after) == write_document(after)
     assert document_of(document).plan is after
     assert document_of(json.loads(json.dumps(document))).plan == after
     kept = next(task for task in document["tasks"] if task["subject"] == "c")
-    assert (kept is before["tasks"][2]) == (after["3"] is document_of(before).plan["3"])
+    assert (kept is before["tasks"][2]) == (after["3"] is old["3"])
 
 
 def pickled(value):
