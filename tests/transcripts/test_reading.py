@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.recorded import TODOS, lines_file
 
 from todoplan.errors import ReadError
-from todoplan.transcripts.calls import BadLine, Compaction, PlanningCall
+from todoplan.transcripts.calls import BadLine, Compaction, PersonSpoke, PlanningCall
 from todoplan.transcripts.reading import DIALECTS, detect, read
 
 RECORDED = Path(__file__).parents[2].parent / "shared" / "transcripts"
@@ -220,7 +220,7 @@ def _drained(raw, dialect):
 
 def _check(items):
     for item in items:
-        assert isinstance(item, PlanningCall | BadLine | Compaction)
+        assert isinstance(item, PlanningCall | BadLine | Compaction | PersonSpoke)
         assert item.line >= 1
         if isinstance(item, PlanningCall):
             assert item.turn

@@ -175,3 +175,17 @@ def test_levels_from_a_base():
     plan = write(*lines("a .b ..x c"), plan=base).plan
     answer = decide(plan, WriteTodos(lines("a b c")), Policy(), base=base)
     assert drawn(answer.plan) == "a b x<b c"
+
+
+def test_of_equal_lines_of_an_indented_list_the_first_means_the_task():
+    """Where it lay counts for nothing: the list says how its tasks lie, and is their order."""
+    plan = plan_of([Task("1", "a"), Task("2", "n", parent="1")])
+    todos = WriteTodos((Todo("n"), Todo("n"), Todo("y", level=1), Todo("a", id="1")))
+    once = decide(plan, todos, Policy()).plan
+    assert [(task.id, task.parent) for task in once] == [
+        ("2", None),
+        ("3", None),
+        ("4", "3"),
+        ("1", None),
+    ]
+    assert decide(once, todos, Policy()).plan is once

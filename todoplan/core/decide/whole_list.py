@@ -60,7 +60,8 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
     Make the list this one: remove what it leaves out, then change, add and order what it holds.
     """
     meant = match(transaction.draft, todos)
-    if transaction.draft.nested:
+    # An indented list says itself how its tasks lie: they will stand in its order.
+    if transaction.draft.nested and all(todo.level is None for todo in todos):
         meant = _in_tree(transaction.draft, todos, meant)
     kept = {task.id for task in meant if task is not None}
     gone = [task.id for task in transaction.draft if task.id not in kept]

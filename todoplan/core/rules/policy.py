@@ -93,7 +93,13 @@ class Policy:
     # holds nothing but what follows from `rules`, so nobody sees it change: it is no part of
     # equality, each policy starts with its own, and threads may fill it at once.
     _heeding: dict[Any, _Rated] = attrs.field(factory=dict, init=False, eq=False)
+    # Asked for at every call of a model.
+    _levels: dict[str, Severity] = attrs.field(init=False, eq=False)
     _begun_as: str = attrs.field(default="", eq=False, alias="_begun_as")
+
+    @_levels.default
+    def _by_name(self) -> dict[str, Severity]:
+        return {rule.name: level for rule, level in self.rules}
 
     @classmethod
     def preset(cls, name: str) -> Policy:
@@ -195,7 +201,7 @@ class Policy:
         """
         Return how the named rule is taken; a rule that the policy does not have is off.
         """
-        return next((level for rule, level in self.rules if rule.name == name), Severity.OFF)
+        return self._levels.get(name, Severity.OFF)
 
 
 def _must_be_a_rule(given: object) -> None:
