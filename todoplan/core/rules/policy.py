@@ -79,6 +79,10 @@ def _all_off() -> _Rated:
     return tuple((rule, Severity.OFF) for rule in RULES.values())
 
 
+def _by_name(policy: Policy) -> dict[str, Severity]:
+    return {rule.name: level for rule, level in policy.rules}
+
+
 @attrs.frozen(repr=False)
 class Policy:
     """
@@ -94,12 +98,10 @@ class Policy:
     # equality, each policy starts with its own, and threads may fill it at once.
     _heeding: dict[Any, _Rated] = attrs.field(factory=dict, init=False, eq=False)
     # Asked for at every call of a model.
-    _levels: dict[str, Severity] = attrs.field(init=False, eq=False)
+    _levels: dict[str, Severity] = attrs.field(
+        default=attrs.Factory(_by_name, takes_self=True), init=False, eq=False
+    )
     _begun_as: str = attrs.field(default="", eq=False, alias="_begun_as")
-
-    @_levels.default
-    def _by_name(self) -> dict[str, Severity]:
-        return {rule.name: level for rule, level in self.rules}
 
     @classmethod
     def preset(cls, name: str) -> Policy:
