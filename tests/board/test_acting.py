@@ -121,6 +121,13 @@ def test_undo_is_told_by_what_it_changed(store, monkeypatch):
     assert wish(store, do="undo")["told"] == "restored #1-#3"
 
 
+def test_a_task_that_somebody_works_on_is_not_taken_by_undo(store):
+    """The page says who holds it; a release that names the fence is another thing."""
+    other(store, commands.ClaimTask("worker", task_id="3"))
+    told = wish(store, do="undo")
+    assert (told["accepted"], "Task 3 is claimed by worker until" in told["told"]) == (False, True)
+
+
 def test_where_the_journal_was_cut_only_the_plan_as_it_is_will_do(tmp_path):
     """What was shown cannot be known any more; an edit of a field is an edit all the same."""
     store = SqliteStore(tmp_path / "plans.db")

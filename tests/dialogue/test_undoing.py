@@ -1,6 +1,6 @@
 """The last change is taken back only where the journal says what was before it."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -23,6 +23,7 @@ COMMANDS = st.sampled_from(
         commands.UpdateTask("1", status="completed"),
         commands.DeleteTask("1"),
         commands.ClearPlan(),
+        commands.ApprovePlan(),
     ]
 )
 
@@ -40,10 +41,10 @@ def lived(given, start=None):
     return plans, journal
 
 
-def undo(plans, journal, *known):
+def undo(plans, journal, *known, at=NOON, actor="bo"):
     change = last_change(journal)
     before = change and plan_before(change, plans[-1], journal, (*starts(journal), *known))
-    return undone(plans[-1], change, before, at=NOON, actor="bo")
+    return undone(plans[-1], change, before, at=at, actor=actor)
 
 
 @given(st.lists(COMMANDS, max_size=8), st.integers(1, 10))
@@ -61,6 +62,7 @@ def test_undoing_again_and_again_goes_back_to_the_beginning(given, times):
             continue
         assert isinstance(decision, Accepted)
         assert [*decision.plan] == [*life[changes - n]]
+        assert decision.plan.approved == life[changes - n].approved
         assert decision.plan.next_id == life[-1].next_id
         plans.append(decision.plan)
         if entry is not None:
@@ -108,6 +110,35 @@ def test_what_is_in_no_entry_is_not_undone():
     plans.append(plan_of([*plans[-1], Task("9", "theirs")], next_id=10, revision=4))
     with pytest.raises(PlanError, match="CreateTask"):
         undo(plans, journal)
+
+
+def test_nobody_takes_back_what_another_works_on():
+    """
+    A claim that holds does not end by an undo, unless by its holder's; one that ran out does.
+    """
+    taken, renewed = commands.ClaimTask("w1", lease=60), commands.RenewClaim("1", 1, lease=90)
+    plans, journal = lived([CREATES[0], taken, renewed])
+    decision, entry = undo(plans, journal)
+    assert (entry, [each.code for each in decision.problems]) == (None, ["claimed"])
+    assert "claimed by w1 until 2025-01-31T12:01:30+00:00" in decision.text
+    own, late = {"actor": "w1"}, {"at": NOON + timedelta(seconds=90)}
+    for asked in (own, late):
+        assert undo(plans, journal, **asked)[0].plan["1"].claim is None
+
+
+def test_work_of_others_goes_on_while_a_change_is_taken_back():
+    """
+    A heartbeat is no change to take back, and a claim keeps the end that it has now.
+    """
+    taken, renewed = commands.ClaimTask("w1", lease=60), commands.RenewClaim("1", 1, lease=90)
+    plans, journal = lived([CREATES[0], taken, CREATES[1], renewed])
+    decision, entry = undo(plans, journal)
+    assert (len(decision.plan), entry.undoes) == (1, 4)
+    assert decision.plan["1"] == plans[-1]["1"]
+    # To delete the task that somebody works on is refused as well.
+    plans, journal = lived([commands.CreateTasks(CREATES[:2]), commands.ClaimTask("w1")])
+    gone, entry = undone(plans[-1], journal[0], Plan(), at=NOON, actor="bo")
+    assert (entry, [each.seen for each in gone.problems]) == (None, ["1"])
 
 
 def test_nothing_was_done():

@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import strict_for
 
-from todoplan.core.commands import ApprovePlan, Batch, CreateTask, DeleteTask, UpdateTask
+from todoplan.core.commands import (
+    ApprovePlan,
+    Batch,
+    ClaimTask,
+    CreateTask,
+    DeleteTask,
+    RenewClaim,
+    UpdateTask,
+)
 from todoplan.core.decide.decide import Accepted, Rejected
 from todoplan.core.events.apply import apply, replay
 from todoplan.core.events.types import TaskCreated
@@ -156,6 +164,21 @@ def test_undo_of_a_command_whose_steps_cancel_out_goes_on():
     for _ in range(2):
         assert isinstance(planner.undo(), Accepted)
     assert subjects(planner.plan) == []
+
+
+def test_undo_lets_those_who_work_go_on():
+    """A worker's task is not taken from it, and its heartbeats are nothing to take back."""
+    planner = Planner(clock=lambda: NOON)
+    planner.apply(CreateTask("a"))
+    planner.apply(ClaimTask("w1"))
+    assert [problem.code for problem in planner.undo(actor="ann").problems] == ["claimed"]
+    planner.apply(CreateTask("b"), actor="ann")
+    planner.apply(RenewClaim("1", 1, lease=900))
+    claim = planner.plan["1"].claim
+    assert isinstance(planner.undo(actor="ann"), Accepted)
+    assert (subjects(planner.plan), planner.plan["1"].claim) == (["a"], claim)
+    assert isinstance(planner.undo(actor="w1"), Accepted)
+    assert planner.plan["1"].claim is None
 
 
 def test_undo_works_under_any_policy():

@@ -13,10 +13,11 @@ from datetime import datetime
 import attrs
 
 from todoplan.core.commands import RestorePlan
+from todoplan.core.decide.claims import claims_ended
 from todoplan.core.decide.decide import Decision, Rejected
 from todoplan.core.events.apply import replay
 from todoplan.core.events.journal import Entry
-from todoplan.core.events.types import Event, PlanRestored
+from todoplan.core.events.types import ClaimRenewed, Event, PlanRestored
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
@@ -38,15 +39,21 @@ class Start:
 
 def last_change(journal: Sequence[Entry]) -> Entry | None:
     """
-    Return the last entry that still stands: no undo itself, and not taken back.
+    Return the last entry that still stands: no undo itself, not taken back, and no mere heartbeat.
     """
     undone = {entry.undoes for entry in journal}
     standing = (
         entry
         for entry in reversed(journal)
-        if entry.undoes is None and entry.revision not in undone
+        if entry.undoes is None and entry.revision not in undone and not _is_heartbeat(entry)
     )
     return next(standing, None)
+
+
+def _is_heartbeat(entry: Entry) -> bool:
+    # A worker renews its claim every few seconds: a person's undo would never get past that. What
+    # is put back keeps the end that a claim has now.
+    return all(type(event) is ClaimRenewed for event in entry.events)
 
 
 def starts(journal: Sequence[Entry]) -> tuple[Start, ...]:
@@ -75,7 +82,8 @@ def plan_before(
     for start in known:
         since = journal[start.entries :]
         if start.entries <= place and tuple(replay(start.plan, _events(since))) == tuple(plan):
-            # Every later entry is an undo or was undone: replaying the ones before is enough.
+            # Every later entry is an undo or was undone, or a heartbeat: replaying the ones before
+            # is enough.
             return replay(start.plan, _events(journal[start.entries : place]))
     return None
 
@@ -88,7 +96,8 @@ def undone(
     plan: Plan, change: Entry | None, before: Plan | None, *, at: datetime, actor: str | None
 ) -> tuple[Decision, Entry | None]:
     """
-    Return what it comes to that a change is taken back, and its entry of the journal.
+    Return what it comes to that a change is taken back, and its entry of the journal. Refused if a
+    claim of others would end by it: they work on that task (law 19).
 
     Raises:
         PlanError: there is a change, and nobody knows what was `before` it.
@@ -102,6 +111,10 @@ def undone(
         )
         raise PlanError(msg, revision=change.revision)
     # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
-    command = RestorePlan(tuple(before), before.next_id)
+    command = RestorePlan(tuple(before), before.next_id, before.approved)
     decision, entry = edited(plan, command, Policy(), at=at, actor=actor)
-    return decision, entry and attrs.evolve(entry, cause="undo", undoes=change.revision)
+    if isinstance(decision, Rejected) or entry is None:
+        return decision, None
+    if problems := claims_ended(plan, decision.plan, actor, at):
+        return Rejected(problems), None
+    return decision, attrs.evolve(entry, cause="undo", undoes=change.revision)

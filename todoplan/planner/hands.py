@@ -119,13 +119,14 @@ class Hands:
             return None
         then = follow(Plan() if seen is None else seen, news[:looked])
         own = [entry for entry in news[looked:] if is_refused_check(entry, actor)]
-        if len(own) == len(news) - looked:
+        others = [entry for entry in news[looked:] if not is_refused_check(entry, actor)]
+        if not others:
             return None
         # All at once: `Base.after` copies them for each entry, and a hand may be away for long.
         actors = {
             task_id: entry.actor
-            for entry in news[looked:]
-            if entry.actor is not None and entry not in own
+            for entry in others
+            if entry.actor is not None
             for event in entry.events
             for task_id in ids_of(event)
         }

@@ -12,13 +12,14 @@ import attrs
 
 from todoplan.core.commands import RestorePlan
 from todoplan.core.decide.decide import Rejected, decide
-from todoplan.core.events.apply import replay
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.undoing import last_change
+from todoplan.dialogue.undoing import undone as taken_back
 from todoplan.planner.commits import Journal, Outcome
-from todoplan.stores.journals import CUT, is_beginning
+from todoplan.stores.journals import CUT, follow, is_beginning
 
 __all__ = ["begun", "put_back", "undone"]
 
@@ -64,22 +65,16 @@ def undone(
     if seen is not None and plan.revision != seen:
         return Outcome(Rejected((_moved_on(plan, seen),)), plan)
     # From the journal: another planner, or this one after a restart, goes on undoing.
-    taken_back = {entry.undoes for entry in journal}
-    # The last entry that is no undo itself and has not been taken back.
-    target = next(
-        (
-            place
-            for place in reversed(range(len(journal)))
-            if journal[place].undoes is None and journal[place].revision not in taken_back
-        ),
-        None,
-    )
-    if target is None:
+    change = last_change(journal)
+    if change is None:
         return Outcome(Rejected((_nothing_to_undo(journal),)), plan)
-    # Every later entry is an undo or was undone, so replaying the ones before is enough.
-    earlier = (event for entry in journal[:target] for event in entry.events)
-    undo = Entry(0, (), at, actor, cause="undo", undoes=journal[target].revision)
-    return put_back(plan, replay(Plan(), earlier), undo)
+    # Every later entry is an undo or was undone, or a heartbeat: replaying the ones before is
+    # enough.
+    before = follow(Plan(), journal[: journal.index(change)])
+    decision, entry = taken_back(plan, change, before, at=at, actor=actor)
+    if isinstance(decision, Rejected) or entry is None:
+        return Outcome(decision, plan)
+    return Outcome(decision, decision.plan, (entry,))
 
 
 def _moved_on(plan: Plan, seen: int) -> Problem:

@@ -155,13 +155,20 @@ def test_a_live_claim_is_not_taken_back(garden, invoke):
     assert invoke("undo").stdout.startswith("undone: released from ")
 
 
-def test_a_renewed_claim_that_is_over_can_be_taken_back(garden, invoke, monkeypatch):
-    """A renewal has no phrase of its own in a history; here it is named."""
+def test_a_claim_that_is_over_is_taken_back_with_its_renewals(garden, invoke):
+    """A renewal is a heartbeat, and nobody's change."""
     clock = iter(datetime(2020, 1, 1, minute, tzinfo=UTC) for minute in range(60))
     planner = Planner(FileStore(garden), "plan", clock=lambda: next(clock))
     planner.apply(ClaimTask("worker", lease=600)).unwrap()
     planner.apply(RenewClaim("1", 1, lease=900)).unwrap()
-    assert invoke("undo").stdout.startswith("undone: a claim was renewed\n")
+    assert invoke("undo").stdout.startswith("undone: started #1 Sow; claimed #1 Sow\n")
+
+
+def test_what_changed_nothing_is_taken_back_too(garden, invoke):
+    """Such as a plan that was put back as it is."""
+    planner = Planner(FileStore(garden), "plan")
+    planner.restore(planner.plan).unwrap()
+    assert invoke("undo").stdout.startswith("undone: no change\n")
 
 
 def test_what_comes_between_a_look_and_undo_is_not_undone(garden, invoke, monkeypatch):

@@ -473,6 +473,15 @@ def test_what_is_open_in_a_parent_is_named_up_to_a_limit():
     assert len(problem.seen.split(", ")) == 20
 
 
+def test_a_task_without_metadata_fits_any_limit():
+    """Beside one that has too much, and in an earlier plan that comes back."""
+    tight = Policy(limits=Limits(metadata=1)).but(max_metadata="error")
+    both = CreateTask("a"), CreateTask("b", metadata={"k": 1})
+    refused = decide(EMPTY, CreateTasks(both), tight)
+    assert [problem.task_ids for problem in refused.problems] == [("2",)]
+    assert isinstance(decide(EMPTY, back(IDLE), tight), Accepted)
+
+
 def test_metadata_that_no_document_could_hold_is_measured_all_the_same():
     """Keys that are no texts and values that are no JSON neither raise nor pass for nothing."""
     odd = CreateTask("a", metadata={("a", 1): 1, "k": object(), "n": [[], [{}]]})

@@ -23,7 +23,7 @@ from todoplan.codec.states import base_from_data, base_to_data, entry_line, read
 from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.application import require, require_clock
+from todoplan.dialogue.application import require, require_actor, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import is_final_answer
 from todoplan.dialogue.guidance.guidance import Advice, Memory, Settings, unfinished_error
@@ -106,7 +106,7 @@ class Run:
         self._own = None if store_of_plans(store, plan_id) else _held(kept, self._base)
         self._id = require(kept.get(_ID) or uuid4().hex, str, WHAT)
         self._answered = require(kept.get(_COUNT, 0), int, WHAT)
-        self._actor = None if actor is None else require(actor, str, 'a name, actor="model"')
+        self._actor = require_actor(actor)
         self._earlier = read_recent(kept.get(_JOURNAL))
         self._planner = Planner(
             cast("Any", store) if self._own is None else self._own,

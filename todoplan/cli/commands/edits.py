@@ -24,17 +24,15 @@ from todoplan.cli.stored_plans import chosen_plan, plan_to_write
 from todoplan.codec import entry_to_data
 from todoplan.core.commands import Batch, Command, ReleaseClaim
 from todoplan.core.decide.decide import Accepted, Decision, Rejected
-from todoplan.core.events.base import differences
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import StatusChanged
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import ready
 from todoplan.core.problems import Problem, explain, ids_text
-from todoplan.dialogue.clock import utc_now
+from todoplan.dialogue.undoing import last_change
 from todoplan.errors import TodoplanError
 from todoplan.planner.planner import Planner
-from todoplan.planner.restoring import undone
 from todoplan.render.cleaning import clip, one_line
 from todoplan.render.outline import summary
 from todoplan.render.phrases import event_phrases
@@ -122,34 +120,17 @@ def _unanswered(before: Plan, decision: Accepted) -> Iterator[Problem]:
 
 
 def _undone(planner: Planner, actor: str | None) -> _Came:
-    journal = planner.history()
-    plan, at = follow(Plan(), journal), utc_now()
-    foreseen = undone(actor, None, plan, journal, at)
-    if isinstance(foreseen.result, Rejected):
-        return _Came(foreseen.result)
-    held = [
-        each.was
-        for each in differences(plan, foreseen.plan)
-        if each.was is not None and each.was.claim is not None and each.was.claim.is_live(at)
-    ]
-    if held:
-        return _Came(Rejected(tuple(map(_claimed, held))))
+    plan, journal = planner.plan, planner.history()
+    target = last_change(journal)
     # What somebody does in this moment is not undone unseen.
     decision = planner.undo(actor=actor, seen=plan.revision)
-    if isinstance(decision, Rejected):
+    if target is None or isinstance(decision, Rejected):
         return _Came(decision)
-    (written,) = foreseen.entries
-    place = next(n for n, each in enumerate(journal) if each.revision == written.undoes)
-    target, before = journal[place], follow(Plan(), journal[:place])
+    before = follow(Plan(), journal[: journal.index(target)])
     phrases = "; ".join(entry_phrases(target, plan_after(before, target), before))
     by = f" (by {clip(one_line(target.actor), _NAME)})" if target.actor else ""
     came = event_phrases(decision.events, decision.plan, plan)
-    return _Came(decision, (f"undone: {phrases or 'a claim was renewed'}{by}", *came))
-
-
-def _claimed(task: Task) -> Problem:
-    holder = "" if task.claim is None else task.claim.owner
-    return Problem("claimed", (task.id,), seen=task.id, legal=holder)
+    return _Came(decision, (f"undone: {phrases or 'no change'}{by}", *came))
 
 
 def _freed(planner: Planner, task_ids: Sequence[str], edit: Edit) -> _Came:

@@ -17,15 +17,16 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from todoplan.core.decide.changes import edit, move
-from todoplan.core.decide.transaction import Transaction
+from todoplan.core.decide.transaction import Transaction, claimed
 from todoplan.core.events.types import ClaimRenewed, StatusChanged, TaskClaimed
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.graph import ancestors
 from todoplan.core.plan.model import Claim, Status, Task
-from todoplan.core.problems import MOST_NAMED
+from todoplan.core.plan.plan import Plan
+from todoplan.core.problems import MOST_NAMED, Problem
 from todoplan.core.teamwork import ClaimTask, ReleaseClaim, RenewClaim
 
-__all__ = ["claim", "release", "renew", "restorable", "under"]
+__all__ = ["claim", "claims_ended", "release", "renew", "restorable", "under"]
 
 
 def claim(transaction: Transaction, command: ClaimTask) -> None:
@@ -184,3 +185,16 @@ def _as_claimed(task: Task, now: Task | None) -> Task:
     if now is not None and now.claim is not None and now.claims == task.claims:
         return task.but(claim=now.claim)
     return task.but(status=Status.PENDING, claim=None, claims=claims)
+
+
+def claims_ended(was: Plan, now: Plan, actor: str | None, at: datetime) -> tuple[Problem, ...]:
+    """
+    Return a problem for each claim of others than `actor` that would hold by a time, and that went
+    from one plan to the other: for what asks no holder, such as to take a change back.
+    """
+    held = ((task.id, task.claim, now.get(task.id)) for task in was if task.claim is not None)
+    return tuple(
+        claimed(task_id, claim)
+        for task_id, claim, after in held
+        if claim.owner != actor and claim.is_live(at) and (after is None or after.claim != claim)
+    )

@@ -26,11 +26,11 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.fast_constructor import fast_constructor
 from todoplan.core.plan.graph import ancestors, edges_from_above
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import Claim, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import MOST_NAMED, Problem
 
-__all__ = ["Transaction"]
+__all__ = ["Transaction", "claimed"]
 
 _REMOVING = frozenset({EdgeRemoved, TaskDeleted, PlanCleared, PlanRestored})
 _created = fast_constructor(TaskCreated)
@@ -188,8 +188,7 @@ class Transaction:
         claim = task.claim
         if claim is None or self.fences.get(task.id) == claim.fence or not claim.is_live(self.at):
             return True
-        until = "" if claim.until is None else f" until {claim.until.isoformat(timespec='seconds')}"
-        self.refuse("claimed", task.id, seen=task.id, legal=f"{claim.owner}{until}", path=path)
+        self.problems.append(claimed(task.id, claim, path))
         return False
 
     def find(self, task_id: str, path: str) -> Task | None:
@@ -207,3 +206,11 @@ class Transaction:
             legal = f"{known} and {more} more" if more > 0 else known
             self.refuse("unknown_task", task_id, seen=task_id, legal=legal, path=path)
         return task
+
+
+def claimed(task_id: str, claim: Claim, path: str = "") -> Problem:
+    """
+    Return the problem that a claim of somebody else holds, with its holder and its end.
+    """
+    until = "" if claim.until is None else f" until {claim.until.isoformat(timespec='seconds')}"
+    return Problem("claimed", (task_id,), task_id, f"{claim.owner}{until}", path)

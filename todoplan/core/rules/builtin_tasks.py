@@ -143,6 +143,8 @@ def _max_metadata(change: Change) -> Iterable[Problem]:
 def _large_metadata(change: Change) -> Iterator[Problem]:
     limits = change.limits
     for task in _anew(change, "metadata"):
+        if not task.metadata:
+            continue  # none at all, whatever few bytes its JSON is
         text = _JSON.encode(task.metadata)
         # Models send half a surrogate pair, which plain UTF-8 refuses.
         size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -38,10 +38,10 @@ class Limits:
 
     `items` and `open_items` count tasks. `subject`, `active_form` and `owner` count characters, and
     so does `text`, for the description and for any text without a limit of its own. `edges` counts
-    one task's blockers. `metadata` counts the bytes of one task's metadata as JSON, `metadata_keys`
-    its keys at all levels, `metadata_levels` how deep objects and arrays lie in each other.
-    `history` counts the events of a plan's life, which is its revision. `depth` counts levels: 1
-    is a plan without subtasks.
+    one task's blockers. `metadata` counts the bytes of one task's metadata as JSON, if it has
+    any, `metadata_keys` its keys at all levels, `metadata_levels` how deep objects and arrays lie
+    in each other. `history` counts the events of a plan's life, which is its revision. `depth`
+    counts levels: 1 is a plan without subtasks.
     """
 
     # Against exhaustion: a model that runs away meets a refusal in words, not a full disk.

@@ -156,7 +156,8 @@ def _text(decision: NaiveDecision, limits: Limits) -> bool:
 
 def _metadata(decision: NaiveDecision, limits: Limits) -> bool:
     for old, new in _changes(decision):
-        if old is None or old["metadata"] != new["metadata"]:
+        # A task without any has none of a size.
+        if new["metadata"] and (old is None or old["metadata"] != new["metadata"]):
             text = json.dumps(new["metadata"], ensure_ascii=False)
             keys, levels = _shape(new["metadata"])
             size = len(text.encode("utf-8", "surrogatepass"))  # half a pair counts too

@@ -10,7 +10,7 @@ is resumed in another process goes on with its tasks.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from todoplan.adapters.langgraph.runs import INNER, is_inner
 from todoplan.adapters.langgraph.seen import SEEN, SHOWN
@@ -86,24 +86,25 @@ def seen_in(value: _Value | None, plan_id: str) -> int | None:
     """
     Return the revision of a stored plan that the model of this thread saw last, `None` for none.
     """
-    is_its = value is not None and value.get(_STORED) == plan_id
-    return value[SEEN] if is_its and value else None
+    return value[SEEN] if _is_of(value, plan_id) else None
 
 
 def shown_in(value: _Value | None, plan_id: str) -> int | None:
     """
     Return the revision that a reminder showed in the request that is answered, `None` for none.
     """
-    is_its = value is not None and value.get(_STORED) == plan_id
-    return value.get(SHOWN) if is_its and value else None
+    return value.get(SHOWN) if _is_of(value, plan_id) else None
 
 
 def fences_in(value: _Value | None, plan_id: str) -> Fences:
     """
     Return the fences of the claims that this thread's calls got.
     """
-    is_its = value is not None and value.get(_STORED) == plan_id
-    return value.get(_FENCES, NO_FENCES) if is_its and value else NO_FENCES
+    return value.get(_FENCES, NO_FENCES) if _is_of(value, plan_id) else NO_FENCES
+
+
+def _is_of(value: _Value | None, plan_id: str) -> TypeGuard[_Value]:
+    return value is not None and value.get(_STORED) == plan_id
 
 
 def merge_marks(current: _Value, update: _Value, *, within: bool) -> _Value:
