@@ -57,6 +57,7 @@ def test_a_task_after_any_gap_is_found(next_id):
             ("1", "2"),
         ),
         ([Task("1", "a", parent="9")], "unknown_task", ("1", "9")),
+        ([Task("1", "a", parent="")], "unknown_task", ("1", "")),
         ([Task("1", "a", parent="1")], "cycle", ("1",)),
         ([Task("1", "a", parent="2"), Task("2", "b", parent="1")], "cycle", ("1", "2")),
         ([PAIR[0].but(parent="2"), PAIR[1]], "cycle", ("1", "2")),

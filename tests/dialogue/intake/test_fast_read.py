@@ -148,6 +148,12 @@ def test_one_odd_entry_defers_the_whole_list(odd_one):
     assert agrees({"todos": [*EIGHT, "a title"]}, WRITE)
 
 
+@pytest.mark.parametrize("title", ["a ", " a", "a\u00a0", "a\n", "- a", '{"text": "a"}'])
+def test_a_title_that_is_read_as_a_line_is_left_to_the_careful_way(title):
+    """What stands around it goes there."""
+    assert not agrees({"write": ["b", title]}, LEAN)
+
+
 def test_limits_hold_on_the_fast_way_too():
     """What is longer, deeper or has more entries than allowed is not read."""
     text = json.dumps({"todos": EIGHT})

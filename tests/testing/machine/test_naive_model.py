@@ -448,6 +448,17 @@ def test_time_comes_with_commands_in_both():
     assert plan["1"].claim.until == BEGIN + timedelta(minutes=14)
 
 
+def test_of_equal_lines_the_first_means_what_will_stand_first():
+    """Law 8 in a tree: plan and model agree on it, and the same list again changes nothing."""
+    items = ONE, CreateTask("n", parent="#0"), CreateTask("n")
+    rewritten = WriteTodos((Todo("n", "completed"), Todo("n"), Todo("x"), Todo("x"), Todo("a")))
+    plan, _ = taken((CreateTasks(items), rewritten, rewritten))
+    assert [(task.id, task.status) for task in plan if task.subject == "n"] == [
+        ("3", "completed"),
+        ("2", "pending"),
+    ]
+
+
 PROVEN = (CHECKED, RecordEvidence("1", passed=True), UpdateTask("1", status="completed"))
 
 

@@ -1,7 +1,6 @@
 """Ready-made tasks into a plan: for codecs, imports and seeds. What is no plan is refused whole."""
 
 from collections.abc import Iterable, Iterator
-from operator import attrgetter
 
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.graph import topological_order, tree_order
@@ -13,8 +12,6 @@ from todoplan.core.problems import MOST_NAMED, Problem
 from todoplan.errors import PlanError
 
 __all__ = ["plan_of", "plan_problems"]
-
-_parent_of = attrgetter("parent")
 
 
 def plan_of(
@@ -71,7 +68,7 @@ def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem
         if task.claim is not None and not _may_be_claimed(task, task.claim):
             yield Problem("not_claimable", (task.id,), seen=task.id)
         known[task.id] = task
-    nested = list(filter(_parent_of, tasks))
+    nested = [task for task in tasks if task.parent is not None]
     yield from _edge_problems(tasks, known, nested)
 
 

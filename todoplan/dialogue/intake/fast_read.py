@@ -237,9 +237,10 @@ def _title_reader(field: Field) -> Read:
     nested = any(inner.kind is Kind.SUBTASKS for inner in others)
 
     def read(text: str) -> Any:
-        more = "[" in text or text.lstrip().startswith("{")  # a box, or an entry's JSON text
-        # An indented line, or one with a bullet, may lie in the one above it.
-        more = more or (nested and (text[:1].isspace() or text.startswith("- ")))
+        more = "[" in text or text.startswith("{")  # a box, or an entry's JSON text
+        # An indented line, or one with a bullet, may lie in the one above it; what is read as a
+        # line loses the spaces around it.
+        more = more or text != text.strip() or (nested and text.startswith("- "))
         return DEFER if more or _filled_text(text) is DEFER else {title.target: text}
 
     return read

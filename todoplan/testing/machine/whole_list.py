@@ -56,6 +56,17 @@ def write(steps: Steps, todos: tuple[Todo, ...]) -> None:
 
 
 def _meant(model: Model, todos: tuple[Todo, ...]) -> list[str | None]:
+    meant = _matched(model, todos)
+    # Where tasks lie in others, a line may come to stand elsewhere than the list says. Of two lines
+    # alike the first means the task that is to stand first: so it will mean it again (law 8).
+    for _ in todos if all(todo.level is None for todo in todos) else ():
+        before, meant = meant, _matched(_as_it_will_stand(model, todos, meant), todos)
+        if meant == before:
+            break
+    return [task_id if task_id in model.ids() else None for task_id in meant]
+
+
+def _matched(model: Model, todos: tuple[Todo, ...]) -> list[str | None]:
     left = model.ids()
     meant: list[str | None] = [None] * len(todos)
     for same in _SAME:
@@ -65,6 +76,25 @@ def _meant(model: Model, todos: tuple[Todo, ...]) -> list[str | None]:
                 meant[place] = alike[0]
                 left.remove(alike[0])
     return meant
+
+
+def _as_it_will_stand(model: Model, todos: tuple[Todo, ...], meant: Iterable[str | None]) -> Model:
+    """
+    Return the tasks that lines mean, and one for each new line, in the order in which they will
+    stand.
+    """
+    then = Model()
+    then.tasks = [dict(task) for task in model.tasks]
+    order = [task_id or f"+{place}" for place, task_id in enumerate(meant)]
+    for task_id in [each for each in model.ids() if each not in order]:
+        for child in then.children(task_id):
+            then[child]["parent"] = then[task_id]["parent"]
+        then.tasks.remove(then[task_id])
+    for place, todo in enumerate(todos):
+        if then.get(order[place]) is None:
+            then.tasks.append({"id": order[place], "subject": todo.content, "parent": None})
+    then.arrange(order)
+    return then
 
 
 def _change(steps: Steps, todo: Todo, task_id: str) -> None:
