@@ -5,6 +5,7 @@ Wall time, since most of it is the disk's; both take turns in short blocks, and 
 the blocks beside each other.
 """
 
+import gc
 import sqlite3
 import tempfile
 import time
@@ -36,6 +37,8 @@ def one_process(rounds: int) -> dict[str, float]:
         planner = Planner(SqliteStore(f"{folder}/planner.db"), "a")
         planner.apply(commands.CreateTask("Dig"))
         times: dict[str, list[float]] = {"bare": [], "append": [], "planner": []}
+        gc.collect()
+        gc.freeze()  # or a collection would walk all that was made, which no program holds
         for number in range(rounds):
             block = made[number * _BLOCK : (number + 1) * _BLOCK]
             lines = [line_of_entry("a", append.entries[0]) for append in block]
@@ -43,6 +46,7 @@ def one_process(rounds: int) -> dict[str, float]:
             times["bare"].append(_timed(lambda rows=rows: [_insert(bare, *row) for row in rows]))
             times["append"].append(_timed(lambda block=block: _append(store, block)))
             times["planner"].append(_timed(lambda: _command(planner)))
+        gc.unfreeze()
         bare.close()
     pairs = zip(times["append"], times["bare"], strict=True)
     return {

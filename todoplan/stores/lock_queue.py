@@ -12,7 +12,7 @@ it comes to the lock, it lets go of it at once.
 import os
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Lock, Thread
 
@@ -45,23 +45,23 @@ class LockQueue:
             from fcntl import LOCK_EX, LOCK_NB, flock  # noqa: PLC0415 - not on every system
         except ImportError:
             raise no_locks(self._path) from None
-        began = time.monotonic()
+        began, process = time.monotonic(), os.getpid()
         end = began + patience
         while True:
-            with ExitStack() as letting_go:
-                descriptor = open_lock_file(self._path)
-                letting_go.callback(os.close, descriptor)
+            descriptor = open_lock_file(self._path)
+            try:
                 try:
                     flock(descriptor, LOCK_EX | LOCK_NB)
                     is_locked = True
                 except BlockingIOError:
                     is_locked = self._waited(descriptor, began, end)
-                if is_locked:
-                    letting_go.callback(unlocked, descriptor, os.getpid())
-                    # A lock file that was deleted while we waited locks nobody out.
-                    if is_at(self._lock_file, descriptor):
-                        yield
-                        return
+                # A lock file that was deleted while we waited locks nobody out.
+                if is_locked and is_at(self._lock_file, descriptor):
+                    yield
+                    return
+            finally:
+                unlocked(descriptor, process)
+                os.close(descriptor)
             if time.monotonic() >= end:
                 raise busy(self._path, patience)
 

@@ -122,7 +122,10 @@ def open_lock_file(path: Path) -> int:
     """
     Return a descriptor of a file's lock, which is made if there is none.
     """
-    lock = path.with_name(f"{path.name}.lock")
+    lock = f"{path}.lock"
+    # First as it nearly always is: an append to a database is as short as three such attempts.
+    with suppress(FileNotFoundError):
+        return os.open(lock, os.O_RDWR | _NOFOLLOW)
     flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW
     with suppress(FileExistsError), ExitStack() as unless_kept:
         descriptor = os.open(lock, flags | os.O_EXCL, PRIVATE)
@@ -193,10 +196,11 @@ def is_at(path: Path, descriptor: int) -> bool:
     Say whether what was opened still stands at its path.
     """
     mine = os.fstat(descriptor)
-    with suppress(FileNotFoundError):
+    try:
         found = os.lstat(path)
-        return (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino)
-    return False
+    except FileNotFoundError:
+        return False
+    return (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino)
 
 
 def no_locks(path: Path) -> StoreError:

@@ -21,7 +21,7 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 from weakref import finalize
@@ -122,41 +122,38 @@ class Connections:
         with ExitStack() as held:
             held.enter_context(self._turn.taken(self.patience))
             with in_words(self.path):
-                held.enter_context(self._lock(end))
+                self._lock(held, end)
                 connection = self._taken(end, create=True)
             assert connection is not None  # noqa: S101 - with `create` there always is one
-            # First: an interrupt that comes right after BEGIN finds its ROLLBACK.
-            held.enter_context(self._given_back(connection, process))
-            with in_words(self.path):
-                again(lambda: connection.execute("BEGIN IMMEDIATE"), end)
-            yield connection
-            if process != os.getpid():
-                raise self._forked()
-            with in_words(self.path):
-                connection.execute("COMMIT")
+            is_sound = False
+            try:
+                with in_words(self.path):
+                    again(lambda: connection.execute("BEGIN IMMEDIATE"), end)
+                yield connection
+                if process != os.getpid():
+                    raise self._forked()
+                with in_words(self.path):
+                    connection.execute("COMMIT")
+                is_sound = True
+            finally:
+                self._give_back(connection, process, is_sound=is_sound)
 
-    @contextmanager
-    def _given_back(self, connection: Connection, process: int) -> Iterator[None]:
+    def _give_back(self, connection: Connection, process: int, *, is_sound: bool) -> None:
         """
-        Let go of a connection at the end; what it has not committed is rolled back.
+        Let go of a connection; what it has not committed is rolled back.
         """
-        is_sound = False
-        try:
-            yield
-            is_sound = True
-        finally:
-            if process != os.getpid():
-                _leave_open(connection)
-            elif is_sound and len(self._idle) < _MOST_IDLE:
-                self._idle.append(connection)
-            else:
-                # Not used again: a cursor that somebody's traceback still holds would keep it at an
-                # older state of the database, on which nothing can be written.
-                with suppress(sqlite3.Error):
-                    # A full or failing disk has rolled it back by itself.
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                connection.close()  # under the lock, which we hold
+        if process != os.getpid():
+            _leave_open(connection)
+        elif is_sound and len(self._idle) < _MOST_IDLE:
+            self._idle.append(connection)
+        else:
+            # Not used again: a cursor that somebody's traceback still holds would keep it at an
+            # older state of the database, on which nothing can be written.
+            with suppress(sqlite3.Error):
+                # A full or failing disk has rolled it back by itself.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            connection.close()  # under the lock, which we hold
 
     def _forked(self) -> StoreError:
         return refusal(
@@ -166,22 +163,20 @@ class Connections:
             "fork before or after, and hold the plan again in the child",
         )
 
-    def _lock(self, end: float) -> AbstractContextManager[object]:
+    def _lock(self, held: ExitStack, end: float) -> None:
         """
-        Take the lock and return what lets go of it; without it, where files cannot be locked.
+        Take the lock, which `held` lets go of; go on without it where files cannot be locked.
         """
-        with ExitStack() as lock:
-            try:
-                lock.enter_context(self._queue.held(max(0.0, end - time.monotonic())))
-            except StoreError as error:
-                if error.data["problem"] == "busy":
-                    raise busy(self.path, self.patience) from error
-                warn_of_missing_locks(self.path)
-            except OSError as error:
-                if error.errno not in _NO_LOCKS:
-                    raise
-                warn_of_missing_locks(self.path)
-            return lock.pop_all()
+        try:
+            held.enter_context(self._queue.held(max(0.0, end - time.monotonic())))
+        except StoreError as error:
+            if error.data["problem"] == "busy":
+                raise busy(self.path, self.patience) from error
+            warn_of_missing_locks(self.path)
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            warn_of_missing_locks(self.path)
 
     def _taken(self, end: float, *, create: bool) -> Connection | None:
         """

@@ -75,11 +75,11 @@ class SqliteHeld:
     A held plan: see `todoplan.stores.hold.Held`.
     """
 
-    def __init__(self, connection: Connection, path: Path, plan_id: str) -> None:
+    def __init__(self, connection: Connection, path: Path, plan_id: str, name: str) -> None:
         self._connection: Connection | None = connection
         self._path = path
         self._plan_id = plan_id
-        self._name = stored_name(plan_id)
+        self._name = name
         self._is_broken = False
         with in_words(path):
             row: tuple[int, int, int] | None = connection.execute(_PLAN, (self._name,)).fetchone()
@@ -144,11 +144,9 @@ class SqliteHeld:
         added = tuple(entries)
         lines = [line_of_entry(self._plan_id, entry) for entry in added]
         with self._at_once() as connection:
-            rows = zip(added, lines, strict=True)
-            connection.executemany(
-                _APPEND, [(self._name, entry.revision, VERSION, line) for entry, line in rows]
-            )
-            self._since += sum(len(line.encode()) for line in lines)
+            for entry, line in zip(added, lines, strict=True):
+                connection.execute(_APPEND, (self._name, entry.revision, VERSION, line))
+                self._since += len(line.encode())
             if is_snapshot_due(self._since, self._size):
                 self._keep(connection, plan)
             connection.execute(_MOVE, (self._name, plan.revision, self._since, self._size))

@@ -93,6 +93,9 @@ def is_ours(connection: Connection, path: Path) -> bool:
     Raises:
         StoreError: it is another program's ("foreign"), or a newer todoplan's ("newer_format").
     """
+    # The tables first: another process may set it up between these looks, and tables without our
+    # mark are another program's (one of 320 openings said so).
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if (application, version) == (APPLICATION, FORMAT):
@@ -100,7 +103,6 @@ def is_ours(connection: Connection, path: Path) -> bool:
     if application == APPLICATION:
         seen = f"its tables have the form {version}, and this todoplan knows {FORMAT}"
         raise refusal(path, "newer_format", seen, "upgrade todoplan")
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if tables or application:
         seen = "it is a database, but none of plans"
         raise refusal(path, "foreign", seen, "give the plans a file of their own")

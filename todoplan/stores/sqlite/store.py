@@ -130,9 +130,9 @@ class SqliteStore:
             StoreError: somebody else has held it for longer than `patience` ("busy"), or this
                 thread itself ("nested"); the database cannot be written, see its words.
         """
-        stored_name(plan_id)
+        name = stored_name(plan_id)
         with self._connections.writing() as connection:
-            held = SqliteHeld(connection, self.path, plan_id)
+            held = SqliteHeld(connection, self.path, plan_id, name)
             yield held
             held.over()
 
