@@ -20,7 +20,7 @@ from todoplan.dialogue.tools.toolset import ToolSet
 
 __all__ = ["Ours", "box", "plan_like", "plan_with_edges"]
 
-_ROOMY = attrs.evolve(DEFAULT, limits=Limits(10**7, 10**7, edges=10**7))
+_ROOMY = attrs.evolve(DEFAULT, limits=Limits(10**7, 10**7, edges=10**7, history=10**9))
 _WIDE = InputLimits(chars=2**30, items=10**7)
 _DOCUMENT = 2**30
 

@@ -28,13 +28,15 @@ FOUND = settings(max_examples=2_000, database=None, derandomize=True, phases=[Ph
 
 _IDS, _FENCES = st.sampled_from("123"), st.integers(1, 4)
 _LEASES = st.sampled_from([60.0, 120.0, 600.0])
-_STEPS = st.one_of(
+_CLAIMS = st.one_of(
     st.builds(ClaimTask, st.sampled_from(["w1", "w2"]), _LEASES, st.none() | _IDS),
     st.builds(RenewClaim, _IDS, _FENCES, _LEASES),
     st.builds(ReleaseClaim, _IDS, _FENCES),
     st.builds(UpdateTask, _IDS, status=some.statuses, fence=st.none() | _FENCES),
-    some.commands,
 )
+# Not by `|`, which would draw from all kinds of commands alike: a seeded fault of claims then took
+# more than 4,000 lives to be found.
+_STEPS = st.sampled_from([_CLAIMS, _CLAIMS, _CLAIMS, some.commands]).flatmap(lambda kind: kind)
 # Of each: what, how many seconds after the last, and whether it is given under the current fences.
 LIVES = st.lists(
     st.tuples(_STEPS, st.sampled_from([0, 1, 59, 61, 700]), st.booleans()), max_size=20

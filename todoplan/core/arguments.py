@@ -65,6 +65,7 @@ class _Sentinel(Enum):
 UNSET: Final = _Sentinel.UNSET
 Unset = Literal[_Sentinel.UNSET]
 OfChildren = Literal["refuse", "lift", "remove"]
+_FATES = get_args(OfChildren)
 
 
 def status_or_unset(value: StatusWord | Unset) -> Status | Unset:
@@ -139,9 +140,9 @@ def as_fate(value: OfChildren) -> OfChildren:
     """
     Return what becomes of subtasks; an unknown word is a PlanError.
     """
-    if value in get_args(OfChildren):
+    if value in _FATES:
         return value
-    msg = f"{value!r} says nothing of the subtasks; write one of {', '.join(get_args(OfChildren))}"
+    msg = f"{value!r} says nothing of the subtasks; write one of {', '.join(_FATES)}"
     raise PlanError(msg, seen=value)
 
 

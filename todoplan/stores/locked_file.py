@@ -126,9 +126,9 @@ def open_lock_file(path: Path) -> int:
     # First as it nearly always is: an append to a database is as short as three such attempts.
     with suppress(FileNotFoundError):
         return os.open(lock, os.O_RDWR | _NOFOLLOW)
-    flags = os.O_RDWR | os.O_CREAT | _NOFOLLOW
+    making = os.O_RDWR | os.O_CREAT | _NOFOLLOW
     with suppress(FileExistsError), ExitStack() as unless_kept:
-        descriptor = os.open(lock, flags | os.O_EXCL, PRIVATE)
+        descriptor = os.open(lock, making | os.O_EXCL, PRIVATE)
         unless_kept.callback(os.close, descriptor)
         with suppress(FileNotFoundError):
             # Whoever may write the file has to be able to lock it.
@@ -136,7 +136,7 @@ def open_lock_file(path: Path) -> int:
         unless_kept.pop_all()
         return descriptor
     # O_CREAT once more: the file that stood in our way may be deleted by now.
-    return os.open(lock, flags, PRIVATE)
+    return os.open(lock, making, PRIVATE)
 
 
 @contextmanager
@@ -195,9 +195,8 @@ def is_at(path: Path, descriptor: int) -> bool:
     """
     Say whether what was opened still stands at its path.
     """
-    mine = os.fstat(descriptor)
     try:
-        found = os.lstat(path)
+        found, mine = os.lstat(path), os.fstat(descriptor)
     except FileNotFoundError:
         return False
     return (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino)

@@ -38,7 +38,7 @@ def remove(transaction: Transaction, task_id: str, path: str = "") -> None:
     Take a task out, unless somebody else has claimed it.
     """
     task = transaction.draft.get(task_id)
-    if task is not None and transaction.may_change(task, path):
+    if task is not None and (task.claim is None or transaction.may_change(task, path)):
         transaction.emit(TaskDeleted(task_id, transaction.at))
 
 

@@ -211,7 +211,10 @@ def delete(transaction: Transaction, command: DeleteTask) -> None:
     if transaction.find(task_id, "task_id") is None:
         return
     below = transaction.draft.children(task_id)
-    if below and command.children == "refuse":
+    if not below:
+        remove(transaction, task_id, "task_id")
+        return
+    if command.children == "refuse":
         transaction.refuse("has_children", task_id, *below, seen=str(len(below)), path="task_id")
         return
     gone = [task_id]

@@ -86,12 +86,12 @@ def fold(draft: Draft, event: Event) -> None:  # noqa: C901, PLR0912 - one branc
             draft.link(blocker, blocked, at)
         case EdgeRemoved(blocker, blocked, at):
             draft.unlink(blocker, blocked, at)
+        case TaskDeleted(task_id, at):
+            draft.remove(task_id, at)
         case ParentChanged(task_id, parent, at):
             draft.nest(task_id, parent, at)
         case TaskClaimed() | ClaimRenewed():
             _claim(draft, event)
-        case TaskDeleted(task_id, at):
-            draft.remove(task_id, at)
         case TasksReordered(task_ids):
             draft.reorder(task_ids)
         case PlanCleared():

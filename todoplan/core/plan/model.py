@@ -228,13 +228,15 @@ class Task:
         copy.completed_at = at if status is _COMPLETED else None
         if status is not _PENDING:
             copy.waiting = None
-        if status is not _IN_PROGRESS:
-            copy.claim = None
         # Law 20: only what was found since the last start counts, and a reopened task starts anew.
-        if copy.evidence is not None and (status is _IN_PROGRESS or self.status.closed):
+        if status is _IN_PROGRESS:
             copy.evidence = None
-        if status is _IN_PROGRESS and copy.started_at is None:
-            copy.started_at = at
+            if copy.started_at is None:
+                copy.started_at = at
+        else:
+            copy.claim = None
+            if copy.evidence is not None and self.status.closed:
+                copy.evidence = None
         if at is not None:
             copy.updated_at = at
         copy.__class__ = Task

@@ -77,7 +77,11 @@ class Layout:
             slot = self.placed.get(task_id)
             if slot is not None:
                 return slot
-        number = number_of(task_id)
+        # The way of `number_of` to an id that is kept, without the call: ten times a command.
+        try:
+            number = _numbers[task_id]
+        except (KeyError, TypeError):
+            number = number_of(task_id)
         # -1 reads as the fill of every vector, so an unknown id needs no branch in any caller.
         return self.base + number - self.first if number >= self.first else -1
 

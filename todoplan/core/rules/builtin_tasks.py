@@ -119,12 +119,19 @@ def _may_be_large(change: Change) -> bool:
     shortest = change.limits.shortest
     for event in change.events:
         if type(event) is TaskCreated:
-            task = event.task
-            if len(task.subject) > shortest or any(_other_texts(task)):
+            texts = _other_texts(event.task)
+            if len(event.task.subject) > shortest or (
+                any(texts) and _is_any_large(texts, shortest)
+            ):
                 return True
         elif type(event) is TaskEdited or type(event) is PlanRestored:
             return True
     return False
+
+
+def _is_any_large(texts: Iterable[Any], shortest: int) -> bool:
+    # What is no text has texts within.
+    return any(type(text) is not str or len(text) > shortest for text in filter(None, texts))
 
 
 @_rule(*_FILLED, about_plan=True, limit="metadata", presets={"langchain": "error"})

@@ -114,21 +114,19 @@ def reader_of(fields: tuple[Field, ...], most: int) -> Read:
 
     def read(given: Any) -> Any:
         values: dict[str, Any] = {}
+        absent: list[str] = []
         for key, value in given.items():
             target, reading = readings.get(key, _UNKNOWN)
             # Not given (OpenAI's strict mode makes models send null); an unknown key is reported.
             if value is None and target:
+                absent.append(key)
                 continue
             found = reading(value)
             if found is DEFER:
                 return DEFER
             values[target] = found
         # A `null` that stands alone clears a field; in strict mode there is one for each.
-        if (
-            clearing
-            and len(given) - len(values) == 1
-            and any(given.get(name, "") is None for name in clearing)
-        ):
+        if absent and len(absent) == 1 and absent[0] in clearing:
             return DEFER
         return values if required <= values.keys() else DEFER
 

@@ -6,18 +6,17 @@ never came is no reason to go on as if it had. Only what stands behind that whic
 at, so that the cost does not grow with the plan.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from todoplan.core.events.types import (
     EdgeRemoved,
     Event,
     ParentChanged,
     StatusChanged,
-    TaskCreated,
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.plan.model import RESOLVED, Status
+from todoplan.core.plan.model import RESOLVED, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import is_ready
 from todoplan.core.rules.change import Change
@@ -25,6 +24,8 @@ from todoplan.dialogue.replies.views import ids_text
 from todoplan.texts.wording import say
 
 __all__ = ["few_ids", "freed_texts"]
+
+_FREEING = frozenset({EdgeRemoved, ParentChanged, TaskDeleted, TaskEdited})
 
 
 def few_ids(task_ids: Collection[str]) -> str:
@@ -34,13 +35,15 @@ def few_ids(task_ids: Collection[str]) -> str:
     return f"#{next(iter(task_ids))}" if len(task_ids) == 1 else ids_text(filter(None, task_ids))
 
 
-def freed_texts(change: Change) -> Iterator[str]:
+def freed_texts(change: Change) -> Iterable[str]:
     """
-    Yield what to say of the tasks that nothing holds up any more; nothing if there are none.
+    Return what to say of the tasks that nothing holds up any more; nothing if there are none.
     """
     freed = _freed(change)
-    if not freed:
-        return
+    return _said_of(change, freed) if freed else ()
+
+
+def _said_of(change: Change, freed: dict[str, list[str]]) -> Iterator[str]:
     if ready := [task_id for task_id, causes in freed.items() if not causes]:
         yield say("replies", "ready", ids=few_ids(ready))
     # A result that never came is no reason to go on as if it had: whoever goes on is told.
@@ -73,11 +76,12 @@ def _freed(change: Change) -> dict[str, list[str]]:
                 causes = freed.setdefault(task_id, [])
                 if event.new is Status.CANCELLED:
                     causes.append(event.task_id)
-        elif type(event) is not TaskCreated:
-            freed.update(
-                (task_id, []) for task_id in _behind(event, before) if task_id not in freed
-            )
-    if freed and after.nested:
+        elif type(event) in _FREEING:
+            for task_id in _behind(event, before):
+                freed.setdefault(task_id, [])
+    if not freed:
+        return freed
+    if after.nested:
         freed = dict(_leaves(after, freed))
     # An event tells only that a blocker is gone; another one may have come in the same call.
     return {
@@ -98,12 +102,23 @@ def _behind(event: Event, before: Plan) -> Iterator[str]:
     elif isinstance(event, TaskEdited):
         if event.changes.get("waiting", ...) is None:
             yield event.task_id
-    elif isinstance(event, TaskDeleted | ParentChanged):
+    elif isinstance(event, TaskDeleted):
         task = before.get(event.task_id)
         if task is not None:
-            # What contained it may be a leaf now; what it contained lies elsewhere.
-            yield from (task.id, *before.children(task.id), *filter(None, (task.parent,)))
-            yield from task.blocks if isinstance(event, TaskDeleted) else ()
+            yield from _around(task, before)
+            yield from task.blocks
+    elif isinstance(event, ParentChanged):
+        task = before.get(event.task_id)
+        if task is not None:
+            yield from (task.id, *_around(task, before))
+
+
+def _around(task: Task, plan: Plan) -> tuple[str, ...]:
+    """
+    Return what a task contains, and what contains it, which may be a leaf now.
+    """
+    below = plan.children(task.id) if plan.nested else ()
+    return below if task.parent is None else (*below, task.parent)
 
 
 def _leaves(plan: Plan, freed: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:

@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
+from operator import attrgetter
 from typing import Any
 
 from todoplan.core.plan.chunk_text import ChunkText, ChunkWriter
@@ -188,9 +189,11 @@ def task_text(plan: Plan, task: Task) -> str:
     The description stands last and keeps its lines: what is behind it would pass for a part of it.
     """
     lines = []
-    for name, show in _DETAILS:
-        value = unresolved_blockers(plan, task) if name == "blocked_by" else getattr(task, name)
-        if name == "status" or value != TASK_FIELDS[name].default:
+    for (name, show, default), given in zip(_DETAILS, _detail_values(task), strict=True):
+        if given == default and name != "status":
+            continue
+        value = unresolved_blockers(plan, task) if name == "blocked_by" else given
+        if value != default or name == "status":
             lines.append(say("replies", f"task.{name}", id=task.id, value=show(value)))
         if name == "waiting" and task.waiting and task.waiting.question:
             lines.append(say("replies", "task.question", value=_detail(task.waiting.question)))
@@ -265,7 +268,8 @@ _SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
 """How a value of each kind is shown; `None` for kinds that a model is not shown."""
 
 _DETAILS = tuple(
-    (name, show)
+    (name, show, field.default)
     for name, field in TASK_FIELDS.items()
     if name != "description" and (show := _SHOWN[field.kind])
 )
+_detail_values = attrgetter(*(name for name, _, _ in _DETAILS))

@@ -98,18 +98,20 @@ def _create(values: Mapping[str, Any]) -> Request:
         return Problem("missing_field", path="subject", legal="subject")
     # "#1" is the second task of a call that creates several; where there is but one, it can only
     # mean the task 1 that is there.
-    own = {key: value for key, value in values.items() if key != "subtasks"}
-    for name in _EDGES & own.keys():
-        own[name] = tuple(task_id.lstrip("#") for task_id in own[name])
+    own = {**values}
+    subtasks = own.pop("subtasks", ())
+    if not _EDGES.isdisjoint(own):
+        for name in _EDGES & own.keys():
+            own[name] = tuple(task_id.lstrip("#") for task_id in own[name])
     if "parent" in own:
         own["parent"] = own["parent"].lstrip("#")
-    if not values.get("subtasks"):
-        return _new(**_with_wait(own))
+    if not subtasks:
+        return _new(**(_with_wait(own) if "waiting" in own else own))
     inner = [
         entry
         if entry.get("parent", "").startswith(BY_OWN_ID) and WITHIN not in entry
         else {**entry, WITHIN: entry.get(WITHIN, -1) + 1}
-        for entry in values["subtasks"]
+        for entry in subtasks
     ]
     return _created([own, *inner], before=1)
 
