@@ -113,8 +113,6 @@ def undone(
     # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
     command = RestorePlan(tuple(before), before.next_id, before.approved)
     decision, entry = edited(plan, command, Policy(), at=at, actor=actor)
-    if isinstance(decision, Rejected) or entry is None:
-        return decision, None
-    if problems := claims_ended(plan, decision.plan, actor, at):
-        return Rejected(problems), None
-    return decision, attrs.evolve(entry, cause="undo", undoes=change.revision)
+    if ended := claims_ended(plan, decision.unwrap(), actor, at):
+        return Rejected(ended), None
+    return decision, entry and attrs.evolve(entry, cause="undo", undoes=change.revision)

@@ -141,6 +141,16 @@ def test_equal_lines_mean_the_same_tasks_again():
     assert write(*again, plan=once.plan).events == ()
 
 
+def test_of_equal_lines_the_first_means_the_task_that_is_there():
+    """However it was spelt, and wherever it lies: the other one is new."""
+    plan = write(*lines("d .b"), plan=Plan()).plan
+    after = write(Todo("d"), Todo("B", "completed"), Todo("B"), plan=plan).plan
+    assert [(task.id, task.status) for task in after if task.subject == "B"] == [
+        ("2", "completed"),
+        ("3", "pending"),
+    ]
+
+
 def test_a_line_may_wait():
     """It makes a pending task wait that does not wait yet, and takes a started one back."""
     ann = Waiting("ann")

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
+from support.failures import failure_of, smallest_failure_of
 from support.faults_of_loops import FAULTS, loses_an_edge, plan_behind, tampered
 from support.policies import strict_for
 
@@ -28,28 +29,19 @@ FOUND = settings(LONG, phases=[Phase.generate])
 SHRUNK = settings(LONG, phases=[Phase.generate, Phase.shrink])
 
 
-def failure_of(machine_class, how=FOUND):
-    """
-    Run a machine that must fail; return what it says, with the notes of the smallest failure.
-    """
-    with pytest.raises(AssertionError) as failure:
-        run_state_machine_as_test(machine_class, settings=how)
-    return "\n".join([str(failure.value), *failure.value.__notes__])
-
-
 @pytest.mark.parametrize(
     ("fault", "says"), FAULTS.items(), ids=lambda each: getattr(each, "__name__", "")
 )
 def test_a_seeded_fault_is_caught(fault, says):
     """Each fault is found, named in a sentence, and shown with the plan before and after it."""
-    text = failure_of(tampered(fault))
+    _, text = failure_of(tampered(fault), FOUND)
     assert re.search(says, text)
     assert "  before:\n" in text
 
 
 def test_a_failure_can_be_read():
     """The smallest failure tells every step with the plan before and after, and what should be."""
-    text = failure_of(tampered(loses_an_edge), SHRUNK)
+    _, text = smallest_failure_of(lambda: tampered(loses_an_edge), SHRUNK)
     # By which command the tasks are made, and what the first one is, is left to the lot.
     first, second = r"#1 \[\w+\] a\n", r"#2 \[\w+\] a"
     assert re.search(rf"The plan should be:\n{first}{second} \[blocked by #1\]\n", text)
@@ -139,7 +131,7 @@ def test_what_is_right_passes(right):
 
 def test_a_rule_of_ones_own_is_held():
     """A rule that the model does not know is asked for its opinion; who forgets it is caught."""
-    assert "it should be refused (no_owner)" in failure_of(OwnRuleForgotten)
+    assert "it should be refused (no_owner)" in failure_of(OwnRuleForgotten, FOUND)[1]
 
 
 def test_the_machine_of_the_docstring_runs():
@@ -165,7 +157,7 @@ def test_a_broken_call_is_told():
                 return Toolbox(self.toolset).call(self.plan, call.name, {"todos": ["x"]})
             return reply
 
-    text = failure_of(Gullible)
+    _, text = failure_of(Gullible, FOUND)
     assert "it was accepted, it should be refused (no reason known)" in text
     assert "broken: unknown_status (a status that there is not), to be refused" in text
     assert "write_todos({'todos': [{" in text

@@ -100,7 +100,13 @@ BROKEN = {
     "duplicate_content": [(ONE, CreateTask(" A! ")), (TWO, UpdateTask("2", subject="A"))],
     "active_form_required": [(CreateTasks((CreateTask("a", active_form="x"), ONE)),)],
     "max_items": [(ONE, ONE, ONE)],
-    "max_text": [(CreateTask("a" * 9),), (ONE, UpdateTask("1", description="a" * 9))],
+    "max_text": [
+        (CreateTask("a" * 9),),
+        (ONE, UpdateTask("1", description="a" * 9)),
+        (CreateTask("a", waiting=Waiting("a" * 9)),),
+        (CreateTask("a", waiting=Waiting("ann", question="a" * 9)),),
+        (CHECKED, RecordEvidence("1", passed=True, summary="a" * 9)),
+    ],
     "max_edges": [(TWO, CreateTask("c", blocked_by=("1", "2")))],
     "max_metadata": [
         (CreateTask("a", metadata={"a": "b" * 9}),),

@@ -97,9 +97,9 @@ def _in_tree(draft: Draft, todos: Sequence[Todo], meant: list[Task | None]) -> l
     if len({normalised(todo.content) for todo in todos}) == len(todos):
         return meant
     for _ in range(_ROUNDS):
-        # A new line stands for the task that it will make.
+        # With the texts that they will have; a new line stands for the task that it will make.
         lines = [
-            task or Task(f"+{place}", todo.content)
+            (task or Task(f"+{place}", "")).but(subject=todo.content)
             for place, (todo, task) in enumerate(zip(todos, meant, strict=True))
         ]
         kept = {task.id: task for task in lines}

@@ -126,7 +126,7 @@ def reader_of(fields: tuple[Field, ...], most: int) -> Read:
                 return DEFER
             values[target] = found
         # A `null` that stands alone clears a field; in strict mode there is one for each.
-        if absent and len(absent) == 1 and absent[0] in clearing:
+        if len(absent) == 1 and absent[0] in clearing:
             return DEFER
         return values if required <= values.keys() else DEFER
 

@@ -9,10 +9,12 @@ at, so that the cost does not grow with the plan.
 from collections.abc import Collection, Iterable, Iterator
 
 from todoplan.core.events.types import (
+    EdgeAdded,
     EdgeRemoved,
     Event,
     ParentChanged,
     StatusChanged,
+    TaskCreated,
     TaskDeleted,
     TaskEdited,
 )
@@ -25,7 +27,8 @@ from todoplan.texts.wording import say
 
 __all__ = ["few_ids", "freed_texts"]
 
-_FREEING = frozenset({EdgeRemoved, ParentChanged, TaskDeleted, TaskEdited})
+# Nearly all that is not a change of a status; spared the look at what else it may be.
+_FREES_NOTHING = frozenset({EdgeAdded, TaskCreated})
 
 
 def few_ids(task_ids: Collection[str]) -> str:
@@ -76,7 +79,7 @@ def _freed(change: Change) -> dict[str, list[str]]:
                 causes = freed.setdefault(task_id, [])
                 if event.new is Status.CANCELLED:
                     causes.append(event.task_id)
-        elif type(event) in _FREEING:
+        elif type(event) not in _FREES_NOTHING:
             for task_id in _behind(event, before):
                 freed.setdefault(task_id, [])
     if not freed:

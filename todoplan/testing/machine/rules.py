@@ -147,10 +147,16 @@ def _text(decision: NaiveDecision, limits: Limits) -> bool:
         ("check", limits.text),
         ("answer", limits.text),
     )
+    within = (("waiting", "reason"), ("waiting", "question"), ("evidence", "summary"))
     return any(
         len(new[field] or "") > most and (old is None or old[field] != new[field])
         for old, new in _changes(decision)
         for field, most in sizes
+    ) or any(
+        len(getattr(new[field], name, None) or "") > limits.text
+        and (old is None or old[field] != new[field])
+        for old, new in _changes(decision)
+        for field, name in within
     )
 
 

@@ -80,8 +80,8 @@ def _matched(model: Model, todos: tuple[Todo, ...]) -> list[str | None]:
 
 def _as_it_will_stand(model: Model, todos: tuple[Todo, ...], meant: Iterable[str | None]) -> Model:
     """
-    Return the tasks that lines mean, and one for each new line, in the order in which they will
-    stand.
+    Return the tasks that lines mean, and one for each new line, with the texts and in the order
+    that they will have.
     """
     then = Model()
     then.tasks = [dict(task) for task in model.tasks]
@@ -92,7 +92,8 @@ def _as_it_will_stand(model: Model, todos: tuple[Todo, ...], meant: Iterable[str
         then.tasks.remove(then[task_id])
     for place, todo in enumerate(todos):
         if then.get(order[place]) is None:
-            then.tasks.append({"id": order[place], "subject": todo.content, "parent": None})
+            then.tasks.append({"id": order[place], "parent": None})
+        then[order[place]]["subject"] = todo.content
     then.arrange(order)
     return then
 
