@@ -41,6 +41,9 @@ def test_a_plan_that_waits_for_its_approval_is_written_and_not_started():
     assert reply.text == "0/2: #1-#2 created"
     refused = box.call(reply.plan, "plan", {"start": [1]})
     assert "(#1). Leave every task pending, show the plan to the user and wait." in refused.text
+    edits = [{"id": 1, "text": "x"}, {"id": 2, "text": "y"}]
+    edited = box.call(reply.plan, "plan", {"edit": edits})
+    assert edited.text == "0/2: #1-#2 updated"
     plan = decide(reply.plan, ApprovePlan("ann")).unwrap()
     assert statuses(box.call(plan, "plan", {"add": ["c"]}).plan) == "inpepe"
     warned = Toolbox(LEAN, DEFAULT.but(approval_required="warn"))
