@@ -1,4 +1,4 @@
-"""The house's walls: who may import whom, what the core must not do, how large a room may be."""
+"""The house's walls: who may import whom, what the core must not do."""
 
 import subprocess
 import sys
@@ -8,14 +8,10 @@ from support.architecture import (
     ANYWHERE,
     BENCHMARKS,
     CHECKS,
-    MOST_MODULES,
     ROOT,
-    crowded_folders,
     cycles,
     forbidden_imports,
     impurities,
-    large_modules,
-    long_functions,
     modules,
     private_imports,
     public,
@@ -33,13 +29,13 @@ HEAVY = (
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_package_keeps_the_walls(check):
-    """Imports go down, the core is pure, rooms are small, `__all__` is true, privates stay home."""
+    """Imports go down, the core is pure, `__all__` is true, private names stay in their room."""
     assert list(check()) == []
 
 
 @pytest.mark.parametrize("check", ANYWHERE)
 def test_the_benchmarks_keep_the_walls_too(check):
-    """No module imports itself by way of others, none is too long, no folder too full."""
+    """No module imports itself by way of others."""
     assert list(check(BENCHMARKS)) == []
 
 
@@ -70,11 +66,8 @@ BAD = {
         ("core/plan/x.py", "def f():\n    print(open('x'))"),
         ("__init__.py", "import cattrs"),
     ],
-    large_modules: [("render/x.py", "x = 1\n" * 301)],
-    long_functions: [("render/x.py", "def f():\n" + "    x = 1\n" * 51)],
-    crowded_folders: [("render/x.py", "")],
     wrong_lists: [
-        ("core/plan/x.py", "def f(): ..."),
+        ("core/plan/__init__.py", "def f(): ..."),
         ("core/plan/x.py", "__all__ = ['f', 'g']\ndef f(): ..."),
         ("core/plan/x.py", "__all__ = ['f', 'f']\nf = 1"),
     ],
@@ -100,7 +93,6 @@ def test_a_breach_is_found(check, path, text, tmp_path):
         "errors.py": "",
         "stores/memory.py": "",
     }
-    good |= {f"render/y{number}.py": "" for number in range(MOST_MODULES)}
     for name, content in good.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(content)

@@ -2,14 +2,11 @@
 
 import ast
 import sys
-from collections import Counter
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2] / "todoplan"
 BENCHMARKS = ROOT.with_name("benchmarks")
-MOST_LINES, LONGEST_BODY, MOST_MODULES = 300, 50, 14
-"""The walls: lines of a module, of a function without its docstring, modules side by side."""
 EVERYTHING = ("*",)
 MAY = {
     "": ("core", "dialogue", "stores", "planner"),
@@ -162,7 +159,6 @@ class Module:
         parts = path.relative_to(root).with_suffix("").parts
         self.root, self.name = root, ".".join(parts).removesuffix("__init__").strip(".")
         self.is_package = parts[-1] == "__init__"
-        self.lines = path.read_text("utf-8").count("\n")
         self.tree = ast.parse(path.read_text("utf-8"))
         self.unit = unit_of(self.name)
 
@@ -276,36 +272,6 @@ def impurities(root=ROOT):
             yield from (f"{module.name} calls {name}" for name in named & IMPURE_CALLS)
 
 
-def large_modules(root=ROOT):
-    """
-    Yield modules that have grown too long to be read in one go.
-    """
-    yield from (f"{m.name} has {m.lines} lines" for m in modules(root) if m.lines > MOST_LINES)
-
-
-def long_functions(root=ROOT):
-    """
-    Yield functions that tell too much at once.
-    """
-    for module in modules(root):
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                body = node.body[1:] if ast.get_docstring(node) else node.body
-                lines = node.end_lineno - body[0].lineno + 1 if body else 0
-                if lines > LONGEST_BODY:
-                    yield f"{module.name}.{node.name} has {lines} lines"
-
-
-def crowded_folders(root=ROOT):
-    """
-    Yield folders with so many modules side by side that nobody sees where to begin.
-    """
-    beside = Counter(path.parent for path in root.rglob("*.py") if path.name != "__init__.py")
-    for folder, count in beside.items():
-        if count > MOST_MODULES:
-            yield f"{folder.relative_to(root)} has {count} modules side by side"
-
-
 def bound(tree):
     """
     Return the names that a module's top level binds, also for type checkers alone.
@@ -333,13 +299,14 @@ def public(module):
 
 def wrong_lists(root=ROOT):
     """
-    Yield public modules whose `__all__` is missing, or lists what does not exist or twice.
+    Yield namespaces without `__all__`, and lists of names that do not exist or stand twice.
+
+    A namespace is a package: what users import from. Other modules need no list.
     """
     for module in modules(root):
         here, listed = bound(module.tree) - {None}, public(module)
-        private = any(part.startswith("_") for part in module.name.split("."))
         if listed is None:
-            if here and not private:
+            if here and module.is_package:
                 yield f"{module.name} has no __all__"
         elif len(set(listed)) < len(listed) or set(listed) - here:
             yield f"{module.name}: __all__ lists {sorted(set(listed) - here)}"
@@ -361,11 +328,8 @@ CHECKS = (
     forbidden_imports,
     cycles,
     impurities,
-    large_modules,
-    long_functions,
-    crowded_folders,
     wrong_lists,
     private_imports,
 )
-ANYWHERE = (cycles, large_modules, long_functions, crowded_folders)
+ANYWHERE = (cycles,)
 """What holds for the benchmarks as well, which may import whom they like."""

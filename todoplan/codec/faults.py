@@ -67,7 +67,7 @@ def field_path(key: str) -> str:
     return f".{key}" if _PLAIN_KEY.fullmatch(key) else f"[{shown(key)}]"
 
 
-def shown(value: Any) -> str:  # noqa: PLR0911 - one for each kind of JSON value
+def shown(value: Any) -> str:
     """
     Return a value as an error names it: JSON, on one line, clipped.
     """

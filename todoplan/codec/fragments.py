@@ -22,7 +22,7 @@ __all__ = ["FRAGMENTS", "fragment"]
 _quoted = encode_basestring
 
 
-def fragment(task: Task) -> str:  # noqa: C901, PLR0912 - a branch for each field
+def fragment(task: Task) -> str:
     """
     Return the JSON text of a plan's task; its id is a number, hence nothing to be quoted.
 

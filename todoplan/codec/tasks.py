@@ -104,7 +104,7 @@ def write_task(task: Task) -> dict[str, Any]:
         raise MisfitError(faults_in(_as_read(values), FIELD_READERS)) from None
 
 
-def _written(  # noqa: C901, PLR0912 - a branch for each field
+def _written(
     task: Task,
 ) -> dict[str, Any]:
     blocks, blocked_by = task.blocks, task.blocked_by

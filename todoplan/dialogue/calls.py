@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.events.base import Base
+from todoplan.core.events.base import Base, Note
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
@@ -50,6 +50,8 @@ class Reply:
     call_id: str = ""
     # Not compared: who asks twice is to get the same.
     repeat_of: int | None = attrs.field(default=None, eq=False, repr=False)
+    # What the session knows of the plan by this call alone (`Base.advanced`).
+    note: Note = attrs.field(default=Note(), eq=False, repr=False)
 
     @property
     def revision(self) -> int:
@@ -67,6 +69,8 @@ class Turn:
 
     plan: Plan
     replies: tuple[Reply, ...]
+    # What its session knows of the plan once it was answered; `None` if nothing was seen by it.
+    known: Base | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def events(self) -> tuple[Event, ...]:

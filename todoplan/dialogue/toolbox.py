@@ -24,10 +24,10 @@ from datetime import datetime
 import attrs
 
 from todoplan.core.arguments import as_seconds
-from todoplan.core.commands import Batch, ClaimTask
+from todoplan.core.commands import Batch, ClaimTask, Command, UpdateTask
 from todoplan.core.decide.decide import Rejected, decide_with_change
-from todoplan.core.events.apply import replay
-from todoplan.core.events.base import Base
+from todoplan.core.events.base import Base, Note
+from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.fast_constructor import fast_constructor
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr, tuple_of
@@ -50,7 +50,7 @@ from todoplan.dialogue.replies.phrasing import (
     not_in_reply,
     whole_list_text,
 )
-from todoplan.dialogue.replies.unseen import unseen_text
+from todoplan.dialogue.replies.unseen import staying_text, unseen_text
 from todoplan.dialogue.replies.views import ids_text, list_text, task_text
 from todoplan.dialogue.tools.lean import not_started
 from todoplan.dialogue.tools.todos import TODOS
@@ -63,6 +63,7 @@ __all__ = ["Call", "Reply", "Toolbox", "Turn"]
 # By position: by name it takes twice as long, and that is a thirtieth of a call.
 _reply = fast_constructor(Reply)
 _FINE, _ERROR = False, True
+_NOTHING = Note()
 _NOBODY = "an agent"  # whose program did not say who it is
 
 
@@ -130,13 +131,13 @@ class Toolbox:
         reply = self._answer(plan, name, arguments, at, seen, actor, fences)
         return reply if base is None else _with_unseen(reply, plan, base)
 
-    def _answer(  # noqa: C901, PLR0911, PLR0913, PLR0917 - one return for each way it can go
+    def _answer(  # noqa: PLR0913, PLR0917 - one return for each way it can go
         self,
         plan: Plan,
         name: str,
         arguments: object,
         at: datetime | None,
-        base: Plan | None,
+        base: Base | None,
         actor: str | None,
         fences: Fences,
     ) -> Reply:
@@ -175,7 +176,11 @@ class Toolbox:
         if decision.warnings or repairs or self.say_done or self.show_list:
             text = _lines(text, *self._notes(change, decision.warnings, repairs))
         after, events, warnings = decision.plan, decision.events, decision.warnings
-        reply = _reply(after, text, events, _FINE, (), warnings, repairs, name)
+        note = _NOTHING
+        if base is not None:
+            created = (event.task.id for event in events if type(event) is TaskCreated)
+            note = Note(change.lines, (*named_by(request), *created))
+        reply = _reply(after, text, events, _FINE, (), warnings, repairs, name, "", None, note)
         return keeping_claims(reply, fences, self.lease, at) if fences else reply
 
     def _holds_back(self, plan: Plan) -> bool:
@@ -204,7 +209,8 @@ class Toolbox:
             legal = ids_text(task.id for task in plan)
             problem = Problem("unknown_task", (), query.task_id, legal)
             return _refusal(plan, name, (problem,), repairs)
-        return _reply(plan, text, (), _FINE, (), (), repairs, name)
+        note = Note(read=query.task_id or "")
+        return _reply(plan, text, (), _FINE, (), (), repairs, name, "", None, note)
 
     def _example(self, plan: Plan, tool: Tool) -> str:
         """
@@ -249,7 +255,7 @@ class Toolbox:
                 if self.toolset.team:
                     fences = fences_after(fences, reply.events)
                 if seen is not None:
-                    seen = replay(seen, reply.events)  # its own work is no news to a hand
+                    seen = seen.with_own(reply.events)  # its own work is no news to a session
                     if base is not None and not reply.is_error:
                         # Told once a turn, by the first answer that is no error.
                         reply, base = _with_unseen(reply, plan, base), None
@@ -267,9 +273,24 @@ class Toolbox:
         return frozenset(whole) if len(whole) > 1 else frozenset()
 
 
+def named_by(command: Command) -> tuple[str, ...]:
+    """
+    Return the tasks that a command names by id: what `lean` starts by itself is not among them.
+    """
+    if isinstance(command, Batch):
+        return tuple(name for part in command.commands for name in named_by(part))
+    if isinstance(command, UpdateTask | ClaimTask) and command.task_id is not None:
+        return (command.task_id,)
+    return ()
+
+
 def _with_unseen(reply: Reply, plan: Plan, base: Base) -> Reply:
     # Before the answer: a description that stands at its end may look like anything.
-    news = "" if reply.is_error else unseen_text(base, plan, reply.plan)
+    if reply.is_error:
+        return reply
+    news = unseen_text(base, plan, reply.plan)
+    if reply.note.lines is not None:
+        news = "; ".join(filter(None, (news, staying_text(base, plan, reply))))
     return attrs.evolve(reply, text=_lines(news, reply.text)) if news else reply
 
 

@@ -193,7 +193,8 @@ class Commits:
             kept.append(receipt)
         is_repeat = bool(kept) and all(kept)
         journal = yield from self._tail(
-            nothing if is_repeat else since,
+            # A session catches up with what it did itself: so it also sees the journal of a repeat.
+            nothing if is_repeat and not getattr(since, "for_repeats", False) else since,
             plan,
             lambda revision: partial(held.entries_since, revision),
         )

@@ -16,14 +16,17 @@ another's costs the work. The same holds of claims: a planner knows the fences t
 calls got, and no others by the same name.
 """
 
+import os
 from collections.abc import Sequence
 from threading import Lock
 
+import attrs
+
 from todoplan.core.events.apply import replay
-from todoplan.core.events.base import Base
+from todoplan.core.events.base import NOBODYS, Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.touched import ids_of
-from todoplan.core.events.types import Event
+from todoplan.core.events.types import Event, StatusChanged, TaskCreated, TaskEdited
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.held_claims import NO_FENCES, Fences, fences_after
 from todoplan.dialogue.last_seen import is_refused_check
@@ -33,6 +36,8 @@ from todoplan.stores.journals import follow
 
 __all__ = ["Hands"]
 
+NEWCOMERS = os.environ.get("NEWCOMERS", "listed nothing")
+"""Prototype: what a named session knows that has no record: also "base by name", "all by name"."""
 _MOST_HANDS = 1_000  # a server meets any number of them; who is forgotten is found in the journal
 
 
@@ -43,34 +48,21 @@ class Hands:
 
     def __init__(self, toolset: ToolSet) -> None:
         self._toolset = toolset
-        self._seen: dict[str | None, Plan] = {}
-        self._shown: dict[str | None, Plan] = {}
+        self._seen: dict[str | None, Base] = {}
         self._fences: dict[str | None, Fences] = {}
         self._lock = Lock()
 
-    def saw(self, actor: str | None, plan: Plan) -> None:
+    def saw(self, actor: str | None, known: Base) -> None:
         """
-        Note that a hand has seen this plan.
+        Note what a session knows now.
         """
         with self._lock:
-            self._shown.pop(actor, None)
             # Of two calls at once by one hand, the earlier one may come here last.
             # Taken out and put in again, so that the first one is the hand that was longest away.
-            known = self._seen.pop(actor, plan)
-            self._seen[actor] = plan if plan.revision >= known.revision else known
+            old = self._seen.pop(actor, known)
+            self._seen[actor] = known if known.plan.revision >= old.plan.revision else old
             if len(self._seen) > _MOST_HANDS:
                 del self._seen[next(iter(self._seen))]
-
-    def asked(self, actor: str | None, shown: Plan | None) -> None:
-        """
-        Note which plan a reminder shows a hand in the request that goes out now, if one does.
-        """
-        with self._lock:
-            self._shown.pop(actor, None)
-            if shown is not None:
-                self._shown[actor] = shown
-                if len(self._shown) > _MOST_HANDS:
-                    del self._shown[next(iter(self._shown))]
 
     def did(self, actor: str | None, events: Sequence[Event]) -> None:
         """
@@ -99,39 +91,56 @@ class Hands:
         """
         seen = self._seen.get(actor)
         if seen is not None:
-            return seen.revision if plan.revision > seen.revision else None
+            return seen.plan.revision if plan.revision > seen.plan.revision else None
+        if actor is None or NEWCOMERS == "listed nothing":
+            return None
         is_own = newest is not None and self._last_call(actor, (newest,))
         return ALL if plan.revision and not is_own else None
 
-    def base(self, actor: str | None, journal: Sequence[Entry]) -> Base | None:
+    def base(self, actor: str | None, plan: Plan, journal: Sequence[Entry]) -> Base | None:
         """
-        Return the plan as a hand last saw it, and who changed it since; `None` if it has seen all,
-        or was never here.
+        Return what a session knows of a plan, and who changed it since; `None` if it is alone.
 
-        `journal` is the plan's; it may be empty where the hand cannot be behind.
+        `journal` is the plan's; it may be empty where the session cannot be behind.
         """
-        seen = self._seen.get(actor)
-        known = 0 if seen is None else seen.revision
-        news = [entry for entry in journal if entry.revision > known]
-        looked = self._last_call(actor, news) if seen is None else 0
-        # Who never looked has no base (law 15): a first write means the plan as it is.
-        if looked == len(news) or (seen is None and not looked):
-            return None
-        then = follow(Plan() if seen is None else seen, news[:looked])
-        own = [entry for entry in news[looked:] if is_refused_check(entry, actor)]
-        others = [entry for entry in news[looked:] if not is_refused_check(entry, actor)]
-        if not others:
-            return None
+        known = self._seen.get(actor)
+        if known is None:
+            known = self._newcomer(actor, plan, journal)
+        if known.plan.revision == plan.revision:
+            return None if known.is_alone else attrs.evolve(known, plan=plan)
+        news = [entry for entry in journal if entry.revision > known.plan.revision]
+        own = [entry for entry in news if is_refused_check(entry, actor)]
         # All at once: `Base.after` copies them for each entry, and a hand may be away for long.
         actors = {
             task_id: entry.actor
-            for entry in others
-            if entry.actor is not None
+            for entry in news
+            if entry.actor is not None and not is_refused_check(entry, actor)
             for event in entry.events
             for task_id in ids_of(event)
         }
-        then = replay(then, [event for entry in own for event in entry.events])
-        return Base(then, actors, self._shown.get(actor))
+        if len(own) == len(news):
+            return None if known.is_alone else attrs.evolve(known, plan=plan)
+        then = replay(known.plan, [event for entry in own for event in entry.events])
+        return attrs.evolve(known, plan=then, actors=actors)
+
+    def _newcomer(self, actor: str | None, plan: Plan, journal: Sequence[Entry]) -> Base:
+        if plan.next_id == 1:
+            return Base(plan)
+        looked = self._last_call(actor, journal) if actor and NEWCOMERS != "listed nothing" else 0
+        if not looked:
+            return Base(plan, listed=NOBODYS)
+        then = follow(Plan(), journal[:looked])
+        if NEWCOMERS == "base by name":
+            return Base(then, listed=NOBODYS)
+        mine = {
+            event.task.id if isinstance(event, TaskCreated) else event.task_id
+            for entry in journal[:looked]
+            if entry.actor == actor and self._toolset.find(entry.cause)
+            for event in entry.events
+            if isinstance(event, TaskCreated | StatusChanged | TaskEdited)
+        }
+        listed = frozenset(task.id for task in then if task.id in mine)
+        return Base(then, listed=None if len(listed) == len(then) else listed)
 
     def _last_call(self, actor: str | None, news: Sequence[Entry]) -> int:
         """

@@ -26,7 +26,8 @@ import attrs
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Accepted
 from todoplan.core.events.apply import replay
-from todoplan.core.events.base import Base
+from todoplan.core.events.base import Base, Note
+from todoplan.core.events.types import Event, TaskCreated
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.dialogue.held_claims import Fences, fences_after
@@ -169,8 +170,14 @@ def replies_again(
                     each["name"],
                     calls[place].call_id,
                     repeat_of=(entry or last).revision,
+                    note=Note(named=_own_in(() if entry is None else entry.events)),
                 )
     return found
+
+
+def _own_in(events: Sequence[Event]) -> tuple[str, ...]:
+    # Less than the call knew, never more: what its lines said without a change is not in events.
+    return tuple(event.task.id for event in events if isinstance(event, TaskCreated))
 
 
 def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
@@ -181,7 +188,10 @@ def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
     entries = (entry for receipt in kept if receipt is not None for entry in receipt.entries)
     own = [event for one in entries if one.revision > seen.plan.revision for event in one.events]
     # Whether that was before a reminder showed the plan is not known: so that counts for nothing.
-    return attrs.evolve(seen, plan=replay(seen.plan, own), shown=None) if own else seen
+    if not own:
+        return seen
+    # In its place of the journal: what others did before it stays unseen.
+    return attrs.evolve(seen, plan=replay(seen.plan, own))
 
 
 def with_kept(fences: Fences, kept: Sequence[Receipt | None]) -> Fences:

@@ -118,8 +118,7 @@ class Transactions:
         Its calls in answer to that are upon this plan. It has seen it for good once an answer has
         told it what others did: the reminder is in no later request. `base_of` begins the next one.
         """
-        shown = require(plan, Plan, "the plan that was shown, such as planner.plan")
-        self._hands.asked(actor, shown)
+        require(plan, Plan, "the plan that was shown, such as planner.plan")
 
     def _plan(self) -> Steps[Plan]:
         return self._commits.plan()
@@ -191,6 +190,8 @@ class Transactions:
         fences: Fences | None,
     ) -> Steps[Turn]:
         decided = was_behind = False
+        upon: Base | None = None
+        before = Plan()
         held = self._hands.fences(actor) if fences is None else fences
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
@@ -198,13 +199,18 @@ class Transactions:
         def attempt(
             plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
         ) -> Outcome:
-            nonlocal decided, was_behind
+            nonlocal decided, was_behind, upon, before
             again = replies_again(plan, calls, parts, kept)
             anew = [call for place, call in enumerate(calls) if place not in again]
             decided = bool(anew)
-            seen = self._hands.base(actor, journal) if base is None and anew else base
+            if callable(base):
+                seen = base(plan, journal)
+                decided = True  # what a repeat does not tell anew, `joined` tells in front of it
+            else:
+                seen = self._hands.base(actor, plan, journal) if base is None and anew else base
             seen = None if seen is None else with_own(seen, kept)
-            was_behind = seen is not None
+            was_behind = seen is not None and seen.plan.revision != plan.revision
+            upon, before = seen, plan
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
             turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=with_kept(held, kept))
@@ -219,6 +225,7 @@ class Transactions:
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
         parts = parts_of_turn(key, calls, actor)
         since = partial(self._hands.since, actor) if base is None else nothing
+        since = base.since if callable(base) else since
         tools = [self.toolbox.toolset.find(call.name) for call in calls]
         # A look by who holds a claim is written: it extends the claim.
         if not held and all(tool is None or tool.read_only for tool in tools):
@@ -233,15 +240,22 @@ class Transactions:
         self._hands.did(actor, turn.events)
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
-        upon = None if was_behind else turn.plan.revision - len(turn.events)
-        if decided and turn.shows_all_to(upon):
-            self._hands.saw(actor, turn.plan)
+        at_revision = None if was_behind else turn.plan.revision - len(turn.events)
+        if decided and turn.shows_all_to(at_revision):
+            notes = [reply.note for reply in turn.replies]
+            known = Base(turn.plan) if upon is None else upon.advanced(before, turn.plan, notes)
+            self._hands.saw(actor, known)
+            turn = attrs.evolve(turn, known=known)
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:
-        self._hands.asked(actor, None)
+        def unseen(plan: Plan, journal: Journal, _: datetime) -> Outcome:
+            base = self._hands.base(actor, plan, journal)
+            behind = base is not None and base.plan.revision != plan.revision
+            return Outcome(base if behind else None, plan)
+
         return self._commits.look(
-            lambda plan, journal, _: Outcome(self._hands.base(actor, journal), plan),
+            unseen,
             partial(self._hands.since, actor),
         )
 

@@ -88,7 +88,7 @@ def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:
     return f"{verb} {ids_text(ids)}{subject}".rstrip()
 
 
-def _changes(event: Event) -> Iterator[tuple[str, str]]:  # noqa: C901, PLR0912 - a case for each event
+def _changes(event: Event) -> Iterator[tuple[str, str]]:
     match event:
         case TaskCreated(task):
             yield "created", task.id

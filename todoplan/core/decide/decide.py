@@ -45,6 +45,7 @@ from todoplan.core.decide.outside import answer, approve, end_waits, record_evid
 from todoplan.core.decide.tasks import create, delete, place, start_next, update
 from todoplan.core.decide.transaction import Transaction
 from todoplan.core.decide.whole_list import clear, write
+from todoplan.core.events.base import Base
 from todoplan.core.events.types import Event, PlanRestored
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.fast_constructor import fast_constructor
@@ -112,7 +113,7 @@ def decide(  # noqa: PLR0913 - a command, and all that is known about it
     policy: Policy = DEFAULT,
     *,
     at: datetime | None = None,
-    base: Plan | None = None,
+    base: Base | Plan | None = None,
     actor: str | None = None,
     fences: Mapping[str, int] = _NO_FENCES,
 ) -> Decision:
@@ -135,7 +136,7 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as of `decide`, on the road 
     command: Command,
     policy: Policy,
     at: datetime | None,
-    base: Plan | None = None,
+    base: Base | Plan | None = None,
     actor: str | None = None,
     fences: Mapping[str, int] = _NO_FENCES,
 ) -> tuple[Decision, Change]:
@@ -150,8 +151,10 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as of `decide`, on the road 
         _check_arguments(plan, policy)
     if at is not None and at.tzinfo is not UTC:
         at = in_utc(at)
-    if base is not None:
-        base = _unlike(base, plan)
+    if isinstance(base, Plan):
+        base = None if base == plan else Base(base)
+    elif base is not None and base.is_alone and base.plan == plan:
+        base = None  # an agent alone: the list is the plan, and goes the short way
     transaction = Transaction(Draft(plan), at, base, actor, fences)
     if transaction.draft.has_waiting:
         end_waits(transaction)
@@ -162,19 +165,11 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as of `decide`, on the road 
         return Rejected(tuple(transaction.problems)), Change(plan, plan, command, ())
     events = tuple(transaction.events)
     after = transaction.draft.freeze() if events else plan
-    change = Change(plan, after, command, events, policy.limits, actor)
+    change = Change(plan, after, command, events, policy.limits, actor, transaction.lines)
     refused, warnings = judge(policy, change)
     if refused:
         return Rejected(refused), change
     return _accepted(change.after, events, warnings), change
-
-
-def _unlike(base: Plan, plan: Plan) -> Plan | None:
-    """
-    Return a base, if it is a plan other than the one at hand.
-    """
-    _check_arguments(base, DEFAULT)
-    return None if base is plan or base == plan else base
 
 
 def _check_arguments(plan: object, policy: object) -> None:
@@ -188,9 +183,7 @@ def _check_arguments(plan: object, policy: object) -> None:
         raise PlanError(msg, seen=policy)
 
 
-def _run(  # noqa: C901, PLR0912 - one branch a command
-    transaction: Transaction, command: Command
-) -> None:
+def _run(transaction: Transaction, command: Command) -> None:
     # The most frequent command stands first; the last branch is for what is no command at all, and
     # a type checker holds that no command falls through to it.
     match command:

@@ -41,9 +41,7 @@ _Task = mutable_variant(Task)  # given the class Task when it is filled: see `fa
 _created = fast_constructor(TaskCreated)
 
 
-def create(  # noqa: C901 - one branch for each field that is not plain
-    transaction: Transaction, items: Sequence[CreateTask], *, single: bool = False
-) -> None:
+def create(transaction: Transaction, items: Sequence[CreateTask], *, single: bool = False) -> None:
     """
     Add the tasks, then their edges: "#0" means the first of them.
     """
@@ -154,9 +152,7 @@ def _frozen(transaction: Transaction, metadata: Mapping[str, Any], path: str) ->
     return frozen
 
 
-def update(  # noqa: C901 - one branch for each kind of change
-    transaction: Transaction, command: UpdateTask
-) -> None:
+def update(transaction: Transaction, command: UpdateTask) -> None:
     """
     Change one task: its fields, then its place, edges taken away, edges added, and its status.
     """

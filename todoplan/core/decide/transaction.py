@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from todoplan.core.decide.cycles import Edge, closing_edges
 from todoplan.core.events.apply import fold
+from todoplan.core.events.base import Base
 from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
@@ -26,8 +27,7 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.fast_constructor import fast_constructor
 from todoplan.core.plan.graph import ancestors, edges_from_above
-from todoplan.core.plan.model import Claim, Task
-from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.model import Claim, Task, Todo
 from todoplan.core.problems import MOST_NAMED, Problem
 
 __all__ = ["Transaction", "claimed"]
@@ -42,13 +42,23 @@ class Transaction:
     One decision under way. Later steps see what earlier ones did; nothing leaves it if one fails.
     """
 
-    __slots__ = ("actor", "at", "base", "draft", "events", "fences", "problems", "unchecked")
+    __slots__ = (
+        "actor",
+        "at",
+        "base",
+        "draft",
+        "events",
+        "fences",
+        "lines",
+        "problems",
+        "unchecked",
+    )
 
     def __init__(
         self,
         draft: Draft,
         at: datetime | None,
-        base: Plan | None = None,
+        base: Base | None = None,
         actor: str | None = None,
         fences: Mapping[str, int] = _NO_FENCES,
     ) -> None:
@@ -58,6 +68,7 @@ class Transaction:
         self.actor = actor
         self.fences = fences
         self.events: list[Event] = []
+        self.lines: tuple[tuple[str, Todo], ...] | None = None
         self.problems: list[Problem] = []
         self.unchecked: dict[Edge, str] = {}
 

@@ -28,11 +28,11 @@ from todoplan.core.commands import WriteTodos
 from todoplan.core.decide.changes import edit, move, remove, reorder, wait
 from todoplan.core.decide.tasks import new_tasks
 from todoplan.core.decide.transaction import Transaction
+from todoplan.core.events.base import Base
 from todoplan.core.events.types import PlanCleared
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.graph import ancestors, tree_order
 from todoplan.core.plan.model import EDITABLE, Status, Task, Todo
-from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import number_of
 from todoplan.core.rules.matching import match, normalised
 
@@ -85,6 +85,7 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
     _create(transaction, todos, order)
     _nest(transaction, todos, order)
     reorder(transaction, order)
+    transaction.lines = tuple(zip(order, todos, strict=True))
 
 
 def _in_tree(draft: Draft, todos: Sequence[Todo], meant: list[Task | None]) -> list[Task | None]:
@@ -190,13 +191,13 @@ def _new_ids(start: int, todos: Sequence[Todo], order: Sequence[str]) -> dict[in
     return {index: kept[index] if index in kept else next(after) for index in fresh}
 
 
-def _write_from(base: Plan, transaction: Transaction, todos: Sequence[Todo]) -> None:
+def _write_from(base: Base, transaction: Transaction, todos: Sequence[Todo]) -> None:
     draft = transaction.draft
     before = [task.id for task in draft]
     lines = _lines(base, draft, todos)
     named = {was.id for _, was in lines if was is not None}
-    # What another hand touched stays, be it that only an edge or a time differs from the base.
-    gone = [task.id for task in draft if task.id not in named and base.get(task.id) == task]
+    left = [task for task in draft if task.id not in named]
+    gone = [task.id for task in left if base.may_drop(task)]
     for task_id in gone:
         remove(transaction, task_id)
     for todo, was in lines:
@@ -208,40 +209,56 @@ def _write_from(base: Plan, transaction: Transaction, todos: Sequence[Todo]) -> 
                 move(transaction, now, todo.status)
             if todo.waiting is not None and was.waiting is None:
                 wait(transaction, now.id, todo.waiting)
-    order = [was.id if was is not None else "" for _, was in lines]
-    written = [todo for todo, _ in lines]
+    here = [(todo, was) for todo, was in lines if was is None or draft.get(was.id) is not None]
+    order = [was.id if was is not None else "" for _, was in here]
+    written = [todo for todo, _ in here]
     _create(transaction, written, order)
     _nest(transaction, written, order)
     kept = [task_id for task_id in before if draft.get(task_id) is not None]
-    old = [was.id for _, was in lines if was is not None]
-    if old == [task.id for task in base if task.id in named]:
+    old = [was.id for _, was in here if was is not None]
+    if old == [task.id for task in base.tasks() if task.id in {*old}]:
         final = _woven(kept, order)
     else:
         final = _woven(order, kept)
     reorder(transaction, final)
+    dead = [(was.id, todo) for todo, was in lines if was is not None and draft.get(was.id) is None]
+    transaction.lines = (*zip(order, written, strict=True), *dead)
 
 
-def _lines(base: Plan, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, Task | None]]:
+def _lines(base: Base, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, Task | None]]:
     """
-    Return each line with the task that it means, as its writer last saw it; `None` where it is new.
+    Return each line with the task that it means, as its writer knows it; `None` where it is new.
 
-    Lines about a task that is gone by now are left out. A line that the base does not have may say
-    the same as a task that another hand added: then it is that task, as a new one would have been.
+    First in the writer's own words, then in the plan's: a task that others added, or reworded.
     """
-    meant = match(base, todos)
+    known = base.tasks()
+    meant = match(known, [_named(base, todo) for todo in todos])
     fresh = [todo for todo, task in zip(todos, meant, strict=True) if task is None]
-    added = [task for task in draft if task.id not in base]
+    taken = {task.id for task in meant if task is not None}
+    rest = [task for task in draft if task.id not in taken]
     # Without ids: the writer's numbers are those of its own list, or of the base.
-    same = iter(match(added, [attrs.evolve(todo, id=None) for todo in fresh]))
+    same = iter(match(rest, [attrs.evolve(todo, id=None) for todo in fresh]))
     lines: list[tuple[Todo, Task | None]] = []
     for todo, was in zip(todos, meant, strict=True):
-        if was is None:
-            found = next(same)
-            # Its writer has not seen it: against a blank task, all that the line says is a change.
-            lines.append((todo, found and Task(found.id, todo.content)))
-        elif draft.get(was.id) is not None:
-            lines.append((todo, was))
+        found = was
+        if found is None and (found := next(same)) is not None:
+            own = base.get(found.id)
+            # Unseen, all that the line says is a change; reworded, it has taken the words over.
+            found = Task(found.id, todo.content) if own is None else own.but(subject=found.subject)
+        lines.append((todo, found))
     return lines
+
+
+def _named(base: Base, todo: Todo) -> Todo:
+    """
+    Return a line without its id, if that is of a task which its writer has never listed, and whose
+    words are others: models number lists of their own.
+    """
+    if todo.id is None or base.has_listed(todo.id):
+        return todo
+    task = base.get(todo.id)
+    alike = task is not None and normalised(task.subject) == normalised(todo.content)
+    return todo if alike else attrs.evolve(todo, id=None)
 
 
 def _woven(order: Sequence[str], rest: Sequence[str]) -> list[str]:

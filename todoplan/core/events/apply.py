@@ -68,7 +68,7 @@ def replay(plan: Plan, events: Iterable[Event]) -> Plan:
     return draft.freeze()
 
 
-def fold(draft: Draft, event: Event) -> None:  # noqa: C901, PLR0912 - one branch an event
+def fold(draft: Draft, event: Event) -> None:
     """
     Let one event happen to the draft. Every event counts one revision.
     """

@@ -9,6 +9,7 @@ is something that its hand has not seen; without one, the base is the plan as it
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import attrs
 
@@ -19,41 +20,130 @@ from todoplan.core.plan.frozen import EMPTY, FrozenDict
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 
-__all__ = ["Base", "Difference", "differences"]
+__all__ = ["NOBODYS", "Base", "Difference", "Note", "differences"]
 
 
 def _actors(given: Mapping[str, str]) -> FrozenDict:
     return FrozenDict(given)
 
 
+NOBODYS: frozenset[str] = frozenset()
+
+
+@attrs.frozen
+class Note:
+    """
+    What one call of a session says of its own sight of the plan: which task each of its `lines`
+    means, the tasks that it `named` by id, and what it `read` ("" for the whole plan).
+    """
+
+    lines: tuple[tuple[str, Any], ...] | None = None
+    named: tuple[str, ...] = ()
+    read: str | None = None
+
+
 @attrs.frozen
 class Base:
     """
-    The plan as a hand last saw it. `actors` says, by task id, who has changed it since, if known.
+    What a session knows of a plan (law 15). Pure: `advanced` says what it knows after its calls.
 
-    `shown` is the plan as a reminder showed it in the very request that this hand now answers.
+    `plan`: the plan as of its last answered call; news begin behind it. `listed`: the tasks that it
+    wrote in a whole list, created or named by id (`None`: all of `plan`, as of an agent alone).
+    `mine`: its own last words of listed tasks that others have changed or deleted since; they stand
+    until its own list takes the change over, or its own call reads it. `told`: of the tasks below
+    this id it was told that they stay. `actors` says, by task id, who has changed it since.
     """
 
     plan: Plan
     actors: Mapping[str, str] = attrs.field(default=EMPTY, converter=_actors)
-    # A reminder is in one request and kept nowhere: the next request shows nothing of it, and a
-    # model that goes on from there has not seen what it said. Only what an answer told is kept.
-    shown: Plan | None = None
+    shown: Plan | None = None  # ignored: a reminder moves no base
+    listed: frozenset[str] | None = None
+    mine: Mapping[str, Task] = attrs.field(default=EMPTY, converter=_actors)
+    told: int = 0
+
+    def get(self, task_id: str) -> Task | None:
+        """
+        Return a task in the session's own last words, or as it last saw it.
+        """
+        return self.mine.get(task_id) or self.plan.get(task_id)
+
+    def __contains__(self, task_id: str) -> bool:
+        return task_id in self.mine or task_id in self.plan
+
+    def tasks(self) -> list[Task]:
+        """
+        Return the tasks that its next list is compared with, in their order.
+        """
+        gone = [task for task in self.mine.values() if task.id not in self.plan]
+        return [*(self.mine.get(task.id, task) for task in self.plan), *gone]
+
+    def has_listed(self, task_id: str) -> bool:
+        """
+        Say whether a list that leaves this task out may drop it.
+        """
+        return task_id in self.plan if self.listed is None else task_id in self.listed
+
+    def may_drop(self, task: Task) -> bool:
+        """
+        Say whether a missing line drops a task as it stands: listed, and nobody else touched it.
+        """
+        if task.id in self.mine or not self.has_listed(task.id):
+            return False
+        return self.plan.get(task.id) == task
 
     @property
-    def upon(self) -> Plan:
+    def upon(self) -> "Base":
         """
-        The plan that the calls of this answer are written upon.
+        What the calls of this answer are written upon.
         """
-        return self.plan if self.shown is None else self.shown
+        return self
 
     def with_own(self, events: Iterable[Event]) -> "Base":
         """
-        Return the base once this hand has done this itself, which is no news to it.
+        Return the base once this session has done this itself, which is no news to it.
         """
         events = tuple(events)
-        shown = None if self.shown is None else replay(self.shown, events)
-        return attrs.evolve(self, plan=replay(self.plan, events), shown=shown)
+        return attrs.evolve(self, plan=replay(self.plan, events)) if events else self
+
+    def advanced(self, before: Plan, after: Plan, notes: Iterable[Note]) -> "Base":
+        """
+        Return what the session knows once its calls, which `notes` tell of, were answered.
+        """
+        notes = tuple(notes)
+        said = {task_id: line for note in notes for task_id, line in note.lines or ()}
+        named = {task_id for note in notes for task_id in note.named}
+        read = {note.read for note in notes if note.read is not None}
+        listed = {task.id for task in self.plan} if self.listed is None else set(self.listed)
+        mine: dict[str, Task] = {}
+        others = () if self.plan is before else differences(self.plan, before)
+        touched = dict.fromkeys((*self.mine, *(one.task.id for one in others)))
+        for task_id in touched if "" not in read else ():
+            was, now = self.get(task_id), after.get(task_id)
+            if task_id in read or was is None:
+                continue
+            if task_id in said:
+                own = _in_words(was, said[task_id])
+                if now is None or _words(own) != _words(now):
+                    mine[task_id] = own
+            elif task_id in listed and now is not None:
+                # Left out or not asked for: it stays as the session's own words have it.
+                if task_id not in named:
+                    mine[task_id] = was
+                elif was.subject != now.subject:
+                    mine[task_id] = now.but(subject=was.subject)
+        listed |= {*said, *named}
+        kept = {task_id for task_id in listed if task_id in after or task_id in mine}
+        told = after.next_id if any(note.lines is not None for note in notes) else self.told
+        if not mine and all(task.id in kept for task in after):
+            return Base(after, told=told)
+        return Base(after, listed=frozenset(kept), mine=mine, told=told)
+
+    @property
+    def is_alone(self) -> bool:
+        """
+        Say whether the session has listed all that there is, in the words of the plan.
+        """
+        return self.listed is None and not self.mine
 
     def after(self, events: Iterable[Event], actor: str | None) -> "Base":
         """
@@ -83,6 +173,18 @@ class Base:
         Say whether a person has approved the plan since.
         """
         return plan.approved is not None and plan.approved != self.plan.approved
+
+
+def _in_words(was: Task, line: Any) -> Task:
+    given = {name: getattr(line, name) for name in _LINE if getattr(line, name) is not None}
+    return was.but(subject=line.content, **given)
+
+
+def _words(task: Task) -> tuple[Any, ...]:
+    return (task.subject, *(getattr(task, name) for name in _LINE))
+
+
+_LINE = ("status", "active_form", "priority")
 
 
 @attrs.frozen

@@ -64,9 +64,7 @@ def rebased(
     return draft.freeze(), ids
 
 
-def _translated(  # noqa: C901 - one branch an event
-    event: Event, draft: Draft, ids: _Ids
-) -> Iterator[Event]:
+def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
     """
     Yield what an event of another version means for the draft. A task that gets a new id is
     entered in `ids`.

@@ -25,7 +25,7 @@ __all__ = ["ids_of", "touched"]
 _OF_THE_PLAN = ParentChanged | TaskDeleted | TasksReordered | PlanCleared | PlanRestored
 
 
-def ids_of(event: Event) -> tuple[str, ...]:  # noqa: PLR0911 - one branch an event
+def ids_of(event: Event) -> tuple[str, ...]:
     """
     Return the ids of the tasks that an event is about, as it names them.
     """

@@ -17,7 +17,7 @@ from todoplan.core.events.types import (
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Status, Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.limits import Limits
 
@@ -48,6 +48,7 @@ class Change:
     events: tuple[Event, ...]
     limits: Limits = Limits()
     actor: str | None = None
+    lines: tuple[tuple[str, Todo], ...] | None = attrs.field(default=None, eq=False, repr=False)
 
     def writes(self) -> Iterator[WriteTodos]:
         """

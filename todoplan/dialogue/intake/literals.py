@@ -95,7 +95,7 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def from_python(text: str) -> Any:  # noqa: C901 - one branch for each kind of token
+def from_python(text: str) -> Any:
     """
     Return what a Python literal of lists, dicts, tuples, texts and numbers spells.
 

@@ -153,7 +153,7 @@ def _ends_open(text: str) -> bool:
     return '"' in bare or opened > 0
 
 
-def _json_values(value: object, limits: InputLimits) -> Any:  # noqa: C901 - one branch a type
+def _json_values(value: object, limits: InputLimits) -> Any:
     """
     Return a copy of the value in dicts, lists, texts and numbers of the plain types.
 

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from todoplan.core.events.base import Base, Difference
 from todoplan.core.plan.model import EDITABLE, Evidence, Task, Waiting
 from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.slots import number_of
+from todoplan.dialogue.calls import Reply
 from todoplan.dialogue.replies.views import one_line, waiting_text
 from todoplan.texts.wording import say
 
-__all__ = ["unseen_text"]
+__all__ = ["staying_text", "unseen_text"]
 
 _MOST_TASKS = 5
 _LONGEST_TITLE = 60
@@ -43,6 +45,33 @@ def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
     if after is not None and (over := [*_written_over(unseen, after)]):
         parts.append(say("replies", "written_over", items=_listed(over)))
     return "; ".join(parts)
+
+
+def staying_text(base: Base, plan: Plan, reply: Reply) -> str:
+    """
+    Return which open tasks a list has left out that its session never listed, once; "" for none.
+    """
+    said = {task_id for task_id, _ in reply.note.lines or ()}
+    news = {one.task.id for one in base.unseen(plan)}
+    left = [
+        task
+        for task in reply.plan
+        if task.id in plan
+        and task.id not in said
+        and task.status.value in {"pending", "in_progress"}
+    ]
+    # What is left here stays: its session never listed it, or others have changed it since.
+    new = [
+        task
+        for task in left
+        if task.id in news or (not base.has_listed(task.id) and number_of(task.id) >= base.told)
+    ]
+    if not new:
+        return ""
+    if all(task.id in news for task in new):
+        return say("replies", "stays_told")
+    items = [f"#{task.id} {one_line(task.subject, _LONGEST_TITLE)}" for task in new]
+    return say("replies", "stays", items=_listed(items))
 
 
 def _approved(plan: Plan) -> str:

@@ -77,7 +77,7 @@ class NaiveDecision(Steps):
         """
         return [part for part in self.commands if isinstance(part, WriteTodos)]
 
-    def _do(self, command: Command) -> None:  # noqa: C901, PLR0912 - one branch a command
+    def _do(self, command: Command) -> None:
         if isinstance(command, Batch):
             for part in command.commands:
                 self._do(part)

@@ -26,7 +26,7 @@ class Block:
     text: str
 
 
-def blocks(  # noqa: C901 - one pass over the lines, a case for each kind of line
+def blocks(
     source: Source, label_of: Callable[[str], str | None], wanted: Callable[[str], bool]
 ) -> Iterator[Block | BadLine]:
     """
