@@ -105,26 +105,6 @@ def test_an_edit_between_the_calls_of_a_turn_is_told_by_the_next():
     assert len(reply.plan) == 3
 
 
-def test_a_reminder_that_shows_the_plan_is_a_look_for_its_response():
-    """
-    The calls of the response are upon what it showed; what came since, and the next response, are
-    not. What it told stays to be told.
-    """
-    seen = LastSeen()
-    seen.asked(OWN)
-    assert seen == LastSeen()
-    plan, entry = edited(OWN, "Tell Ann")
-    seen.edited(OWN, entry)
-    seen.asked(plan)
-    later, entry = edited(plan, "Tell Bob", "bob")
-    seen.edited(plan, entry)
-    assert seen.base is not None
-    assert seen.base.upon is plan
-    assert [one.task.subject for one in seen.base.unseen(later)] == ["Tell Ann", "Tell Bob"]
-    seen.asked(None)
-    assert seen.base.upon is OWN
-
-
 def test_a_base_is_found_in_a_journal():
     """
     The plan at the revision that is known, and who changed what since.

@@ -41,10 +41,10 @@ def lived(given, start=None):
     return plans, journal
 
 
-def undo(plans, journal, *known, at=NOON, actor="bo"):
+def undo(plans, journal, *known, at=NOON, actor="bo", fences=None):
     change = last_change(journal)
     before = change and plan_before(change, plans[-1], journal, (*starts(journal), *known))
-    return undone(plans[-1], change, before, at=at, actor=actor)
+    return undone(plans[-1], change, before, at=at, actor=actor, fences=fences or {})
 
 
 @given(st.lists(COMMANDS, max_size=8), st.integers(1, 10))
@@ -114,14 +114,16 @@ def test_what_is_in_no_entry_is_not_undone():
 
 def test_nobody_takes_back_what_another_works_on():
     """
-    A claim that holds does not end by an undo, unless by its holder's; one that ran out does.
+    A live claim does not end by an undo without its fencing token, whatever the name of who asks;
+    one that ran out does.
     """
     taken, renewed = commands.ClaimTask("w1", lease=60), commands.RenewClaim("1", 1, lease=90)
     plans, journal = lived([CREATES[0], taken, renewed])
     decision, entry = undo(plans, journal)
     assert (entry, [each.code for each in decision.problems]) == (None, ["claimed"])
     assert "claimed by w1 until 2025-01-31T12:01:30+00:00" in decision.text
-    own, late = {"actor": "w1"}, {"at": NOON + timedelta(seconds=90)}
+    assert undo(plans, journal, actor="w1")[0].problems
+    own, late = {"fences": {"1": 1}}, {"at": NOON + timedelta(seconds=90)}
     for asked in (own, late):
         assert undo(plans, journal, **asked)[0].plan["1"].claim is None
 

@@ -177,7 +177,8 @@ def test_undo_lets_those_who_work_go_on():
     claim = planner.plan["1"].claim
     assert isinstance(planner.undo(actor="ann"), Accepted)
     assert (subjects(planner.plan), planner.plan["1"].claim) == (["a"], claim)
-    assert isinstance(planner.undo(actor="w1"), Accepted)
+    assert [problem.code for problem in planner.undo(actor="w1").problems] == ["claimed"]
+    assert isinstance(planner.undo(actor="w1", fences={"1": 1}), Accepted)
     assert planner.plan["1"].claim is None
 
 

@@ -89,7 +89,7 @@ def test_a_tree_as_markdown():
         '1/4 completed, 1 waiting, 1 failed, approved by "ann\\_b" at revision 0',
         "",
         "- [ ] 1 Release",
-        '  - [x] 2 Write (claimed; check\\: "pytest"; check failed by "ci"\\: "2 failed")',
+        '  - [x] 2 Write (unverified; check\\: "pytest"; check failed by "ci"\\: "2 failed")',
         "    - [ ] 3 Draw (failed)",
         '- [ ] 4 Tell (waits for 1; waiting\\: "Bob"; asks\\: "Which?")',
     ]

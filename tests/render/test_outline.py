@@ -130,12 +130,12 @@ def test_notes_tell_what_a_task_waits_for_outside():
     [
         ({"status": "pending", "check": "c"}, None, "[ ]", ('check: "c"',)),
         ({"status": "completed"}, None, "[x]", ()),
-        ({"status": "completed", "check": "c"}, False, "[x]", ("claimed", 'check: "c"')),
+        ({"status": "completed", "check": "c"}, False, "[x]", ("unverified", 'check: "c"')),
         (
             {"status": "completed", "check": "c", "evidence": Evidence(passed=False)},
             False,
             "[x]",
-            ("claimed", 'check: "c"', "check failed"),
+            ("unverified", 'check: "c"', "check failed"),
         ),
         (
             {"status": "completed", "check": "c", "evidence": Evidence(passed=True, by="ci")},
@@ -157,7 +157,7 @@ def test_notes_tell_what_a_task_waits_for_outside():
         ),
     ],
 )
-def test_claimed_and_verified_are_told_apart(fields, verified, mark, said):
+def test_unverified_and_verified_are_told_apart(fields, verified, mark, said):
     """
     A task with a check is verified if passed evidence was found; only completed ones are either.
     """

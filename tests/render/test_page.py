@@ -60,7 +60,7 @@ def expected(plan):
 
 
 def classes(line):
-    proof = {True: " verified", False: " claimed", None: ""}[line.verified]
+    proof = {True: " verified", False: " unverified", None: ""}[line.verified]
     return f"{line.status}{' waiting' if line.is_waiting else ''}{proof}"
 
 

@@ -80,6 +80,14 @@ RESTORED = e.PlanRestored((Task("1", "Sow", status=C), Task("3", "Rest")), 4)
             [e.PlanApproved("ann"), e.PlanRestored(tuple(PLAN), 4)],
             ["approved", "approval taken back"],
         ),
+        (
+            [
+                e.PlanApproved("ann"),
+                e.PlanApproved("bob"),
+                e.PlanRestored(tuple(PLAN), 4, approved=Approval(1, "ann")),
+            ],
+            ["approved", "approval taken back"],
+        ),
     ],
 )
 def test_a_plan_that_came_back_is_told_by_what_that_changed(happened, phrases):

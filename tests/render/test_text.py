@@ -60,7 +60,7 @@ def test_a_tree_as_text():
         "2/6 completed, 1 waiting, 1 failed",
         "[ ] 1 Release (ann)",
         '  [v] 2 Parse (check: "pytest"; verified by "ci": "40 passed")',
-        '  [x] 3 Print (claimed; check: "pytest")',
+        '  [x] 3 Print (unverified; check: "pytest")',
         "  [!] 4 Draw",
         "  [ ] 5 Colour (waits for 4; can never start: 4 failed)",
         '[ ] 6 Tell (waiting: "the press"; answered: "soon")',

@@ -32,7 +32,8 @@ MAY = {
     "dialogue.clock": (),
     "dialogue.intake": ("core",),
     "dialogue.tools": ("core", "dialogue.intake"),
-    "dialogue.replies": ("core", "dialogue.intake", "dialogue.tools"),
+    "dialogue.calls": ("core", "dialogue.intake"),
+    "dialogue.replies": ("core", "dialogue.calls", "dialogue.intake", "dialogue.tools"),
     "dialogue.guidance": (
         "core",
         "dialogue.intake",
@@ -74,8 +75,11 @@ MAY = {
         "stores.hold",
         "stores.journals",
         "stores.memory",
+        "stores.slot",
+        "codec",
         "core",
     ),
+    "stores.slot": ("stores.journals", "stores.memory", "codec", "core"),
     "transcripts.calls": ("core",),
     "transcripts.tools": ("dialogue",),
     "transcripts.files": ("transcripts.calls",),
@@ -101,7 +105,8 @@ MAY = {
         "transcripts.reading",
     ),
     "web": (),
-    "adapters": ("planner", "dialogue", "codec", "core"),
+    # A framework's state is a store of one plan.
+    "adapters": ("planner", "dialogue", "codec", "core", "stores.slot", "stores.journals"),
     "adapters.mcp": (
         "planner",
         "dialogue",

@@ -15,6 +15,7 @@ from todoplan.dialogue.application import edited, unseen_by_model
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.guidance.guidance import Guidance, Memory, unfinished_error
 from todoplan.dialogue.toolbox import Reply
+from todoplan.planner.record import sight_to_data, with_sight
 from todoplan.planner.verifying.looking import Verifying
 from todoplan.testing.adapters import Definition, Ran, Seen
 
@@ -132,7 +133,7 @@ GEMINI = Shape(gemini, _parts, _of_parts)
 class Record:
     """
     What is kept of a session: the plan, what guidance remembers, the messages, those as guidance
-    reads them, and the plan as the model last saw it, if others have changed it since.
+    reads them, and what the model knows of the plan, if others work on it too.
     """
 
     plan: Plan = Plan()
@@ -144,7 +145,7 @@ class Record:
     def dumped(self):
         talk = [attrs.asdict(message) for message in self.talk]
         memory, plan = self.memory.to_data(), plan_to_data(self.plan)
-        base = self.base and base_to_data(self.base)
+        base = self.base and {**base_to_data(self.base), "listed": sight_to_data(self.base)}
         kept = {"plan": plan, "memory": memory, "messages": self.messages, "talk": talk}
         return json.dumps({**kept, "base": base})
 
@@ -152,7 +153,8 @@ class Record:
     def loaded(cls, text):
         data = json.loads(text)
         memory, talk = Memory.of(data["memory"]), list(map(_message, data["talk"]))
-        base = data["base"] and base_from_data(data["base"])
+        sight = data["base"] and data["base"].pop("listed")
+        base = data["base"] and with_sight(base_from_data(data["base"]), sight)
         return cls(plan_from_data(data["plan"]), memory, data["messages"], talk, base)
 
 
@@ -179,7 +181,7 @@ class Functions:
 
     def seed(self, session, plan):
         record = self.load(session)
-        record.plan = plan
+        record.plan, record.base = plan, Base(plan, listed=frozenset())
         self.save(session, record)
 
     def edit(self, session, command, actor):
@@ -232,11 +234,9 @@ class Functions:
 
     def due(self, record):
         plan, talk, memory = record.plan, record.talk, record.memory
-        advice = self.guidance.before_model(plan, talk, memory, base=record.base)
+        news = record.base if record.base and record.base.has_news(plan) else None
+        advice = self.guidance.before_model(plan, talk, memory, base=news)
         record.memory = advice.memory
-        if record.base:
-            shown = plan if advice.shows_plan else None
-            record.base = attrs.evolve(record.base, shown=shown)
         return advice.text
 
     def system(self, record):
@@ -270,7 +270,8 @@ class Functions:
         results = tuple(self.result(each) for each in replies)
         self.add(record, self.shape.module.results_of(replies), Message("tool", results=results))
         record.base = answered.base
-        if record.base is None and (answered.events or base):
+        told = record.base is None or record.base.plan == answered.plan
+        if told and (answered.events or base):
             record.memory = self.saw(record.memory, answered.plan)
         record.plan = answered.plan
         return list(answered.events)

@@ -38,8 +38,9 @@ class TakesTheModelsWord(Sound):
 
 @caught_by(
     "a_failed_check_keeps_its_task_open",
-    "what_was_seen_survives_a_restart",
     "what_was_seen_is_no_news_beside_that_of_others",
+    "what_was_seen_is_told_once",
+    "what_was_seen_survives_a_restart",
 )
 class DropsWhatARefusalHasSeen(Sound):
     def answer_from(self, base, plan, turn):
@@ -77,7 +78,14 @@ class TakesARefusalForAnothersWork(Sound):
         return events
 
 
-@caught_by("what_was_seen_is_no_news_beside_that_of_others")
+@caught_by(
+    "what_was_seen_is_no_news_beside_that_of_others",
+    "a_persons_edit_is_told",
+    "an_answer_is_told_once",
+    "the_first_list_of_a_session_removes_nothing",
+    "what_a_program_seeded_stays",
+    "what_was_seen_is_told_once",
+)
 class TellsItsOwnFindingWithTheNews(Sound):
     def answered(self, record, turn):
         base = record.base

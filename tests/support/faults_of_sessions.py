@@ -91,7 +91,16 @@ RESUMED = (
 )
 
 
-@caught_by(*RESUMED)
+@caught_by(
+    "a_plan_is_resumed",
+    "a_persons_edit_survives_a_restart",
+    "guidance_remembers_over_a_restart",
+    "no_id_is_used_again_after_a_restart",
+    "what_a_task_is_survives_a_restart",
+    "what_others_added_stays_over_restarts",
+    "what_was_seen_survives_a_restart",
+    "work_goes_on_after_a_restart",
+)
 class RestartsInMemory(Sound):
     def saved(self):
         return self.kept
@@ -100,7 +109,16 @@ class RestartsInMemory(Sound):
         self.kept = saved
 
 
-@caught_by(*RESUMED)
+@caught_by(
+    "a_plan_is_resumed",
+    "a_persons_edit_survives_a_restart",
+    "guidance_remembers_over_a_restart",
+    "no_id_is_used_again_after_a_restart",
+    "what_a_task_is_survives_a_restart",
+    "what_others_added_stays_over_restarts",
+    "what_was_seen_survives_a_restart",
+    "work_goes_on_after_a_restart",
+)
 class SavesTheConversationOnly(Sound):
     def resume(self, saved):
         super().resume(saved)

@@ -7,6 +7,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from openai.types.responses import ResponseOutputMessage, ResponseOutputRefusal
 
 from todoplan.adapters.openai_agents import edit_plan
+from todoplan.dialogue.guidance.guidance import Memory
 
 
 def say(text="Done."):
@@ -115,3 +116,17 @@ def outputs(result):
     """
     items = result.to_input_list()
     return {i["call_id"]: i["output"] for i in items if i.get("type") == "function_call_output"}
+
+
+def remembered(planning):
+    """
+    Return what guidance remembers, as it is saved.
+    """
+    return Memory.of(planning.to_data()["session"].get("guidance"))
+
+
+def turns(planning):
+    """
+    Return how many requests to the model guidance has counted.
+    """
+    return remembered(planning).turn

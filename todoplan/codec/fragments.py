@@ -60,6 +60,7 @@ def fragment(task: Task) -> str:
             or task.evidence is not None
             or task.claim is not None
             or task.claims
+            or task.failed_attempts
         ):
             for name, value in zip(RARE, rare_values(task), strict=True):
                 if value is not None and value != 0:

@@ -83,7 +83,16 @@ FIELD_READERS: dict[str, FieldReader] = {
 
 _WORDS = {status: word for word, status in STATUSES.items()}
 _GRADES = {priority: word for word, priority in PRIORITIES.items()}
-RARE = ("parent", "waiting", "check", "answer", "evidence", "claim", "claims")
+RARE = (
+    "parent",
+    "waiting",
+    "check",
+    "answer",
+    "evidence",
+    "claim",
+    "claims",
+    "failed_attempts",
+)
 rare_values = attrgetter(*RARE)
 _MutableTask = mutable_variant(Task)
 # What straight-line code meets in a value of another kind; the careful way then names it.
@@ -138,6 +147,7 @@ def _written(
         or task.evidence is not None
         or task.claim is not None
         or task.claims
+        or task.failed_attempts
     ):
         for name, value in zip(RARE, rare_values(task), strict=True):
             if value is not None and value != 0:

@@ -37,8 +37,8 @@ class ClaimTask:
 
     The next one is the first whose claim has run out, else the first ready one; not one that is
     assigned to somebody else. `priority` and `tag` (one of the "tags" in the metadata) narrow that.
-    A task that was claimed `attempts` times without being closed is not claimed once more: it is
-    failed, or goes back to pending and to `give_to`.
+    A task that was given back or lost `attempts` times since it was last closed is not claimed once
+    more: it is failed, or goes back to pending and to `give_to`.
     """
 
     owner: str = attrs.field(converter=as_name)

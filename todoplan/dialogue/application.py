@@ -17,6 +17,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.held_claims import NO_FENCES, Fences
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError
 
@@ -80,8 +81,14 @@ def require_actor(value: object) -> str | None:
     raise PlanError(msg, seen=value)
 
 
-def edited(
-    plan: Plan, command: Command, policy: Policy, *, at: datetime, actor: str | None
+def edited(  # noqa: PLR0913 - the rest are options, by name
+    plan: Plan,
+    command: Command,
+    policy: Policy,
+    *,
+    at: datetime,
+    actor: str | None,
+    fences: Fences = NO_FENCES,
 ) -> tuple[Decision, Entry | None]:
     """
     Return what a command comes to, and its entry of the journal if it has changed something.
@@ -89,7 +96,7 @@ def edited(
     Raises:
         PlanError: what was given is no policy, or no command.
     """
-    decision = decide(plan, command, require(policy, Policy), at=at, actor=actor)
+    decision = decide(plan, command, require(policy, Policy), at=at, actor=actor, fences=fences)
     if not isinstance(decision, Accepted) or not decision.events:
         return decision, None
     cause = type(command).__name__
@@ -103,11 +110,14 @@ def seeded(
     Return the plan with the tasks of another, whatever was there, and its entry; ids in use go on.
 
     No rule is asked: an application may well resume what its policy would not let a model write.
+
+    Raises:
+        PlanError: somebody works on a task under a claim that would end by this.
     """
     # With its next id: one that was deleted there must not come back here (law 6).
     command = RestorePlan(tuple(require(plan, Plan)), plan.next_id, plan.approved)
     decision, entry = edited(before, command, Policy(), at=at, actor=actor)
-    return (decision.plan, entry) if isinstance(decision, Accepted) else (before, None)
+    return decision.unwrap(), entry
 
 
 def unseen_by_model(base: Base | None, before: Plan, entry: Entry) -> Base:

@@ -25,10 +25,11 @@ from todoplan.core.events.types import (
     TaskDeleted,
 )
 from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import in_utc
 from todoplan.dialogue.calls import Reply
 
-__all__ = ["NO_FENCES", "Fences", "fences_after", "keeping_claims"]
+__all__ = ["NO_FENCES", "Fences", "claimed_by_others", "fences_after", "keeping_claims"]
 
 Fences = Mapping[str, int]
 """The fences of the claims that a hand holds, by task id."""
@@ -51,6 +52,20 @@ def fences_after(fences: Fences, events: Iterable[Event]) -> Fences:
         ):
             held.pop(event.task_id, None)
     return held
+
+
+def claimed_by_others(plan: Plan, fences: Fences, at: datetime | None) -> frozenset[str]:
+    """
+    Return the ids of the tasks that others work on: under a live claim whose fencing token is not
+    among those of this session. For guidance, which reminds nobody of what others do.
+    """
+    return frozenset(
+        task.id
+        for task in plan.active()
+        if task.claim is not None
+        and task.claim.is_live(at)
+        and fences.get(task.id) != task.claim.fence
+    )
 
 
 def keeping_claims(reply: Reply, fences: Fences, lease: float, at: datetime | None) -> Reply:

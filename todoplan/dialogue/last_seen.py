@@ -13,9 +13,8 @@ import attrs
 
 from todoplan.core.commands import Batch, RecordEvidence
 from todoplan.core.events.apply import replay
-from todoplan.core.events.base import Base
+from todoplan.core.events.base import Base, changed_by
 from todoplan.core.events.journal import Entry
-from todoplan.core.events.touched import ids_of
 from todoplan.core.events.types import Event, TaskEdited
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import unseen_by_model
@@ -54,16 +53,15 @@ def base_at(
     the revisions of the entries that it made itself since, `actor` is its name.
     """
     known: list[Event] = []
-    actors: dict[str, str] = {}
+    unseen: list[Entry] = []
     for entry in journal:
         is_own = entry.revision in own or is_refused_check(entry, actor)
         if entry.revision <= revision or is_own:
             known += entry.events
-        elif entry.actor is not None:
-            actors |= dict.fromkeys(
-                (task_id for event in entry.events for task_id in ids_of(event)), entry.actor
-            )
-    return Base(replay(Plan(), known), actors)
+        else:
+            unseen.append(entry)
+    was = replay(Plan(), known)
+    return Base(was, changed_by(was, unseen))
 
 
 def told_once(reply: Reply, base: Base, plan: Plan) -> Reply:
@@ -72,7 +70,10 @@ def told_once(reply: Reply, base: Base, plan: Plan) -> Reply:
     of the same turn has told it.
     """
     told = unseen_text(base, plan, reply.plan)
-    return attrs.evolve(reply, text=reply.text.removeprefix(f"{told}\n")) if told else reply
+    if not told or not reply.text.startswith(told):
+        return reply
+    # What a list left out and keeps stands behind the news, in the same line.
+    return attrs.evolve(reply, text=reply.text[len(told) :].removeprefix("\n").removeprefix("; "))
 
 
 @attrs.define
@@ -99,14 +100,10 @@ class LastSeen:
         """
         return self.base is not None or bool(self._turn)
 
-    def asked(self, shown: Plan | None) -> None:
+    def asked(self, shown: Plan | None = None) -> None:  # noqa: ARG002 - until adapters drop it
         """
-        Note that the model has answered a request, with the plan that a reminder showed in it.
+        Note that the model has answered a request: its calls are those of another turn.
         """
-        # For this response alone: the reminder is in no request to come, so the base stays until
-        # an answer has told of it.
-        if self.base is not None:
-            self.base = attrs.evolve(self.base, shown=shown)
         self._turn, self._written_upon = (), None
 
     def answer(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
@@ -128,9 +125,9 @@ class LastSeen:
         clashing = {names[place] for place in toolbox.clashing(names)}
         if base is None or call.name in clashing:
             return answered_after(toolbox, plan, call, names, at=at, actor=actor)
-        reply = toolbox.call(plan, call.name, call.arguments, at=at, base=base, actor=actor)
-        # Without one, an earlier answer of this turn has told it.
-        return reply if self.base is not None else told_once(reply, base, plan)
+        if self.base is None:  # an earlier answer of this turn has told it
+            base = attrs.evolve(base, heard=plan)
+        return toolbox.call(plan, call.name, call.arguments, at=at, base=base, actor=actor)
 
     def answered(self, reply: Reply, turn: Sequence[Call]) -> bool:
         """

@@ -18,8 +18,9 @@ others, so whichever came last would undo what the model meant with the rest.
 
 from __future__ import annotations  # help() shows short names, not the path before each
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import attrs
 
@@ -50,11 +51,19 @@ from todoplan.dialogue.replies.phrasing import (
     not_in_reply,
     whole_list_text,
 )
-from todoplan.dialogue.replies.unseen import staying_text, unseen_text
+from todoplan.dialogue.replies.unseen import news_text
 from todoplan.dialogue.replies.views import ids_text, list_text, task_text
 from todoplan.dialogue.tools.lean import not_started
 from todoplan.dialogue.tools.todos import TODOS
-from todoplan.dialogue.tools.toolset import CLAIM, Query, Tool, ToolSet, plain_name, require_met
+from todoplan.dialogue.tools.toolset import (
+    CLAIM,
+    Ignoring,
+    Query,
+    Tool,
+    ToolSet,
+    plain_name,
+    require_met,
+)
 from todoplan.errors import PlanError
 
 __all__ = ["Call", "Reply", "Toolbox", "Turn"]
@@ -119,17 +128,19 @@ class Toolbox:
         `actor` is whose call it is, for rules that ask, and for claims. `fences` are those of the
         claims that its earlier calls got (see `fences_after`), which this call extends.
 
-        `base` is what the caller last saw of the plan, if others have changed it since. What they
-        did stays, and the answer tells of it; after an answer that is no error it has been seen.
+        `base` is what the caller's session knows of the plan; without one it is alone, and has
+        listed all that there is. What others did stays, and the answer tells of it. After an answer
+        that is no error, `base.advanced(plan, reply.plan, [reply.note])` is what it knows.
 
         Raises:
             PlanError: `plan` is no plan, or `base` is none. Nothing that a model sends raises.
         """
         if type(plan) is not Plan:
             checked_plan(plan)
-        seen = None if base is None else checked_base(base).upon
-        reply = self._answer(plan, name, arguments, at, seen, actor, fences)
-        return reply if base is None else _with_unseen(reply, plan, base)
+        if base is not None:
+            checked_base(base)
+        reply = self._answer(plan, name, arguments, at, base, actor, fences)
+        return _with_unseen(reply, plan, base)
 
     def _answer(  # noqa: PLR0913, PLR0917 - one return for each way it can go
         self,
@@ -158,6 +169,9 @@ class Toolbox:
         if isinstance(request, Problem):
             problems = _with_shown_paths((request,), tool)
             return _refusal(plan, name, problems, repairs, self._example(plan, tool))
+        if isinstance(request, Ignoring):
+            repairs = (*repairs, *_ignored(request, tool, values))
+            request = request.command
         if isinstance(request, Query):
             shown = self._show(plan, name, request, repairs)
             return keeping_claims(shown, fences, self.lease, at) if fences else shown
@@ -243,7 +257,7 @@ class Toolbox:
         """
         checked_plan(plan)
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
-        seen = None if base is None else checked_base(base).upon
+        seen = None if base is None else checked_base(base)
         clashing = self.clashing([call.name for call in calls])
         replies: list[Reply] = []
         for index, call in enumerate(calls):
@@ -251,15 +265,17 @@ class Toolbox:
                 problem = Problem("parallel_write", seen=str(len(clashing)))
                 reply = _refusal(plan, call.name, (problem,))
             else:
+                seen_before = seen
                 reply = self._answer(plan, call.name, call.arguments, at, seen, actor, fences)
                 if self.toolset.team:
                     fences = fences_after(fences, reply.events)
                 if seen is not None:
                     seen = seen.with_own(reply.events)  # its own work is no news to a session
-                    if base is not None and not reply.is_error:
-                        # Told once a turn, by the first answer that is no error.
-                        reply, base = _with_unseen(reply, plan, base), None
-                    base = base and base.with_own(reply.events)
+                    if not reply.is_error:
+                        reply = _with_unseen(reply, plan, seen_before)
+                    # What the first answer has told, the others do not tell again.
+                    if not reply.is_error or seen.heard is not None:
+                        seen = attrs.evolve(seen, heard=reply.plan)
             plan = reply.plan
             replies.append(attrs.evolve(reply, call_id=call.call_id))
         return Turn(plan, tuple(replies))
@@ -284,13 +300,11 @@ def named_by(command: Command) -> tuple[str, ...]:
     return ()
 
 
-def _with_unseen(reply: Reply, plan: Plan, base: Base) -> Reply:
+def _with_unseen(reply: Reply, plan: Plan, base: Base | None) -> Reply:
     # Before the answer: a description that stands at its end may look like anything.
-    if reply.is_error:
+    if base is None or reply.is_error:
         return reply
-    news = unseen_text(base, plan, reply.plan)
-    if reply.note.lines is not None:
-        news = "; ".join(filter(None, (news, staying_text(base, plan, reply))))
+    news = news_text(base, plan, reply)
     return attrs.evolve(reply, text=_lines(news, reply.text)) if news else reply
 
 
@@ -303,6 +317,14 @@ def _refusal(
 ) -> Reply:
     text = error_text(problems, example)
     return _reply(plan, text, (), _ERROR, problems, (), repairs, name)
+
+
+def _ignored(request: Ignoring, tool: Tool, values: Mapping[str, Any]) -> tuple[Repair, ...]:
+    return tuple(
+        Repair("ignored_key", field.name, quoted(values[field.target]))
+        for field in tool.fields
+        if field.target in request.ignored
+    )
 
 
 def _with_shown_paths(problems: tuple[Problem, ...], tool: Tool) -> tuple[Problem, ...]:

@@ -13,7 +13,6 @@ from datetime import datetime
 import attrs
 
 from todoplan.core.commands import RestorePlan
-from todoplan.core.decide.claims import claims_ended
 from todoplan.core.decide.decide import Decision, Rejected
 from todoplan.core.events.apply import replay
 from todoplan.core.events.journal import Entry
@@ -22,6 +21,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.application import edited
+from todoplan.dialogue.held_claims import NO_FENCES, Fences
 from todoplan.errors import PlanError
 
 __all__ = ["Start", "last_change", "plan_before", "starts", "undone"]
@@ -92,12 +92,19 @@ def _events(entries: Iterable[Entry]) -> list[Event]:
     return [event for entry in entries for event in entry.events]
 
 
-def undone(
-    plan: Plan, change: Entry | None, before: Plan | None, *, at: datetime, actor: str | None
+def undone(  # noqa: PLR0913 - the rest are options, by name
+    plan: Plan,
+    change: Entry | None,
+    before: Plan | None,
+    *,
+    at: datetime,
+    actor: str | None,
+    fences: Fences = NO_FENCES,
 ) -> tuple[Decision, Entry | None]:
     """
-    Return what it comes to that a change is taken back, and its entry of the journal. Refused if a
-    claim of others would end by it: they work on that task (law 19).
+    Return the decision that takes a change back, and its entry of the journal. Refused if that
+    would end a live claim whose fencing token is not among `fences`, whatever the name of its
+    holder (law 19).
 
     Raises:
         PlanError: there is a change, and nobody knows what was `before` it.
@@ -112,7 +119,5 @@ def undone(
         raise PlanError(msg, revision=change.revision)
     # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
     command = RestorePlan(tuple(before), before.next_id, before.approved)
-    decision, entry = edited(plan, command, Policy(), at=at, actor=actor)
-    if ended := claims_ended(plan, decision.unwrap(), actor, at):
-        return Rejected(ended), None
+    decision, entry = edited(plan, command, Policy(), at=at, actor=actor, fences=fences)
     return decision, entry and attrs.evolve(entry, cause="undo", undoes=change.revision)

@@ -167,7 +167,7 @@ class CheckedToolbox(Toolbox):
         name: str,
         arguments: object,
         at: datetime | None,
-        base: Plan | None,
+        base: Base | None,
         actor: str | None,
         fences: Fences,
     ) -> Reply:

@@ -23,7 +23,7 @@ from collections.abc import AsyncGenerator, Awaitable, Collection, Sequence
 from contextlib import aclosing
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from todoplan.core.commands import ClaimTask, Command
 from todoplan.core.decide.decide import Decision
@@ -32,31 +32,54 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.guidance.settings import Settings
 from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
-from todoplan.errors import PlanError
-from todoplan.planner.claiming.async_claims import AsyncClaimed
-from todoplan.planner.claiming.claims import claim_of, claimed_by
+from todoplan.errors import PlanError, StoreError
+from todoplan.planner.claiming.claims import AsyncClaimed, claim_of, claiming
 from todoplan.planner.steps import (
+    CallerGoneError,
     Hold,
     News,
     Step,
     Steps,
     StoreCall,
     done_held,
+    nothing_to_do,
 )
-from todoplan.planner.threads import Background, Lane, aside, result_of, running_loop, threaded
+from todoplan.planner.threads import (
+    GRACE,
+    Background,
+    Lane,
+    aside,
+    result_of,
+    running_loop,
+    threaded,
+)
 from todoplan.planner.transactions import Transactions
 from todoplan.planner.verifying.verifier import Verify
 from todoplan.planner.watching import Wait, watched_awaited, watching
 from todoplan.stores.base import AnyStore
 from todoplan.stores.journals import follow
-from todoplan.stores.memory import MemoryStore
 
 __all__ = ["AsyncPlanner"]
 
+if TYPE_CHECKING:
+    from todoplan.planner.session import AsyncSession
+
 T = TypeVar("T")
+_PLAIN = Settings()
 _AT_ONCE = 4  # reads pass by an append that takes long, and a stuck store holds so many threads
+
+
+class _StillWritingError(BaseException):
+    """
+    A caller was cancelled while its append goes on, which gives the `answer`.
+    """
+
+    def __init__(self, answer: asyncio.Task[Any], cancelled: asyncio.CancelledError) -> None:
+        super().__init__()
+        self.answer, self.cancelled = answer, cancelled
 
 
 class AsyncPlanner(Transactions):
@@ -78,7 +101,8 @@ class AsyncPlanner(Transactions):
         verify: Verify | None = None,
     ) -> None:
         super().__init__(store, plan_id, toolbox=toolbox, clock=clock, verify=verify)
-        never_waits = type(self._store) is MemoryStore  # a subclass may do anything
+        # Said by the class itself: a subclass may do anything.
+        never_waits = vars(type(self._store)).get("never_waits", False)
         self._in_thread = not never_waits and not iscoroutinefunction(self._store.load)
         self._lane = Lane(_AT_ONCE)
         self._background = Background()
@@ -135,14 +159,34 @@ class AsyncPlanner(Transactions):
         """
         return await self._await(self._base_of(actor))
 
+    def session(
+        self,
+        record: dict[str, Any] | None = None,
+        *,
+        actor: str | None = None,
+        settings: Settings = _PLAIN,
+    ) -> AsyncSession:
+        """
+        Return a session with this plan. See `Planner.session`.
+        """
+        from todoplan.planner.record import record_from_data  # noqa: PLC0415 - most need neither
+        from todoplan.planner.session import AsyncSession  # noqa: PLC0415 - which needs this module
+
+        kept = None if record is None else record_from_data(record)
+        return AsyncSession(self, kept, actor=actor, settings=settings)
+
     async def claim(self, owner: str | ClaimTask) -> AsyncClaimed | None:
         """
         Get a task that nobody else may work on for now, `None` if there is none to get now: for
         `async with held:` in a loop of asyncio. Its owner, lease and errors are `Planner.claim`'s.
+        A task that a cancelled call has claimed is given back.
         """
         command = claim_of(owner)
-        found = claimed_by(await self.apply(command, actor=command.owner))
-        return None if found is None else AsyncClaimed(self, command, *found)
+        found = await self._await(claiming(self._apply, command), grace=GRACE)
+        if found is None:
+            return None
+        finish = self._background.to_its_end
+        return AsyncClaimed(self._apply, self._await, finish, command, *found)
 
     async def look(
         self,
@@ -163,17 +207,21 @@ class AsyncPlanner(Transactions):
         """
         return await self._await(self._begin(plans))
 
-    async def undo(self, *, actor: str | None = None, seen: int | None = None) -> Decision:
+    async def undo(
+        self, *, actor: str | None = None, seen: int | None = None, fences: Fences | None = None
+    ) -> Decision:
         """
         Take the last accepted command back that still stands. See `Planner.undo`.
         """
-        return await self._await(self._undo(actor, seen))
+        return await self._await(self._undo(actor, seen, fences))
 
-    async def restore(self, earlier: Plan, *, actor: str | None = None) -> Decision:
+    async def restore(
+        self, earlier: Plan, *, actor: str | None = None, fences: Fences | None = None
+    ) -> Decision:
         """
-        Make the tasks those of an earlier plan, or seed them.
+        Make the tasks those of an earlier plan, or seed them. See `Planner.restore`.
         """
-        return await self._await(self._restore(earlier, actor))
+        return await self._await(self._restore(earlier, actor, fences))
 
     async def history(self) -> tuple[Entry, ...]:
         """
@@ -221,19 +269,60 @@ class AsyncPlanner(Transactions):
         # Not in a lane: there a few watchers would keep all others from the store.
         return await aside(getattr(self._store, name), *arguments)
 
-    async def _await(self, steps: Steps[T]) -> T:
+    async def _await(self, steps: Steps[T], *, grace: float = 0) -> T:
         value: Any = None
         failure: Exception | None = None
+        goes_on = False
         try:
             while True:
                 step = steps.send(value) if failure is None else steps.throw(failure)
                 value, failure = None, None
                 try:
                     value = await self._perform(step)
+                except _StillWritingError as writing:
+                    goes_on = True
+                    await self._background.leave(self._finish(steps, writing.answer), grace)
+                    raise writing.cancelled from None
+                except asyncio.CancelledError:
+                    if isinstance(step, News) and running_loop() is not None:
+                        goes_on = True
+                        await self._background.leave(self._finish(steps, None), grace)
+                    raise
                 except Exception as raised:  # noqa: BLE001 - the transaction knows what follows
                     failure = raised
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]  # a generator's value is Any
+        finally:
+            if not goes_on:
+                steps.close()
+
+    async def _finish(self, steps: Steps[Any], answer: asyncio.Task[Any] | None) -> None:
+        """
+        Carry out the steps of a cancelled call whose append had begun: subscribers are told of it,
+        its claims are noted, and what its caller alone could use is given back (`CallerGoneError`).
+        It is not tried again.
+        """
+        value: Any = None
+        failure: Exception | None = None
+        is_gone = False
+        try:
+            if answer is not None:
+                (value,) = await asyncio.gather(answer, return_exceptions=True)
+                value, failure = (None, value) if isinstance(value, Exception) else (value, None)
+            while True:
+                step = steps.send(value) if failure is None else steps.throw(failure)
+                value, failure = None, None
+                if step is nothing_to_do:
+                    is_gone, failure = True, CallerGoneError()
+                elif is_gone or isinstance(step, News):
+                    try:
+                        value = await self._perform(step)
+                    except Exception as raised:  # noqa: BLE001 - the transaction knows what follows
+                        failure = raised
+                else:
+                    return
+        except (StopIteration, CallerGoneError, StoreError, _StillWritingError):
+            pass  # there is nobody to whom this could be said
         finally:
             steps.close()
 
@@ -289,10 +378,5 @@ class AsyncPlanner(Transactions):
         answer = self._background.start(result_of(work))
         try:
             return await asyncio.shield(answer)
-        except asyncio.CancelledError:
-            self._background.start(self._tell_after(answer))
-            raise
-
-    async def _tell_after(self, answer: asyncio.Task[Any]) -> None:
-        await asyncio.gather(answer, return_exceptions=True)
-        await self._tell(News(Plan(), (), None))
+        except asyncio.CancelledError as cancelled:
+            raise _StillWritingError(answer, cancelled) from None

@@ -14,6 +14,7 @@ Who only looks holds nothing: readers neither wait for writers nor keep them wai
 """
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -100,6 +101,12 @@ class Commits:
         self.holds = is_holding(store)
         self.feed = Feed(plan_id, has_tails=self.holds)
 
+    def now(self) -> datetime:
+        """
+        Return the time by the planner's clock, in UTC.
+        """
+        return in_utc(self._clock())
+
     def plan(self) -> Steps[Plan]:
         """
         Return the plan as it stands.
@@ -131,21 +138,27 @@ class Commits:
         )
         # Two reads are no snapshot: what came between them is not looked at.
         journal = tuple(entry for entry in tail if entry.revision <= plan.revision)
-        return attempt(plan, journal, in_utc(self._clock())).result
+        return attempt(plan, journal, self.now()).result
 
     def commit(
-        self, attempt: Attempt, since: Since = nothing, keys: Sequence[Key] = ()
+        self,
+        attempt: Attempt,
+        since: Since = nothing,
+        keys: Sequence[Key] = (),
+        *,
+        with_repeats: bool = False,
     ) -> Steps[Any]:
         """
         Carry an attempt out, append what it came to, tell subscribers, return its result.
 
-        With keys, the attempt sees what was kept under them, and does not do it again.
+        With keys, the attempt sees what was kept under them, and does not do it again. If all of it
+        was kept, it sees nothing of the journal, unless `with_repeats`.
 
         Raises:
             StoreError: the store cannot do it; "no_keys" if it keeps none and there are some.
         """
         if self.holds:
-            return (yield from self._held(attempt, since, keys))
+            return (yield from self._held(attempt, since, keys, with_repeats=with_repeats))
         if keys:
             msg = (
                 f"{type(self._store).__name__} keeps no keys, so a call that is made twice would "
@@ -154,11 +167,13 @@ class Commits:
             raise StoreError(msg, plan_id=self._plan_id, problem="no_keys")
         return (yield from self._compared(attempt, since))
 
-    def _held(self, attempt: Attempt, since: Since, keys: Sequence[Key]) -> Steps[Any]:
+    def _held(
+        self, attempt: Attempt, since: Since, keys: Sequence[Key], *, with_repeats: bool
+    ) -> Steps[Any]:
         if self.feed.newest is None:
             yield from self.plan()
         appending: list[Plan] = []
-        decide = partial(self._decided, attempt, since, keys, appending)
+        decide = partial(self._decided, attempt, since, keys, appending, with_repeats)
         try:
             plan, done = yield Hold(self._plan_id, decide)
         except Exception:
@@ -170,21 +185,23 @@ class Commits:
         yield from self._told(plan, done)
         return done.result
 
-    def _decided(
+    def _decided(  # noqa: PLR0913, PLR0917 - given by a partial
         self,
         attempt: Attempt,
         since: Since,
         keys: Sequence[Key],
         appending: list[Plan],
+        with_repeats: bool,  # noqa: FBT001 - same
         held: Any,
     ) -> Steps[tuple[Plan, Outcome]]:
         """
         Decide upon a held plan and append. `held` is a `Held` or an `AsyncHeld`.
         """
         plan = self.feed.newest or Plan()
-        if held.revision < plan.revision:
-            raise gone_back(self._plan_id, plan.revision, held.revision)
-        if held.revision > plan.revision:
+        revision = held.revision
+        if revision < plan.revision:
+            raise gone_back(self._plan_id, plan.revision, revision)
+        if revision > plan.revision:
             plan = follow(plan, (yield partial(held.entries_since, plan.revision)))
             self.feed.saw(plan)
         kept = []
@@ -193,8 +210,7 @@ class Commits:
             kept.append(receipt)
         is_repeat = bool(kept) and all(kept)
         journal = yield from self._tail(
-            # A session catches up with what it did itself: so it also sees the journal of a repeat.
-            nothing if is_repeat and not getattr(since, "for_repeats", False) else since,
+            nothing if is_repeat and not with_repeats else since,
             plan,
             lambda revision: partial(held.entries_since, revision),
         )
@@ -234,7 +250,7 @@ class Commits:
             if journal and journal[-1].revision != plan.revision:
                 continue
             # Asked by each attempt, so that an entry is not older than the one that came first.
-            done = attempt(plan, journal, in_utc(self._clock()))
+            done = attempt(plan, journal, self.now())
             kept = True
             if done.entries:
                 append = (self._plan_id, plan.revision, done.entries, done.plan)

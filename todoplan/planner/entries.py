@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import accumulate
 
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
@@ -20,13 +19,13 @@ def entries_of(
     """
     Return the journal entries of what was accepted, one for each name that has events.
     """
-    revisions = accumulate((len(events) for _, events in named), initial=plan.revision)
-    next(revisions)
-    return tuple(
-        Entry(revision, events, at, actor, cause)
-        for revision, (cause, events) in zip(revisions, named, strict=True)
-        if events
-    )
+    entries: list[Entry] = []
+    revision = plan.revision
+    for cause, events in named:
+        if events:
+            revision += len(events)
+            entries.append(Entry(revision, events, at, actor, cause))
+    return tuple(entries)
 
 
 def signed_entries(  # noqa: PLR0913, PLR0917 - all that an entry says

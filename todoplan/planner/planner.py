@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Coroutine, Iterator, Sequence
 from inspect import iscoroutinefunction
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from todoplan.core.commands import ClaimTask, Command
 from todoplan.core.decide.decide import Decision
@@ -13,10 +13,11 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.guidance.settings import Settings
 from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
-from todoplan.planner.claiming.claims import Claimed, claim_of, claimed_by
+from todoplan.planner.claiming.claims import Claimed, claim_of, claiming
 from todoplan.planner.steps import Hold, News, Step, Steps, done_at_once
 from todoplan.planner.transactions import Transactions
 from todoplan.planner.verifying.verifier import Verify
@@ -26,7 +27,11 @@ from todoplan.stores.journals import follow
 
 __all__ = ["Planner"]
 
+if TYPE_CHECKING:
+    from todoplan.planner.session import Session
+
 T = TypeVar("T")
+_PLAIN = Settings()
 _AWAITED = "a Planner awaits nothing: use AsyncPlanner with this store or subscriber"
 
 
@@ -89,7 +94,7 @@ class Planner(Transactions):
         key: str | None = None,
     ) -> Reply:
         """
-        Answer one tool call. What others did since this hand's last call stays, and the answer
+        Answer one tool call. What others did since this actor's last call stays, and the answer
         tells of it. `key` is as of `apply`.
         """
         return self._run(self._call(name, arguments, actor, key))
@@ -114,15 +119,31 @@ class Planner(Transactions):
 
     def base_of(self, actor: str | None = None) -> Base | None:
         """
-        Return the plan as a hand last saw it, and who has changed it since; `None` if it has seen
+        Return the plan as an actor last saw it, and who has changed it since; `None` if it has seen
         all. For guidance in a loop of one's own:
 
             base = planner.base_of("bot")
             advice = guidance.before_model(plan, messages, memory, base=base)
-            if advice.shows_plan:
-                planner.mark_seen(plan, actor="bot")
         """
         return self._run(self._base_of(actor))
+
+    def session(
+        self,
+        record: dict[str, Any] | None = None,
+        *,
+        actor: str | None = None,
+        settings: Settings = _PLAIN,
+    ) -> Session:
+        """
+        Return a session with this plan: a conversation of its own, whatever its actor's name. It
+        goes on from a `record`, which is `session.record` of the same conversation; without one it
+        has listed nothing.
+        """
+        from todoplan.planner.record import record_from_data  # noqa: PLC0415 - most need neither
+        from todoplan.planner.session import Session  # noqa: PLC0415 - which needs this module
+
+        kept = None if record is None else record_from_data(record)
+        return Session(self, kept, actor=actor, settings=settings)
 
     def claim(self, owner: str | ClaimTask) -> Claimed | None:
         """
@@ -143,8 +164,8 @@ class Planner(Transactions):
             PlanError: the task that was named cannot be had; `data["problems"]` says why.
         """
         command = claim_of(owner)
-        found = claimed_by(self.apply(command, actor=command.owner))
-        return None if found is None else Claimed(self, command, *found)
+        found = self._run(claiming(self._apply, command))
+        return None if found is None else Claimed(self._apply, self._run, command, *found)
 
     def look(
         self,
@@ -169,19 +190,25 @@ class Planner(Transactions):
         """
         return self._run(self._begin(plans))
 
-    def undo(self, *, actor: str | None = None, seen: int | None = None) -> Decision:
+    def undo(
+        self, *, actor: str | None = None, seen: int | None = None, fences: Fences | None = None
+    ) -> Decision:
         """
         Take the last accepted command back that still stands; again, the one before it. Refused if
-        the plan is not at the revision `seen` any more, where that is given.
+        the plan is not at the revision `seen` any more, where that is given, and if it would end a
+        live claim, but for those whose fencing tokens are given: `fences={"3": 1}`. Without them
+        they are those that this planner's own calls got for the actor.
         """
-        return self._run(self._undo(actor, seen))
+        return self._run(self._undo(actor, seen, fences))
 
-    def restore(self, earlier: Plan, *, actor: str | None = None) -> Decision:
+    def restore(
+        self, earlier: Plan, *, actor: str | None = None, fences: Fences | None = None
+    ) -> Decision:
         """
         Make the tasks those of an earlier plan, or seed them. Ids and revision go on. No rule is
-        asked: an earlier plan may break one of today's.
+        asked: an earlier plan may break one of today's. Live claims are as of `undo`.
         """
-        return self._run(self._restore(earlier, actor))
+        return self._run(self._restore(earlier, actor, fences))
 
     def history(self) -> tuple[Entry, ...]:
         """

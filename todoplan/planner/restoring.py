@@ -16,6 +16,7 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.policy import Policy
+from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.undoing import last_change
 from todoplan.dialogue.undoing import undone as taken_back
 from todoplan.planner.commits import Journal, Outcome
@@ -27,13 +28,14 @@ _ANYTHING_GOES = Policy()
 _BEGUN = "begin"
 
 
-def put_back(plan: Plan, earlier: Plan, blank: Entry) -> Outcome:
+def put_back(plan: Plan, earlier: Plan, blank: Entry, fences: Fences) -> Outcome:
     """
-    Make a plan what it was; the entry of that has the time, actor and cause of `blank`.
+    Make a plan what it was; the entry of that has the time, actor and cause of `blank`. Refused if
+    that would end a live claim whose fencing token is not among `fences` (law 19).
     """
     # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
     command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
-    decision = decide(plan, command, _ANYTHING_GOES, at=blank.at)
+    decision = decide(plan, command, _ANYTHING_GOES, at=blank.at, fences=fences)
     if isinstance(decision, Rejected):
         return Outcome(decision, plan)
     after = decision.plan
@@ -50,13 +52,19 @@ def begun(plans: Sequence[Plan], plan: Plan, journal: Journal, at: datetime) -> 
         return Outcome(bool(journal) and journal[0].cause == _BEGUN, plan)
     entries: list[Entry] = []
     for each in plans:
-        done = put_back(plan, each, Entry(0, (), at, cause=_BEGUN, undoes=0))
+        own = {task.id: task.claim.fence for task in plan if task.claim is not None}
+        done = put_back(plan, each, Entry(0, (), at, cause=_BEGUN, undoes=0), own)
         plan, entries = done.plan, [*entries, *done.entries]
     return Outcome(result=True, plan=plan, entries=tuple(entries))
 
 
-def undone(
-    actor: str | None, seen: int | None, plan: Plan, journal: Journal, at: datetime
+def undone(  # noqa: PLR0913, PLR0917 - the first three are bound by `partial`
+    actor: str | None,
+    seen: int | None,
+    fences: Fences,
+    plan: Plan,
+    journal: Journal,
+    at: datetime,
 ) -> Outcome:
     """
     Take back the last command that still stands, unless the plan has moved on from `seen`.
@@ -71,7 +79,7 @@ def undone(
     # Every later entry is an undo or was undone, or a heartbeat: replaying the ones before is
     # enough.
     before = follow(Plan(), journal[: journal.index(change)])
-    decision, entry = taken_back(plan, change, before, at=at, actor=actor)
+    decision, entry = taken_back(plan, change, before, at=at, actor=actor, fences=fences)
     if isinstance(decision, Rejected) or entry is None:
         return Outcome(decision, plan)
     return Outcome(decision, decision.plan, (entry,))

@@ -10,7 +10,17 @@ from typing import Any, NamedTuple, TypeVar
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 
-__all__ = ["Hold", "News", "Step", "Steps", "StoreCall", "done_at_once", "done_held"]
+__all__ = [
+    "CallerGoneError",
+    "Hold",
+    "News",
+    "Step",
+    "Steps",
+    "StoreCall",
+    "done_at_once",
+    "done_held",
+    "nothing_to_do",
+]
 
 T = TypeVar("T")
 
@@ -41,6 +51,18 @@ class Hold(NamedTuple):
 Step = StoreCall | News | Hold | Callable[[], object]
 Steps = Generator[Step, Any, T]
 """What is to be done, step by step; the result of each is sent back, or what it raised thrown."""
+
+
+class CallerGoneError(Exception):
+    """
+    What is thrown at `nothing_to_do` where the caller was cancelled: nobody gets the answer.
+    """
+
+
+def nothing_to_do() -> None:
+    """
+    Do nothing: a step between what is noted in any case and what only the caller gets to see.
+    """
 
 
 def done_at_once(calls: Generator[Callable[[], Any], Any, T]) -> T:

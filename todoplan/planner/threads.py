@@ -9,9 +9,12 @@ from inspect import iscoroutinefunction
 from threading import Thread
 from typing import Any, TypeVar
 
-__all__ = ["Background", "Lane", "aside", "result_of", "running_loop", "threaded"]
+__all__ = ["GRACE", "Background", "Lane", "aside", "result_of", "running_loop", "threaded"]
 
 T = TypeVar("T")
+GRACE = 1.0
+"""Seconds for which whoever is cancelled waits for what must not stay half done."""
+
 _Loop = asyncio.AbstractEventLoop
 
 
@@ -114,6 +117,27 @@ class Background:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    async def leave(self, work: Coroutine[Any, Any, object], grace: float = GRACE) -> None:
+        """
+        Start what a cancelled caller leaves behind, and wait for it a moment: a loop that ends with
+        its caller (Ctrl-C) would end it as well. A store that is stuck holds nobody up for longer.
+        """
+        task = self.start(work)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        if grace:
+            await asyncio.wait([task], timeout=grace)
+
+    async def to_its_end(self, work: Coroutine[Any, Any, T]) -> T:
+        """
+        Await work that goes on where its caller is cancelled, who waits for it as of `leave`.
+        """
+        task = self.start(work)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await self.leave(result_of(task))
+            raise
 
     def __len__(self) -> int:
         return len(self._tasks)

@@ -9,32 +9,32 @@ are sent what came of it. So this file says once what `Planner` does at once and
 awaits, and neither waits for a lock of ours while the store is at work.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
-from typing import Self
+from typing import Protocol, Self
 
 import attrs
 
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision, Rejected, decide
-from todoplan.core.events.base import Base
+from todoplan.core.events.base import Base, Note
 from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import tuple_of
 from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.held_claims import Fences
+from todoplan.dialogue.held_claims import Fences, claimed_by_others
 from todoplan.dialogue.last_seen import base_at
 from todoplan.dialogue.observed import start, tell_called, tell_decided
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
+from todoplan.planner.actors import Actors
 from todoplan.planner.arguments import checked_store, unfit
-from todoplan.planner.commits import Commits, Journal, Outcome, Signed, nothing
+from todoplan.planner.commits import Commits, Journal, Outcome, Signed, Since, nothing
 from todoplan.planner.entries import entries_of, signed_entries
-from todoplan.planner.hands import Hands
 from todoplan.planner.receipts import (
     accepted_again,
     accepted_text,
@@ -47,7 +47,7 @@ from todoplan.planner.receipts import (
     with_own,
 )
 from todoplan.planner.restoring import begun, put_back, undone
-from todoplan.planner.steps import Steps
+from todoplan.planner.steps import Steps, nothing_to_do
 from todoplan.planner.telling import Subscriber
 from todoplan.planner.verifying.looking import Verifying
 from todoplan.planner.verifying.verifier import Verify
@@ -55,7 +55,37 @@ from todoplan.stores.base import AnyStore, checked_id
 from todoplan.stores.hold import ALL, Receipt
 from todoplan.stores.memory import MemoryStore
 
-__all__ = ["Transactions"]
+__all__ = ["Sight", "Transactions"]
+
+
+_NO_REPLIES: Mapping[int, Reply] = {}
+
+
+class Sight(Protocol):
+    """
+    What a session knows of a plan, found within the transaction that answers its calls. `notes` are
+    those of calls of the same turn that were answered before.
+    """
+
+    notes: tuple[Note, ...]
+
+    def since(self, plan: Plan, newest: Entry | None, /) -> int | None:
+        """
+        Return the revision after which the journal has to be read; `None` if it need not be.
+        """
+        ...
+
+    def base(self, plan: Plan, journal: Journal, /) -> Base | None:
+        """
+        Return the base of the session's calls; `None` if it has listed all that there is.
+        """
+        ...
+
+    def did(self, events: Sequence[Event], /) -> None:
+        """
+        Note what the session's calls have brought about: claims that they got or ended.
+        """
+        ...
 
 
 class Transactions:
@@ -88,7 +118,7 @@ class Transactions:
             raise unfit(clock, "give a function: clock=lambda: datetime.now(UTC)")
         self._commits = Commits(self._store, self._plan_id, clock)
         self._feed = self._commits.feed
-        self._hands = Hands(self.toolbox.toolset)
+        self._actors = Actors(self.toolbox.toolset)
         self._verifying = Verifying.of(self.toolbox, verify)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
@@ -105,20 +135,26 @@ class Transactions:
 
     def for_another_hand(self) -> Self:
         """
-        Return this planner, subscribers and all, for a hand apart that may have the same name.
+        Return this planner, subscribers and all, for a session apart whose actor may be the same.
         """
         other = copy(self)
-        other._hands = Hands(self.toolbox.toolset)  # noqa: SLF001 - it is one of us
+        other._actors = Actors(self.toolbox.toolset)  # noqa: SLF001 - it is one of us
         return other
 
-    def mark_seen(self, plan: Plan, *, actor: str | None = None) -> None:
+    def claimed_by_others(
+        self, plan: Plan, *, actor: str | None = None, fences: Fences | None = None
+    ) -> frozenset[str]:
         """
-        Note that a hand is shown this plan in one request: by a reminder with `advice.shows_plan`.
+        Return the ids of the tasks that others work on, for guidance in a loop of one's own:
 
-        Its calls in answer to that are upon this plan. It has seen it for good once an answer has
-        told it what others did: the reminder is in no later request. `base_of` begins the next one.
+            claimed = planner.claimed_by_others(plan, actor="bot")
+            advice = guidance.after_model(plan, message, memory, claimed=claimed)
+
+        Its own are those whose fencing tokens are given, or else that this planner's own calls got
+        for the actor.
         """
-        require(plan, Plan, "the plan that was shown, such as planner.plan")
+        own = self._actors.fences(actor) if fences is None else fences
+        return claimed_by_others(plan, own, self._commits.now())
 
     def _plan(self) -> Steps[Plan]:
         return self._commits.plan()
@@ -172,7 +208,7 @@ class Transactions:
         self,
         calls: Sequence[Call],
         actor: str | None,
-        base: Base | None = None,
+        base: Base | Sight | None = None,
         key: str | Sequence[str] | None = None,
         fences: Fences | None = None,
     ) -> Steps[Turn]:
@@ -185,14 +221,16 @@ class Transactions:
         self,
         calls: Sequence[Call],
         actor: str | None,
-        base: Base | None,
+        base: Base | Sight | None,
         key: str | Sequence[str] | None,
         fences: Fences | None,
     ) -> Steps[Turn]:
+        sight = None if base is None or isinstance(base, Base) else base
+        given = base if isinstance(base, Base) else None
         decided = was_behind = False
         upon: Base | None = None
         before = Plan()
-        held = self._hands.fences(actor) if fences is None else fences
+        own_fences = self._actors.fences(actor) if fences is None else fences
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
 
@@ -200,63 +238,83 @@ class Transactions:
             plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
         ) -> Outcome:
             nonlocal decided, was_behind, upon, before
-            again = replies_again(plan, calls, parts, kept)
-            anew = [call for place, call in enumerate(calls) if place not in again]
+            again = replies_again(plan, calls, parts, kept) if kept else _NO_REPLIES
+            anew = [one for at, one in enumerate(calls) if at not in again] if again else calls
             decided = bool(anew)
-            if callable(base):
-                seen = base(plan, journal)
+            if sight is not None:
+                seen = sight.base(plan, journal)
                 decided = True  # what a repeat does not tell anew, `joined` tells in front of it
             else:
-                seen = self._hands.base(actor, plan, journal) if base is None and anew else base
-            seen = None if seen is None else with_own(seen, kept)
+                seen = self._actors.base(actor, plan, journal) if given is None and anew else given
+            fences = own_fences
+            if kept:
+                seen = None if seen is None else with_own(seen, kept)
+                fences = with_kept(own_fences, kept)
             was_behind = seen is not None and seen.plan.revision != plan.revision
             upon, before = seen, plan
             # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
             # of a batch by itself and without a version, and parallel calls come in between.
-            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=with_kept(held, kept))
+            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=fences)
             if looks is not None and looks.are_missing:
                 return Outcome(turn, plan)
             signed = signed_entries(plan, parts, again, turn.replies, at, actor)
             if again:
                 turn = joined(turn, again, seen)
+            if len(signed) == 1:  # nearly always
+                return Outcome(turn, turn.plan, signed[0].entries, signed)
             entries = tuple(entry for each in signed for entry in each.entries)
             return Outcome(turn, turn.plan, entries, signed)
 
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
         parts = parts_of_turn(key, calls, actor)
-        since = partial(self._hands.since, actor) if base is None else nothing
-        since = base.since if callable(base) else since
-        tools = [self.toolbox.toolset.find(call.name) for call in calls]
-        # A look by who holds a claim is written: it extends the claim.
-        if not held and all(tool is None or tool.read_only for tool in tools):
+        since: Since = nothing
+        if sight is not None:
+            since = sight.since
+        elif given is None:
+            since = partial(self._actors.since, actor)
+        find, only_reads = self.toolbox.toolset.find, not own_fences
+        for call in calls:
+            tool = find(call.name)
+            if tool is not None and not tool.read_only:
+                only_reads = False
+        # A read by who holds a claim is written: it extends the claim.
+        if only_reads:
             turn: Turn = yield from self._commits.look(attempt, since)
         else:
             keys = [part.key for part in parts if part.key is not None]
-            turn = yield from self._commits.commit(attempt, since, keys)
+            commit = partial(self._commits.commit, attempt, since, keys, with_repeats=bool(sight))
+            turn = yield from commit()
             while looks is not None and looks.are_missing:
                 # A look may take minutes: it holds neither the plan nor a lock of the store's.
                 yield looks.alook if self._awaits else looks.look
-                turn = yield from self._commits.commit(attempt, since, keys)
-        self._hands.did(actor, turn.events)
+                turn = yield from commit()
+        if sight is None:
+            self._actors.did(actor, turn.events)
+        else:
+            sight.did(turn.events)
+        # A caller that was cancelled has done this, and does not see the answer (`AsyncPlanner`).
+        if self._awaits:
+            yield nothing_to_do
         # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
         # result that is given again has shown what it did then, and not the plan as it is.
         at_revision = None if was_behind else turn.plan.revision - len(turn.events)
         if decided and turn.shows_all_to(at_revision):
-            notes = [reply.note for reply in turn.replies]
+            notes = [*(sight.notes if sight else ()), *(reply.note for reply in turn.replies)]
             known = Base(turn.plan) if upon is None else upon.advanced(before, turn.plan, notes)
-            self._hands.saw(actor, known)
+            if sight is None:
+                self._actors.knows(actor, known)
             turn = attrs.evolve(turn, known=known)
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:
         def unseen(plan: Plan, journal: Journal, _: datetime) -> Outcome:
-            base = self._hands.base(actor, plan, journal)
+            base = self._actors.base(actor, plan, journal)
             behind = base is not None and base.plan.revision != plan.revision
             return Outcome(base if behind else None, plan)
 
         return self._commits.look(
             unseen,
-            partial(self._hands.since, actor),
+            partial(self._actors.since, actor),
         )
 
     def _look(
@@ -287,11 +345,18 @@ class Transactions:
         turn = yield from self._turn((Call(name, arguments),), actor, key=key)
         return turn.replies[0]
 
-    def _restore(self, earlier: Plan, actor: str | None) -> Steps[Decision]:
+    def _restore(
+        self, earlier: Plan, actor: str | None, fences: Fences | None = None
+    ) -> Steps[Decision]:
+        own = self._actors.fences(actor) if fences is None else fences
+
         def attempt(plan: Plan, _: Journal, at: datetime) -> Outcome:
-            return put_back(plan, earlier, Entry(0, (), at, actor, cause="restore"))
+            return put_back(plan, earlier, Entry(0, (), at, actor, cause="restore"), own)
 
         return self._commits.commit(attempt)
 
-    def _undo(self, actor: str | None, seen: int | None) -> Steps[Decision]:
-        return self._commits.commit(partial(undone, actor, seen), lambda *_: ALL)
+    def _undo(
+        self, actor: str | None, seen: int | None, fences: Fences | None = None
+    ) -> Steps[Decision]:
+        own = self._actors.fences(actor) if fences is None else fences
+        return self._commits.commit(partial(undone, actor, seen, own), lambda *_: ALL)

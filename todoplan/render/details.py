@@ -35,7 +35,7 @@ def details(task: Task) -> Iterator[str]:
     if task.answer is not None:
         yield f"answered: {quoted(task.answer)}"
     if seen is False:
-        yield "claimed"
+        yield "unverified"
     if task.check is not None:
         yield f"check: {quoted(task.check)}"
     if task.evidence is not None:

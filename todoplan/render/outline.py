@@ -47,6 +47,7 @@ LEFT_OUT = frozenset(
         "estimate",
         "metadata",
         "claims",
+        "failed_attempts",
         *(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME),
     }
 )
@@ -68,7 +69,7 @@ class Line:
     `level` is 0 at the top. `waits_for` holds the ids of the unresolved blockers, of an open task
     only; `blocked_by` those of all blockers. `behind` is the id of the failed task for which it can
     never start. `details` are what is said of it in texts of others: its wait, claim, answer, check
-    and evidence. `verified` is `False` where it is only claimed that it is done, `None` where
+    and evidence. `verified` is `False` where nobody has proved that it is done, `None` where
     nobody was to look.
     """
 

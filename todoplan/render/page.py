@@ -12,7 +12,7 @@ __all__ = ["to_html"]
 def to_html(plan: Plan) -> str:
     """
     Return one `<ul class="todoplan">`, an item a task with its status as class, and "waiting",
-    "verified" or "claimed" beside it; subtasks are a list in their item. All is escaped.
+    "verified" or "unverified" beside it; subtasks are a list in their item. All is escaped.
     """
     inner = "".join(_items(lines(plan))) or '<li class="empty">no tasks</li>\n'
     return f'<ul class="todoplan" aria-label="{escape(summary(plan))}">\n{inner}</ul>'
@@ -36,4 +36,4 @@ def _classes(line: Line) -> Iterator[str]:
     if line.is_waiting:
         yield "waiting"
     if line.verified is not None:
-        yield "verified" if line.verified else "claimed"
+        yield "verified" if line.verified else "unverified"

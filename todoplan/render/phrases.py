@@ -76,7 +76,10 @@ def _put_back(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
     if known != [task.id for task in was if task.id in now]:
         yield "reordered", ""
     if was.approved != now.approved:
-        yield "approved" if now.approved else "approval taken back", ""
+        # An undo leaves the approval before the one that it took back: nobody has approved anew.
+        last = was.approved.revision if was.approved else -1
+        is_new = now.approved is not None and now.approved.revision > last
+        yield "approved" if is_new else "approval taken back", ""
 
 
 def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:

@@ -23,6 +23,8 @@ class MemoryStore:
     A `HoldingStore` that lives as long as the object. Safe to share between threads.
     """
 
+    never_waits = True  # so a loop of asyncio may call it; not inherited
+
     def __init__(self) -> None:
         self._turn = Turn("the store in memory")
         # How long a journal is stands beside its plan: an append that is interrupted between the

@@ -1,9 +1,9 @@
 """
-A framework's state as a store of one plan: the document in a slot, a key of a mutable mapping.
+A framework's state as a store of one plan: a slot is a mutable mapping that the framework saves.
 
-What a slot cannot do: keep a second plan, a whole journal (the latest 50 entries alone: undo goes
-back to what was loaded), keys (a call that is made again after a crash), other processes, and be
-read by somebody who holds an old copy of the mapping.
+What a slot cannot do: keep a second plan; keep a whole journal (the latest 50 entries are saved, so
+undo goes back to what was loaded); keep the keys of calls beyond this process; be written by
+another process, or seen by somebody who has an older copy of the mapping.
 """
 
 from collections.abc import Iterator, MutableMapping, Sequence
@@ -12,68 +12,92 @@ from typing import Any
 
 from todoplan.codec import plan_from_data, plan_to_data
 from todoplan.codec.states import entry_line, read_recent, with_lines
-from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 from todoplan.stores.journals import beginning
 from todoplan.stores.memory import MemoryHeld, MemoryStore
 
-__all__ = ["HELD", "SLOT", "SlotStore"]
+__all__ = ["JOURNAL", "LOADED", "SLOT", "SlotStore"]
 
 SLOT = "plan"
-HELD = "held"
-_JOURNAL = "journal"
+"""The id of the plan in a slot, and the key of its document."""
+
+JOURNAL = "journal"
+"""The key of its latest entries."""
+
+LOADED = "held"
+"""The cause of the entry that stands for the plan as it was loaded."""
 
 
 class SlotStore(MemoryStore):
     """
-    A store of one plan, in a mutable mapping: `plan` and `journal`. It is read once, and written
-    with each append, so that the mapping may be saved at any time.
+    A store of one plan, `plan_id`, in a mutable mapping, under the keys "plan" and "journal". It is
+    read once and written with each append, so the mapping may be saved at any time. With `lazily`
+    it is written when it is asked for, as `slot`: for callers that say themselves when to save.
+
+    Raises:
+        CodecError: what stands there is damaged.
     """
 
-    keeps_keys = False
+    never_waits = True
 
-    def __init__(self, slot: MutableMapping[str, Any]) -> None:
+    def __init__(
+        self, slot: MutableMapping[str, Any], plan_id: str = SLOT, *, lazily: bool = False
+    ) -> None:
         super().__init__()
-        self.slot = slot
-        self.earlier = read_recent(slot.get(_JOURNAL))
-        self._hand_over(plan_from_data(slot[SLOT]) if SLOT in slot else Plan())
-        slot.setdefault(SLOT, plan_to_data(Plan()))
+        self._slot, self._lazily = slot, lazily
+        self._unwritten: list[str] = []
+        self.plan_id = plan_id
+        self._earlier = read_recent(slot.get(JOURNAL))
+        plan = plan_from_data(slot[SLOT]) if SLOT in slot else Plan()
+        if plan != Plan():
+            super()._add(plan_id, (beginning(plan, LOADED),), plan)
+        # From the start: without it, a saved slot looks like one whose plan is in a store.
+        slot.setdefault(SLOT, plan_to_data(plan))
 
-    def _hand_over(self, *plans: Plan) -> None:
-        for held in plans:
-            if held != Plan():
-                entry = (beginning(held, HELD),)
-                super()._add(SLOT, entry, held)
-
-    def goes_on_from(self, base: Base) -> None:
+    @property
+    def slot(self) -> MutableMapping[str, Any]:
         """
-        Have the journal begin with the plan as a session last saw it.
+        The mapping, with the plan as it stands.
         """
-        plan = self.load(SLOT)
-        self._plans.clear()
-        self._journals.clear()
-        self._hand_over(base.plan, plan)
+        if self._unwritten:
+            lines, self._unwritten = self._unwritten, []
+            self._slot[SLOT] = plan_to_data(self.load(self.plan_id))
+            self._slot[JOURNAL] = with_lines(self._slot.get(JOURNAL), lines)
+        return self._slot
 
     def history(self) -> tuple[Entry, ...]:
         """
-        Return the latest entries, those of before it was loaded included.
+        Return the latest entries, oldest first, with those that were loaded.
         """
-        return (*self.earlier, *(one for one in self.entries(SLOT) if one.cause != HELD))
+        return (*self._earlier, *(one for one in self.entries(self.plan_id) if one.cause != LOADED))
+
+    def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
+        """
+        Add entries if the plan is at revision `expected`, and say whether that was so.
+        """
+        self._check(plan_id)
+        return super().append(plan_id, expected, entries, plan)
 
     @contextmanager
     def hold(self, plan_id: str) -> Iterator[MemoryHeld]:
         """
         Hold the plan for the length of a `with`.
         """
-        if plan_id != SLOT:
-            msg = f"a slot holds one plan, under {SLOT!r}"
-            raise PlanError(msg, plan_id=plan_id)
+        self._check(plan_id)
         with super().hold(plan_id) as held:
             yield held
 
     def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
+        # First what may be refused: then an entry that no document can hold is not kept.
+        lines = [entry_line(entry) for entry in entries]
         super()._add(plan_id, entries, plan)
-        self.slot[SLOT] = plan_to_data(plan)
-        self.slot[_JOURNAL] = with_lines(self.slot.get(_JOURNAL), map(entry_line, entries))
+        self._unwritten += lines
+        if not self._lazily:
+            _ = self.slot
+
+    def _check(self, plan_id: str) -> None:
+        if plan_id != self.plan_id:
+            msg = f"a slot keeps one plan, {self.plan_id!r}; for several take a MemoryStore"
+            raise PlanError(msg, plan_id=plan_id)

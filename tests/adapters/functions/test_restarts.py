@@ -10,7 +10,7 @@ from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, 
 from todoplan import DEFAULT, TASKS, MemoryStore, Planner, Toolbox, commands
 from todoplan.adapters.functions import openai_chat
 from todoplan.dialogue import Settings
-from todoplan.errors import PlanError
+from todoplan.errors import CodecError, PlanError
 from todoplan.stores import SqliteStore
 
 EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
@@ -103,20 +103,20 @@ def test_a_response_that_was_saved_is_answered_without_a_request(wire, is_carrie
     store, response = MemoryStore(), named(wire, TWO, "")
     run = begun(wire, store)
     run.before_model([user(wire, "go")])
-    asked = run.to_data()
+    asked = run.to_data()["session"]["asked"]
     run.after_model(response)
-    assert run.to_data()["asked"] == asked["asked"]
+    assert run.to_data()["session"]["asked"] == asked
     saved = run.to_data()
     if is_carried_out:
         run.answer(response)
-        assert "asked" not in run.to_data()
+        assert "asked" not in run.to_data()["session"]
     Planner(store, "7").apply(commands.CreateTask("Tell Ann"), actor="ann")
     again = begun(wire, store, saved)
     assert again.after_model(response) == "answer"
     told = json.dumps(again.answer(response))
     assert "Tell Ann created by ann" in told
     assert sorted(subjects(store)) == ["Tell Ann", "a", "b"]
-    assert again.to_data()["seen"] == store.load("7").revision
+    assert again.to_data()["session"]["revision"] == store.load("7").revision
     with pytest.raises(PlanError, match="call before_model"):
         again.after_model(response)
 
@@ -171,24 +171,35 @@ def test_what_an_agent_did_bears_its_name():
 
 
 @pytest.mark.parametrize(
-    "damaged",
-    [
-        {"asked": 7},
-        {"answered": "1"},
-        {"sent_back": []},
-        {"sent_back": {"messages": 7}},
-        {"sent_back": {}},
-    ],
+    "damaged", [[], {"messages": 7}, {}, {"messages": [], "stand": [], "reminder": 7}]
 )
-def test_a_turn_that_was_saved_and_is_damaged_is_an_error(damaged):
+def test_an_answer_that_was_sent_back_and_is_damaged_is_an_error(damaged):
     """
-    It is never taken for nothing.
+    It is never taken for none.
     """
     with pytest.raises(PlanError, match="to_data"):
-        openai_chat.start_run(saved={**openai_chat.start_run().to_data(), **damaged})
-    stored = {"store": MemoryStore(), "plan_id": "7"}
-    with pytest.raises(PlanError, match="to_data"):
-        openai_chat.start_run(**stored, saved={"answered": "1"})
+        openai_chat.start_run(saved={**openai_chat.start_run().to_data(), "sent_back": damaged})
+
+
+@pytest.mark.parametrize("damaged", [{"asked": 7}, {"answered": "1"}, {"revision": -1}, {"x": 1}])
+@pytest.mark.parametrize("kept", [{}, {"store": MemoryStore(), "plan_id": "7"}])
+def test_a_record_that_was_saved_and_is_damaged_is_an_error(kept, damaged):
+    """
+    It is never taken for a new session, with a store and without; nor is another version's.
+    """
+    saved = openai_chat.start_run(**kept).to_data()
+    for session in (7, None, {**saved["session"], **damaged}, {**saved["session"], "version": 2}):
+        with pytest.raises(CodecError):
+            openai_chat.start_run(**kept, saved={**saved, "session": session})
+
+
+def test_a_plan_that_a_store_keeps_is_refused_without_it():
+    """
+    The record says that there is one: an empty plan in its place would be a lie.
+    """
+    saved = openai_chat.start_run(store=MemoryStore(), plan_id="7").to_data()
+    with pytest.raises(PlanError, match="give store="):
+        openai_chat.start_run(saved=saved)
 
 
 @EVERY

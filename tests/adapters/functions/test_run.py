@@ -99,12 +99,13 @@ def test_a_persons_edit_in_a_store_stays_and_is_told_once(wire):
     loop.go([write(("a", "pending"))], [second], "ok", before=edit)
     assert [task.subject for task in store.load("7")] == ["a", "edit 1", "edit 2", "edit 3"]
     assert ["by ann" in text for text in loop.told()] == [True, True]
-    assert loop.run.to_data()["seen"] < store.load("7").revision
+    assert loop.run.to_data()["session"]["revision"] < store.load("7").revision
     other = Loop(wire, store=store, plan_id="7")
     other.messages, other.saved = loop.messages, loop.saved
     other.go([write(("a", "completed"), call_id="3")], "ok")
     assert "edit 3 created by ann" in other.requests[0]
-    assert [task.subject for task in store.load("7")] == ["a"]
+    # "edit 1" was on a list of this session, the others never were.
+    assert [task.subject for task in store.load("7")] == ["a", "edit 2", "edit 3"]
     assert [entry.actor for entry in loop.run.history()].count("ann") == 3
 
 
@@ -129,12 +130,12 @@ def test_without_a_store_the_plan_is_saved_with_what_its_model_has_not_seen():
     ]
     assert "#3 Tell Ann created by ann" in loop.told()[-1]
     assert [entry.actor for entry in loop.run.history()] == [None, "ann", "bo", None]
-    assert "base" not in loop.saved
+    assert "behind" not in loop.saved["session"]
 
 
 def test_a_reminder_of_a_change_is_given_until_an_answer_has_told():
     """
-    What it shows may be left out by the list that answers it.
+    What it shows stays all the same: a reminder informs, and is no list of the session's own.
     """
     loop = Loop(CHAT, settings=Settings(unfinished=0, plan_lost=False))
     loop.go([write(("a", "pending"))], "ok")
@@ -144,7 +145,7 @@ def test_a_reminder_of_a_change_is_given_until_an_answer_has_told():
     loop.go("1", "2", [write(("a", "pending"), call_id="2")], "3")
     told = ["<todoplan-reminder>" in request for request in loop.requests]
     assert told == [False, False, True, True, True, False]
-    assert [task.subject for task in loop.run.planner.plan] == ["a"]
+    assert [task.subject for task in loop.run.planner.plan] == ["a", "Tell Ann"]
 
 
 def test_a_request_that_failed_is_asked_for_again_and_counts_once():
@@ -274,7 +275,7 @@ def test_what_was_saved_and_is_damaged_is_an_error():
     It is never taken for nothing.
     """
     saved = openai_chat.start_run(Toolbox(LEAN)).to_data()
-    for name, value in (("seen", "1"), ("seen", True), ("plan", {}), ("memory", 7), ("base", 1)):
+    for name, value in (("plan", {}), ("journal", 7), ("session", 7)):
         with pytest.raises(CodecError):
             openai_chat.start_run(saved={**saved, name: value})
 

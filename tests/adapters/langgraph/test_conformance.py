@@ -8,7 +8,7 @@ from support.conformance_langgraph import AsyncLangGraph, AsyncStored, LangGraph
 
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 from todoplan.testing.adapters.calls import Turns
-from todoplan.testing.adapters.hands import Hands
+from todoplan.testing.adapters.others import Others
 
 HANDED_ON = ALL - {
     Capability.TEXT_ARGUMENTS,
@@ -51,7 +51,7 @@ class TestLangGraphStored(Folder, AdapterSuite):
     drawing = settings(max_examples=3, deadline=None)
 
 
-class TestLangGraphStoredInThreads(Folder, Turns, Hands):
+class TestLangGraphStoredInThreads(Folder, Turns, Others):
     """
     What may differ where the calls of a turn run in threads.
     """

@@ -64,7 +64,7 @@ def go(planning, *turns, settings=Settings(), given="go", **options):  # noqa: B
 
 def test_a_lost_plan_is_told_at_the_tail():
     """In the request alone: neither in the result nor in the next request."""
-    planning = Planning(TASKS, saved=planned("Dig").to_data() | {"base": None})
+    planning = Planning(TASKS, saved=planned("Dig").to_data())
     model, result = go(planning, LIST, "Ok.", settings=LOST)
     assert tails(model)[0] == told("plan_lost", planning)
     assert reminded(model) == [1, 0]

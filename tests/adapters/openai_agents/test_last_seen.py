@@ -16,7 +16,6 @@ from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.guidance.reminders import TAG
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import TODOS
-from todoplan.errors import CodecError
 from todoplan.planner import Planner
 from todoplan.stores.memory import MemoryStore
 
@@ -68,10 +67,10 @@ def begun(settings=SILENT, **options):
 
 
 @pytest.mark.parametrize("guided", [True, False])
-def test_what_a_person_added_stays_until_the_model_has_seen_it(guided):
+def test_what_a_person_added_stays_and_is_told_once(guided):
     """
-    The write that does not name it keeps it and says so, with the actor, also over two restarts;
-    the next write removes it.
+    A list that does not name it keeps it and says so once, with the actor, also over restarts; so
+    does every further list.
     """
     planning = begun()
     by_ann(planning)
@@ -80,25 +79,26 @@ def test_what_a_person_added_stays_until_the_model_has_seen_it(guided):
     assert "#2 Tell Ann created by ann" in outputs(result)["v"]
     assert "#1 Dig updated by bo" in outputs(result)["v"]
     assert subjects(planning) == ["Dig", "Tell Ann"]
-    assert "base" not in planning.to_data()
+    assert "behind" not in planning.to_data()["session"]
     planning = again(planning)
     _, result = go(planning, write(DIG, call_id="u"), "Ok.", guided=guided)
     assert "by ann" not in outputs(result)["u"]
-    assert subjects(planning) == ["Dig"]
+    assert subjects(planning) == ["Dig", "Tell Ann"]
 
 
 def test_a_read_is_a_look_and_a_refused_call_is_none():
     """
-    A refused call has told nothing.
+    A refused call has told nothing. What was read is told no more, and stays: it was not listed.
     """
     planning = begun()
     by_ann(planning)
     go(planning, function_call("write_todos", {"todos": 7}, call_id="x"), "Ok.")
-    assert "base" in planning.to_data()
+    assert "behind" in planning.to_data()["session"]
     _, result = go(planning, function_call("read_todos", {}, call_id="y"), "Ok.")
     assert outputs(result)["y"].startswith("since you last looked: ")
-    go(planning, write(DIG, call_id="u"), "Ok.")
-    assert subjects(planning) == ["Dig"]
+    _, result = go(planning, write(DIG, call_id="u"), "Ok.")
+    assert "by ann" not in outputs(result)["u"]
+    assert subjects(planning) == ["Dig", "Tell Ann"]
 
 
 def test_calls_of_one_turn_share_what_the_model_had_seen():
@@ -158,16 +158,8 @@ def test_a_seeded_plan_is_not_removed_unseen():
     planning = Planning(Toolbox(TODOS), settings=SILENT)
     asyncio.run(seed_plan(planning, new_plan([Task("1", "Tell Ann")]), actor="cron"))
     _, result = go(planning, write(DIG, call_id="v"), "Ok.")
-    assert "Tell Ann created by cron" in outputs(result)["v"]
+    assert "kept: #1 Tell Ann" in outputs(result)["v"]
     assert subjects(planning) == ["Dig", "Tell Ann"]
-
-
-def test_a_damaged_base_is_an_error():
-    """
-    It is never "all was seen".
-    """
-    with pytest.raises(CodecError):
-        Planning(saved={**begun().to_data(), "base": 7})
 
 
 def test_with_a_store_the_reminder_names_who_did_what():
@@ -183,7 +175,7 @@ def test_with_a_store_the_reminder_names_who_did_what():
     assert [TAG in tail for tail in tails(model)] == [True, False]
 
 
-def test_another_agent_on_the_plan_of_a_store_is_another_hand():
+def test_another_agent_on_the_plan_of_a_store_is_another_session():
     """
     Its calls have no name either, as the model's own have none: what it did after this session's
     model has looked is not undone, also by another process that goes on with the session.

@@ -7,7 +7,17 @@ import pytest
 from agents import Model, ModelRetryBackoffSettings, ModelRetrySettings, ModelSettings
 from agents.testing import ModelStep, assistant_message
 from agents.usage import Usage
-from support.openai_agents_runs import agent_of, create, done, plan_of, run, scripted, stream, tails
+from support.openai_agents_runs import (
+    agent_of,
+    create,
+    done,
+    plan_of,
+    run,
+    scripted,
+    stream,
+    tails,
+    turns,
+)
 
 from todoplan.adapters.openai_agents import Planning, attach, guided_model
 from todoplan.dialogue.guidance.guidance import Settings
@@ -19,23 +29,23 @@ from todoplan.errors import PlanError
 TASKS = Toolbox(tasks())
 
 
-def costing(*turns, tokens=10):
+def costing(*given, tokens=10):
     """
     Return turns that cost tokens each.
     """
     usage = Usage(requests=1, input_tokens=tokens, output_tokens=1, total_tokens=tokens + 1)
-    return [ModelStep(output=turn, usage=usage) for turn in turns]
+    return [ModelStep(output=turn, usage=usage) for turn in given]
 
 
 SCRIPT = [create("A"), [assistant_message("Early.")], done("1"), [assistant_message("Ok.")]]
 
 
-def worker(*turns, **options):
+def worker(*given, **options):
     """
     Return a model, a planning and the agent attached to it.
     """
     model, planning = scripted(), Planning(TASKS)
-    model.extend(turns)
+    model.extend(given)
     return model, planning, attach(agent_of(model), planning, **options)
 
 
@@ -93,7 +103,7 @@ def test_a_stream_without_planning_tools_passes_through():
     for go in (run, lambda agent: asyncio.run(stream(agent))[0]):
         model = scripted("Ok.")
         assert go(agent_of(guided_model(planning, model))).final_output == "Ok."
-        assert planning.memory.turn == 0
+        assert turns(planning) == 0
 
 
 def test_an_error_of_the_model_is_its_own():
@@ -102,7 +112,7 @@ def test_an_error_of_the_model_is_its_own():
         _, planning, agent = worker(ModelStep.raise_error(OSError("down")))
         with pytest.raises(OSError, match="down"):
             go(agent)
-        assert planning.memory.turn == 0
+        assert turns(planning) == 0
 
 
 def test_a_request_that_is_tried_again_is_one_turn():
@@ -113,7 +123,7 @@ def test_a_request_that_is_tried_again_is_one_turn():
     model, planning = scripted(OSError("down"), create("A"), "1", "2", "3"), Planning(TASKS)
     agent = agent_of(model, model_settings=ModelSettings(retry=retry))
     assert run(attach(agent, planning)).final_output == "3"
-    assert planning.memory.turn == 2
+    assert turns(planning) == 2
     assert [TAG in tail for tail in tails(model)] == [False, False, False, True, True]
 
 

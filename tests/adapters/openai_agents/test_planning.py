@@ -14,10 +14,12 @@ from support.openai_agents_runs import (
     edit,
     outputs,
     plan_of,
+    remembered,
     run,
     scripted,
     stream,
     tails,
+    turns,
     write,
 )
 
@@ -74,8 +76,8 @@ def test_what_is_saved_is_restored():
     first = created(Planning(TASKS), "A", "B")
     second = Planning(TASKS, saved=saved(first))
     assert plan_of(second) == plan_of(first) == plan_of_state(saved(first))
-    assert second.memory == first.memory
-    assert second.memory.turn == 2
+    assert remembered(second) == remembered(first)
+    assert turns(second) == 2
     assert [t.id for t in plan_of(created(second, "C"))] == ["1", "2", "3"]
     assert plan_of_state(Planning().to_data()) == Plan()
 
@@ -87,9 +89,25 @@ def test_a_broken_document_is_an_error():
     with pytest.raises(PlanError, match="store="):
         Planning(saved={"memory": {}})
     good = Planning().to_data()
-    for damaged in ({"memory": {"turn": "x"}}, {"memory": "x"}, {"calls": [[{"x": 1}]]}):
-        with pytest.raises(CodecError, match="damaged"):
+    session = good["session"]
+    for damaged in (
+        {"session": {**session, "guidance": {"turn": "x"}}},
+        {"session": {**session, "guidance": "x"}},
+        {"session": {**session, "listed": [[2, 1]]}},
+        {"session": {**session, "unknown": 1}},
+        {"session": {**session, "version": 2}},
+        {"session": None},
+        {"calls": [[{"x": 1}]]},
+    ):
+        with pytest.raises(CodecError):
             Planning(saved={**good, **damaged})
+
+
+def test_a_plan_that_a_store_keeps_is_refused_without_it():
+    """The record says that there is one: an empty plan in its place would be a lie."""
+    saved = created(Planning(TASKS, store=MemoryStore(), plan_id="one"), "A").to_data()
+    with pytest.raises(PlanError, match="give store="):
+        Planning(saved=saved)
 
 
 def test_a_plan_has_one_owner():
@@ -104,14 +122,14 @@ def test_a_plan_has_one_owner():
 
 @pytest.mark.parametrize("kind", [MemoryStore, AwaitedStore])
 def test_a_store_keeps_the_plan(kind):
-    """What is saved beside it is what guidance remembers."""
+    """What is saved beside it is what the session knows."""
     store = kind()
     planning = created(Planning(TASKS, store=store, plan_id="one"), "A", "B", "C")
     assert [t.subject for t in asyncio.run(planning.plan())] == ["A", "B", "C"]
     kept = saved(planning)
     assert "plan" not in kept
     again = Planning(TASKS, store=store, plan_id="one", saved=kept)
-    assert again.memory == planning.memory
+    assert remembered(again) == remembered(planning)
     assert len(asyncio.run(again.plan())) == 3
 
 
@@ -218,4 +236,4 @@ def test_sessions_are_apart_in_tasks_and_threads():
         found = [*pool.map(alone, [[f"{n}{m}" for m in range(5)] for n in range(4)])]
     for name, planning in ((n, p) for group in found for n, p in group.items()):
         assert [t.subject for t in plan_of(planning)] == [f"{name} 1", f"{name} 2"]
-        assert planning.memory.turn == 2
+        assert turns(planning) == 2

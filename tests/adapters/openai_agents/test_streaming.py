@@ -1,4 +1,4 @@
-"""One streamed answer: its items, its completion, its cost; and closing what can be closed."""
+"""Streamed answers: what is passed on, what is held back, what it cost; and closing streams."""
 
 import asyncio
 
@@ -10,10 +10,10 @@ from openai.types.responses import (
     ResponseOutputItemDoneEvent,
     ResponseUsage,
 )
-from support.openai_agents_runs import agent_of, scripted, stream
+from support.openai_agents_runs import agent_of, scripted, stream, turns
 
 from todoplan.adapters.openai_agents import Planning, attach
-from todoplan.adapters.openai_agents.model import StreamedAnswer, closing, summed
+from todoplan.adapters.openai_agents.attaching import summed
 
 HELLO = assistant_message("Hello.")
 
@@ -37,16 +37,22 @@ def item(output):
     )
 
 
-def test_only_the_completion_is_held_back():
+def streamed(*events):
+    """
+    Return the result of a run whose model streams these events, and what was passed on.
+    """
+    agent = attach(agent_of(scripted({"stream_events": [*events]})), Planning())
+    return asyncio.run(stream(agent))
+
+
+@pytest.mark.parametrize("output", [[HELLO], []])
+def test_only_the_completion_is_held_back(output):
     """Its output is the answer, or the items if it has none, as some providers send it."""
-    for end in (completion(HELLO), completion()):
-        answer = StreamedAnswer()
-        assert answer.output is None
-        assert answer.usage is None
-        assert not answer.holds(item(HELLO))
-        assert answer.holds(end)
-        assert answer.output == [HELLO]
-        assert answer.completion([HELLO], None).response.output == [HELLO]
+    result, events = streamed(item(HELLO), completion(*output))
+    raw = [event.data for event in events if event.type == "raw_response_event"]
+    assert [each.type for each in raw] == ["response.output_item.done", "response.completed"]
+    assert raw[-1].response.output == [HELLO]
+    assert result.final_output == "Hello."
 
 
 def usage(tokens, **more):
@@ -76,36 +82,71 @@ def test_costs_are_summed():
     assert summed(None, None) is None
 
 
-class Events:
+class Streaming:
     """
-    A stream that is no generator.
+    A model's stream that is no generator, or one that can be closed.
     """
+
+    def __init__(self, model, events, closed):
+        self.model, self.events, self.closed = model, events, closed
+
+    def stream_response(self, **given):
+        return self if self.closed is None else self._generator()
 
     def __aiter__(self):
         return self
 
     async def __anext__(self):
-        raise StopAsyncIteration
+        if not self.events:
+            raise StopAsyncIteration
+        return self.events.pop(0)
+
+    async def _generator(self):
+        try:
+            for event in self.events:
+                yield event
+        finally:
+            self.closed.append(True)
 
 
-def test_what_can_be_closed_is_closed():
-    """A generator is, at once; another iterator is left alone."""
+def guided(model, closed=None):
+    """
+    Return the model of an attached agent, whose stream is this one.
+    """
+    inner = Streaming(model, [item(HELLO), completion(HELLO)], closed)
+    model.stream_response = inner.stream_response
+    return attach(agent_of(model), Planning())
+
+
+def test_a_stream_that_is_left_is_closed():
+    """Half read, a generator would keep its connection until it is collected."""
     closed = []
 
-    async def generator():
-        try:
-            yield 1
-        finally:
-            closed.append(True)
+    async def left():
+        agent = guided(scripted(), closed)
+        events = agent.model.stream_response(
+            None,
+            "go",
+            None,
+            agent.tools,
+            None,
+            [],
+            None,
+            previous_response_id=None,
+            conversation_id=None,
+            prompt=None,
+        )
+        await anext(events)
+        await events.aclose()
 
-    async def look():
-        async with closing(generator()) as events:
-            assert await anext(events) == 1
-        assert closed == [True]
-        async with closing(Events()) as events:
-            assert [event async for event in events] == []
+    asyncio.run(left())
+    assert closed == [True]
 
-    asyncio.run(look())
+
+def test_a_stream_that_cannot_be_closed_is_read_to_its_end():
+    """Not every provider's is a generator."""
+    result, _ = asyncio.run(stream(guided(scripted())))
+    assert result.final_output == "Hello."
 
 
 def test_a_stream_that_breaks_off_is_the_runs_error():
@@ -114,4 +155,4 @@ def test_a_stream_that_breaks_off_is_the_runs_error():
     agent = attach(agent_of(scripted({"stream_events": [item(HELLO)]})), planning)
     with pytest.raises(ModelBehaviorError, match="final response"):
         asyncio.run(stream(agent))
-    assert planning.memory.turn == 0
+    assert turns(planning) == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from todoplan.adapters.openai_agents.pending_calls import PendingCalls
+from todoplan.adapters.openai_agents.planning import PendingCalls
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.errors import CodecError
@@ -17,7 +17,7 @@ def heard(*calls, sure=SURE):
     Return turns that have heard these calls.
     """
     turns = PendingCalls(Toolbox(TODOS))
-    turns.heard(calls, sure)
+    turns.made(calls, sure)
     return turns
 
 
@@ -70,7 +70,7 @@ def test_abandoned_calls_do_not_pile_up():
     """Only the latest are kept."""
     turns = PendingCalls(Toolbox(TODOS))
     for number in range(300):
-        turns.heard([Call("read_todos", "{}", str(number))], SURE)
+        turns.made([Call("read_todos", "{}", str(number))], SURE)
     assert not turns.awaits(["43"])
     assert turns.awaits(["44"])
     assert turns.awaits(["299"])

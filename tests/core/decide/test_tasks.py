@@ -1,18 +1,21 @@
 import pytest
 
 from todoplan.core.commands import (
+    Batch,
     CreateTask,
     CreateTasks,
     DeleteTask,
     MoveTask,
     StartNext,
     UpdateTask,
+    WriteTodos,
 )
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.decide.decide import Rejected, decide
+from todoplan.core.events.base import Base
 from todoplan.core.plan.fast_constructor import fast_keyword_constructor
 from todoplan.core.plan.frozen import LEVELS
-from todoplan.core.plan.model import Task, Waiting
+from todoplan.core.plan.model import Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
 
@@ -328,3 +331,19 @@ def test_a_check_is_set_and_cleared():
     plan = decide(CHAIN, UpdateTask("1", check="tests pass")).plan
     assert plan["1"].check == "tests pass"
     assert decide(plan, UpdateTask("1", check=None)).plan["1"].check is None
+
+
+def test_the_next_task_is_the_sessions_own_where_others_work_on_the_plan_too():
+    """What it has listed or just made comes before what is others'."""
+    plan = plan_of([Task("1", "Ann's"), Task("2", "Mine")])
+    started = decide(plan, StartNext(), base=Base(plan, listed=frozenset({"2"}))).plan
+    assert [task.id for task in started if task.status.value == "in_progress"] == ["2"]
+    new = Base(plan, listed=frozenset())
+    batch = Batch((WriteTodos((Todo("Ours"),)), StartNext()))
+    for command, wanted in ((batch, "3"), (Batch((CreateTask("x"), StartNext())), "3")):
+        started = decide(plan, command, base=new).plan
+        assert [task.id for task in started if task.status.value == "in_progress"] == [wanted]
+    started = decide(plan, StartNext(), base=new).plan
+    assert started["1"].status.value == "in_progress"
+    done = plan_of([Task("1", "Done", status="completed")])
+    assert decide(done, StartNext(), base=Base(done, listed=frozenset())).events == ()

@@ -1,7 +1,11 @@
 """What a hand last saw of a plan, and what the others did since."""
 
 from todoplan import Plan, Task, commands, decide, plan_of
-from todoplan.core.events.base import Base, Difference, differences
+from todoplan.core.events.base import Base, Difference, changed_by, differences
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import PlanRestored
+from todoplan.core.plan.model import Approval
+from todoplan.planner import Planner
 
 PLAN = plan_of([Task("1", "Draft"), Task("2", "Review"), Task("3", "Send")])
 
@@ -38,3 +42,66 @@ def test_a_base_knows_who_changed_what_since():
     now = decide(PLAN, commands.UpdateTask("1", status="in_progress")).unwrap()
     assert [one.actor for one in base.unseen(now)] == ["ann"]
     assert base.after(events, "bob").actors == {"1": "bob"}
+
+
+def test_what_was_undone_counts_for_nobody():
+    """Nor for whoever undid it; other changes are still their authors'."""
+    planner = Planner()
+    planner.restore(PLAN)
+    start = planner.plan
+    planner.apply(commands.UpdateTask("1", subject="Draft it"), actor="ann")
+    planner.apply(commands.UpdateTask("1", subject="Redraft"), actor="bob")
+    planner.apply(commands.UpdateTask("2", subject="Review it"), actor="bob")
+    planner.undo(actor="cid")
+    planner.undo(actor="cid")
+    planner.apply(commands.CreateTask("More"))
+    assert changed_by(start, planner.history()[1:]) == {"1": "ann"}
+
+
+def test_an_undo_of_what_was_there_before_is_the_work_of_who_undid_it():
+    """As is a restored plan, for the tasks that it changes."""
+    planner = Planner()
+    planner.restore(PLAN)
+    planner.apply(commands.CreateTask("Mine"), actor="ann")
+    start = planner.plan
+    planner.undo(actor="bob")
+    (undone,) = planner.history()[2:]
+    assert changed_by(start, [undone])["4"] == "bob"
+    planner.apply(commands.CreateTask("New"), actor="ann")
+    planner.restore(plan_of([*planner.plan, Task("9", "Brought")]), actor="cid")
+    came = changed_by(planner.plan, [])
+    assert came == {}
+    assert changed_by(start, planner.history()[2:])["5"] == "ann"
+    assert changed_by(start, planner.history()[2:])["9"] == "cid"
+
+
+def test_an_entry_without_a_name_changes_nothing_of_who_is_known():
+    """Whatever is in it."""
+    restored = Entry(9, (PlanRestored(tuple(PLAN), 4),))
+    assert changed_by(PLAN, [restored]) == {}
+    assert Base(PLAN).after(restored.events, None).actors == {}
+
+
+def test_a_base_names_who_restored_only_for_what_nobody_else_changed():
+    """The event itself says which tasks there are, and not which of them it changed."""
+    edited = decide(PLAN, commands.UpdateTask("1", subject="x")).events
+    restored = (PlanRestored(tuple(PLAN)[:2], 4),)
+    base = Base(PLAN).after(edited, "ann").after(restored, "bob")
+    assert base.actors == {"1": "ann", "2": "bob", "3": "bob"}
+
+
+def test_an_approval_that_is_left_by_an_undo_is_no_news():
+    """Nobody has approved anew where a later approval was taken back."""
+    planner = Planner()
+    planner.restore(PLAN)
+    before = planner.plan
+    planner.apply(commands.ApprovePlan("ann"))
+    early = planner.plan
+    planner.apply(commands.CreateTask("More"))
+    planner.apply(commands.ApprovePlan("bob"))
+    late = planner.plan
+    planner.undo(actor="cid")
+    assert planner.plan.approved == Approval(early.revision, "ann", early.approved.at)
+    assert not Base(late).is_newly_approved(planner.plan)
+    assert Base(early).is_newly_approved(late)
+    assert Base(before).is_newly_approved(planner.plan)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.documents import full_task
 
-from todoplan import Plan, Policy, Task, commands, decide, plan_of
+from todoplan import Plan, Planner, Policy, Task, commands, decide, plan_of
 from todoplan.core.events.base import differences
 from todoplan.core.events.drift import Drift, drift
 from todoplan.core.events.journal import Entry
@@ -251,3 +251,44 @@ def agreed(task):
     Return what was agreed to of a task, in these steps.
     """
     return task.subject, task.blocked_by
+
+
+def test_an_undo_names_nobody_for_the_work_of_another():
+    """What somebody else took back leaves each change with who made it."""
+    planner = Planner(clock=lambda: AT)
+    planner.apply(FIRST)
+    planner.apply(commands.CreateTask("Before"), actor="bob")
+    planner.apply(APPROVE)
+    planner.apply(commands.CreateTask("Translate"), actor="ann")
+    planner.apply(commands.UpdateTask("1", subject="Draft it"), actor="bob")
+    planner.apply(commands.UpdateTask("1", subject="Redraft"), actor="cid")
+    planner.apply(commands.UpdateTask("2", subject="Review it"), actor="cid")
+    for _ in range(2):
+        planner.undo(actor="dan")
+    found = drift(planner.plan, planner.history())
+    assert [(each.task.id, each.actor) for each in found.came] == [("5", "ann")]
+    assert [(each.task.id, each.actor) for each in found.changed] == [("1", "bob")]
+
+
+def test_an_undo_of_what_was_approved_is_the_work_of_who_undid_it():
+    """Its author changed nothing since; the changes of others are still theirs."""
+    planner = Planner(clock=lambda: AT)
+    planner.apply(FIRST)
+    planner.apply(APPROVE)
+    plan = planner.plan
+    planner.apply(commands.UpdateTask("3", subject="Send it"), actor="ann")
+    planner.restore(plan_of([plan["1"].but(blocks=())], approved=plan.approved), actor="dan")
+    planner.apply(commands.CreateTask("Late"), actor="bob")
+    found = drift(planner.plan, planner.history())
+    assert {each.task.id: each.actor for each in found.went} == {"2": "dan", "3": "dan"}
+    assert [each.actor for each in found.came] == ["bob"]
+
+
+def test_what_stands_in_one_entry_with_the_approval_counts_from_there():
+    """What came before it was agreed to, what came after it is drift."""
+    both = commands.Batch(
+        (commands.CreateTask("Agreed"), APPROVE, commands.CreateTask("Not agreed"))
+    )
+    plan, history = lived(FIRST, (both, "bob"))
+    found = drift(plan, history)
+    assert [(each.task.subject, each.actor) for each in found.came] == [("Not agreed", "bob")]

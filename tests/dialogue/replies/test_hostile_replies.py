@@ -151,13 +151,22 @@ SHOWN |= {"parent": "Part of: #5", "evidence": "not passed: the evidence by the 
 SHOWN["metadata"] = '{"the": "metadata"}'
 SHOWN["claim"] = "Claimed: by the holder, until 2031-01-01 00:00:00+00:00"
 del SHOWN["claims"]
-NOT_SHOWN = {"claims", "created_at", "updated_at", "started_at", "completed_at"}
+NOT_SHOWN = {
+    "claims",
+    "failed_attempts",
+    "created_at",
+    "updated_at",
+    "started_at",
+    "completed_at",
+}
 
 
 def test_every_field_of_a_task_is_shown_or_named_here():
     """A new field of a task is shown to a model, or somebody has decided that it is not."""
     assert set(FULL) | NOT_SHOWN | {"waiting"} == set(TASK_FIELDS)
-    times = dict.fromkeys(NOT_SHOWN - {"claims"}, datetime(1999, 1, 1, tzinfo=UTC))
+    times = dict.fromkeys(
+        NOT_SHOWN - {"claims", "failed_attempts"}, datetime(1999, 1, 1, tzinfo=UTC)
+    )
     task = Task(**FULL, **times)
     plan = plan_of(
         [

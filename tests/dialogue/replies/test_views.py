@@ -230,7 +230,7 @@ REFUTED = Evidence(passed=False, summary="3 failed")
 @pytest.mark.parametrize(
     ("evidence", "status", "line"),
     [
-        (None, "completed", "Evidence: none; it is claimed to be done, not verified"),
+        (None, "completed", "Evidence: none; completed, unverified"),
         (None, "pending", None),
         (PASSED, "completed", "Evidence: verified: 40 passed by ci"),
         (REFUTED, "in_progress", "Evidence: not passed: 3 failed"),

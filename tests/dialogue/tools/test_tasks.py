@@ -10,8 +10,9 @@ from support.strategies import full_plans
 from support.talk import check_reply, planned, texts_of, toolbox, valid
 
 from todoplan.core.commands import CreateTask, UpdateTask
+from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.frozen import thaw
-from todoplan.core.plan.model import EDITABLE, Status
+from todoplan.core.plan.model import EDITABLE, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.dialogue.toolbox import Toolbox
@@ -73,6 +74,21 @@ def test_status_deleted():
     reply = call(plan, "TaskUpdate", taskId=1, status="deleted")
     assert texts_of(reply.plan) == ["b"]
     assert reply.text == "0/1: #1 deleted; now ready: #2"
+
+
+@pytest.mark.parametrize("team", [False, True])
+def test_what_is_given_beside_deleted_is_said_to_be_ignored(team):
+    """The task is gone; whoever wanted to note something has to note it elsewhere."""
+    plan = plan_of([Task("1", "a"), Task("2", "b")])
+    change = {"taskId": 1, "status": "deleted", "description": "see #2", "addBlocks": ["2"]}
+    reply = Toolbox(tasks(team=team)).call(plan, "TaskUpdate", change)
+    assert not reply.is_error
+    assert [*reply.plan] == [plan["2"]]
+    assert [(each.code, each.path) for each in reply.repairs] == [
+        ("ignored_key", "description"),
+        ("ignored_key", "addBlocks"),
+    ]
+    assert "ignored description" in reply.text
 
 
 def test_metadata_is_merged():

@@ -343,7 +343,7 @@ def test_the_report_is_printed(pytester):
 
 
 WRONG = """
-from support.faults_of_hands import TakesTheListForTheWholeTruth
+from support.faults_of_others import TakesTheListForTheWholeTruth
 from todoplan.testing.adapters import AdapterSuite
 
 

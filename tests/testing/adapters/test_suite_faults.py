@@ -6,7 +6,7 @@ from support import (
     faults_of_calls,
     faults_of_evidence,
     faults_of_guidance,
-    faults_of_hands,
+    faults_of_others,
     faults_of_sessions,
     faults_of_states,
 )
@@ -19,7 +19,7 @@ MODULES = (
     faults_of_calls,
     faults_of_states,
     faults_of_sessions,
-    faults_of_hands,
+    faults_of_others,
     faults_of_evidence,
     faults_of_guidance,
 )

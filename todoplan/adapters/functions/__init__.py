@@ -13,8 +13,8 @@ loop, with guidance, and keeps what is to be kept. No SDK is imported: everythin
 dict, and what is received may be an SDK's own object or the dict of it.
 """
 
-from todoplan.adapters.functions._wire import Answered
 from todoplan.adapters.functions.run import Run
+from todoplan.adapters.functions.wire import Answered
 from todoplan.lazy import listing
 
 __all__ = ["Answered", "Run"]

@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from todoplan.adapters.functions._reading import (
+from todoplan.adapters.functions.run import Run
+from todoplan.adapters.functions.wire import (
     Shape,
+    Wire,
+    call_of,
     entries,
-    look,
-    make_call,
+    field,
+    message_of,
     plain,
-    said,
+    starting,
     text_in,
 )
-from todoplan.adapters.functions._wire import Wire, starting
-from todoplan.adapters.functions.run import Run
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
@@ -31,13 +32,14 @@ __dir__ = listing(__all__)
 
 
 def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: FBT001 - a Wire's
+    # Optional: all strict tools become one grammar, too large for some users with 13 tools.
+    more = {"strict": True} if strict else {}
     return [
         {
             "name": tool.name,
             "description": tool.description,
             "input_schema": tool.schema,
-            # Optional: all strict tools become one grammar, too large for some users with 13 tools.
-            **({"strict": True} if strict else {}),
+            **more,
         }
         for tool in tools
     ]
@@ -45,8 +47,8 @@ def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: 
 
 def _calls(response: object) -> Iterator[Call]:
     for block in entries(response, "content"):
-        if look(block, "type") == "tool_use":
-            yield make_call(look(block, "name"), look(block, "input"), look(block, "id"))
+        if field(block, "type") == "tool_use":
+            yield call_of(field(block, "name"), field(block, "input"), field(block, "id"))
 
 
 def _results(replies: Sequence[Reply]) -> list[Shape]:
@@ -64,34 +66,29 @@ def _results(replies: Sequence[Reply]) -> list[Shape]:
 
 
 def _tail(messages: Sequence[Shape], text: str) -> list[Shape]:
-    """
-    Put the text into the user turn that ends the request, behind its tool results.
-    """
+    """Put the text into the user turn that ends the request, behind its tool results."""
     # Turns alternate in this API, and a result must come first in the turn behind its call.
     last = messages[-1] if messages else None
-    if look(last, "role") != "user":
-        return [*messages, {"role": "user", "content": [_text(text)]}]
-    content = look(last, "content")
-    blocks = [_text(content)] if isinstance(content, str) else content
-    return [*messages[:-1], {**messages[-1], "content": [*blocks, _text(text)]}]
-
-
-def _text(text: str) -> Shape:
-    return {"type": "text", "text": text}
+    block = {"type": "text", "text": text}
+    if field(last, "role") != "user":
+        return [*messages, {"role": "user", "content": [block]}]
+    content = field(last, "content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return [*messages[:-1], {**messages[-1], "content": [*blocks, block]}]
 
 
 def _read(entry: object) -> Message:
     results = [
-        ToolResult("", not look(block, "is_error"), str(look(block, "tool_use_id")))
+        ToolResult("", not field(block, "is_error"), str(field(block, "tool_use_id")))
         for block in entries(entry, "content")
-        if look(block, "type") == "tool_result"
+        if field(block, "type") == "tool_result"
     ]
-    text, finish = text_in(look(entry, "content")), look(entry, "stop_reason")
-    return said(look(entry, "role"), text, finish=finish, results=results)
+    text, finish = text_in(field(entry, "content")), field(entry, "stop_reason")
+    return message_of(field(entry, "role"), text, finish=finish, results=results)
 
 
 def _kept(response: object) -> list[Shape]:
-    content = look(response, "content")
+    content = field(response, "content")
     if isinstance(content, list | tuple):
         content = [plain(block) for block in content]
     return [{"role": "assistant", "content": content}]
@@ -99,10 +96,6 @@ def _kept(response: object) -> list[Shape]:
 
 _WIRE = Wire(_define, _calls, _results, _read, _kept, _tail)
 
-make_tools = _WIRE.make_tools
-calls_in = _WIRE.calls_in
-results_of = _WIRE.results_of
-answer = _WIRE.answer
-read_messages = _WIRE.read_messages
-with_reminder = _WIRE.with_reminder
+make_tools, calls_in, results_of = _WIRE.make_tools, _WIRE.calls_in, _WIRE.results_of
+answer, read_messages, with_reminder = _WIRE.answer, _WIRE.read_messages, _WIRE.with_reminder
 start_run = starting(Run, _WIRE)

@@ -1,18 +1,21 @@
 """The shapes of the Gemini API: contents made of parts; a call need not have an id."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from todoplan.adapters.functions._reading import (
+from todoplan.adapters.functions.run import Run
+from todoplan.adapters.functions.wire import (
     Shape,
+    Wire,
+    call_of,
     entries,
-    look,
-    make_call,
+    field,
+    first_choice,
+    message_of,
     plain,
-    said,
+    starting,
     text_in,
 )
-from todoplan.adapters.functions._wire import Wire, behind, starting
-from todoplan.adapters.functions.run import Run
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.toolbox import Call, Reply
 from todoplan.dialogue.tools.toolset import Definition
@@ -31,9 +34,7 @@ __dir__ = listing(__all__)
 
 
 def _define(tools: Sequence[Definition], _strict: bool) -> list[Shape]:  # noqa: FBT001 - a Wire's
-    """
-    Declare all tools in one; there is no strict mode, only strict schemas.
-    """
+    """Declare all tools in one; there is no strict mode, only strict schemas."""
     declarations = [
         {
             "name": tool.name,
@@ -46,15 +47,20 @@ def _define(tools: Sequence[Definition], _strict: bool) -> list[Shape]:  # noqa:
     return [{"function_declarations": declarations}]
 
 
-def _calls(response: object) -> Iterator[Call]:
+def _content(response: object) -> tuple[Any, Any]:
     # A prompt that was blocked has no candidates, a blocked answer no content.
-    candidates = entries(response, "candidates")
-    content = look(candidates[0], "content") if candidates else response
-    for part in entries(content, "parts"):
-        # The SDK's objects and the REST API's JSON spell it differently.
-        call = look(part, "function_call") or look(part, "functionCall")
-        if call is not None:
-            yield make_call(look(call, "name"), look(call, "args"), look(call, "id"))
+    return first_choice(response, "candidates", "content")
+
+
+# The SDK's objects and the REST API's JSON spell names differently.
+def _parts(content: object, *names: str) -> Iterator[Any]:
+    parts = (field(part, *names) for part in entries(content, "parts"))
+    return (part for part in parts if part is not None)
+
+
+def _calls(response: object) -> Iterator[Call]:
+    for call in _parts(_content(response)[0], "function_call", "functionCall"):
+        yield call_of(field(call, "name"), field(call, "args"), field(call, "id"))
 
 
 def _results(replies: Sequence[Reply]) -> list[Shape]:
@@ -69,57 +75,42 @@ def _response(reply: Reply) -> Shape:
     return {**named, "name": reply.name, "response": said}
 
 
-def _content(text: str) -> Shape:
-    return {"role": "user", "parts": [{"text": text}]}
+def _tail(contents: Sequence[Shape], text: str) -> list[Shape]:
+    return [*contents, {"role": "user", "parts": [{"text": text}]}]
 
 
 def _read(entry: object) -> Message:
-    candidates = entries(entry, "candidates")
-    content = look(candidates[0], "content") if candidates else entry
-    finish = (
-        look(candidates[0], "finish_reason") or look(candidates[0], "finishReason")
-        if candidates
-        else ""
-    )
-    results = []
-    for part in entries(content, "parts"):
-        answer = look(part, "function_response") or look(part, "functionResponse")
-        if answer is not None:
-            ok = look(look(answer, "response"), "error") is None
-            call_id = look(answer, "id") or ""
-            results.append(ToolResult(str(look(answer, "name")), ok, call_id))
-    role = "model" if candidates else look(content, "role")
-    return said(role, text_in(look(content, "parts")), finish=finish, results=results)
+    content, candidate = _content(entry)
+    results = [
+        ToolResult(
+            str(field(result, "name")),
+            field(field(result, "response"), "error") is None,
+            field(result, "id") or "",
+        )
+        for result in _parts(content, "function_response", "functionResponse")
+    ]
+    role = field(content, "role") if candidate is None else "model"
+    finish = field(candidate, "finish_reason", "finishReason")
+    return message_of(role, text_in(field(content, "parts")), finish=finish, results=results)
 
 
 def _kept(response: object) -> list[Shape]:
-    candidates = entries(response, "candidates")
-    content = look(candidates[0], "content") if candidates else response
+    content, _ = _content(response)
     # A blocked answer has no content, and the next request would be refused for a None in it.
     return [] if content is None else [plain(content)]
 
 
-def _name(response: object) -> object:
-    return look(response, "response_id") or look(response, "responseId")
-
-
 def _is_blocked(response: object) -> bool:
-    """
-    Say whether the prompt was blocked: that answer has no candidates, and is no error.
-    """
-    said = look(response, "prompt_feedback") or look(response, "promptFeedback")
-    reason = look(said, "block_reason") or look(said, "blockReason")
+    """Say whether the prompt was blocked: that answer has no candidates, and is no error."""
+    feedback = field(response, "prompt_feedback", "promptFeedback")
+    reason = field(feedback, "block_reason", "blockReason")
     return reason is not None and not entries(response, "candidates")
 
 
 _WIRE = Wire(
-    _define, _calls, _results, _read, _kept, behind(_content), name=_name, is_blocked=_is_blocked
+    _define, _calls, _results, _read, _kept, _tail, ("response_id", "responseId"), _is_blocked
 )
 
-make_tools = _WIRE.make_tools
-calls_in = _WIRE.calls_in
-results_of = _WIRE.results_of
-answer = _WIRE.answer
-read_messages = _WIRE.read_messages
-with_reminder = _WIRE.with_reminder
+make_tools, calls_in, results_of = _WIRE.make_tools, _WIRE.calls_in, _WIRE.results_of
+answer, read_messages, with_reminder = _WIRE.answer, _WIRE.read_messages, _WIRE.with_reminder
 start_run = starting(Run, _WIRE)

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from todoplan.adapters.functions._reading import (
+from todoplan.adapters.functions.run import Run
+from todoplan.adapters.functions.wire import (
     Shape,
+    Wire,
+    call_of,
     entries,
-    look,
-    make_call,
+    field,
+    first_choice,
+    message_of,
     plain,
-    said,
+    starting,
     text_in,
 )
-from todoplan.adapters.functions._wire import Wire, starting
-from todoplan.adapters.functions.run import Run
 from todoplan.dialogue.guidance.conversation import Message, ToolResult
 from todoplan.dialogue.replies.error_texts import is_error_text
 from todoplan.dialogue.toolbox import Call, Reply
@@ -32,6 +34,7 @@ __dir__ = listing(__all__)
 
 
 def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: FBT001 - a Wire's
+    more = {"strict": True} if strict else {}
     return [
         {
             "type": "function",
@@ -39,7 +42,7 @@ def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: 
                 "name": tool.name,
                 "description": tool.description,
                 "parameters": tool.schema,
-                **({"strict": True} if strict else {}),
+                **more,
             },
         }
         for tool in tools
@@ -47,11 +50,9 @@ def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: 
 
 
 def _calls(response: object) -> Iterator[Call]:
-    choices = entries(response, "choices")
-    message = look(choices[0], "message") if choices else response
-    for call in entries(message, "tool_calls"):
-        function = look(call, "function")
-        yield make_call(look(function, "name"), look(function, "arguments"), look(call, "id"))
+    for call in entries(first_choice(response, "choices", "message")[0], "tool_calls"):
+        function = field(call, "function")
+        yield call_of(field(function, "name"), field(function, "arguments"), field(call, "id"))
 
 
 def _results(replies: Sequence[Reply]) -> list[Shape]:
@@ -62,28 +63,22 @@ def _results(replies: Sequence[Reply]) -> list[Shape]:
 
 
 def _read(entry: object) -> Message:
-    choices = entries(entry, "choices")
-    message = look(choices[0], "message") if choices else entry
-    role, text = look(message, "role"), text_in(look(message, "content"))
+    message, choice = first_choice(entry, "choices", "message")
+    role, text = field(message, "role"), text_in(field(message, "content"))
     if role == "tool":
-        ok, call_id = not is_error_text(text), str(look(message, "tool_call_id"))
-        return said(role, results=[ToolResult("", ok, call_id)])
-    finish = look(choices[0], "finish_reason") if choices else ""
+        call_id = str(field(message, "tool_call_id"))
+        return message_of(role, results=[ToolResult("", not is_error_text(text), call_id)])
     # A refusal stands in a field of its own, whatever the finish reason.
-    return said(role, text, finish="refusal" if look(message, "refusal") else finish)
+    finish = "refusal" if field(message, "refusal") else field(choice, "finish_reason")
+    return message_of(role, text, finish=finish)
 
 
 def _kept(response: object) -> list[Shape]:
-    choices = entries(response, "choices")
-    return [plain(look(choices[0], "message") if choices else response)]
+    return [plain(first_choice(response, "choices", "message")[0])]
 
 
 _WIRE = Wire(_define, _calls, _results, _read, _kept)
 
-make_tools = _WIRE.make_tools
-calls_in = _WIRE.calls_in
-results_of = _WIRE.results_of
-answer = _WIRE.answer
-read_messages = _WIRE.read_messages
-with_reminder = _WIRE.with_reminder
+make_tools, calls_in, results_of = _WIRE.make_tools, _WIRE.calls_in, _WIRE.results_of
+answer, read_messages, with_reminder = _WIRE.answer, _WIRE.read_messages, _WIRE.with_reminder
 start_run = starting(Run, _WIRE)

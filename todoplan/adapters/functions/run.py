@@ -1,40 +1,28 @@
 """
 `Run`: guidance through one request of a user, in a loop of one's own.
 
-A loop asks the model and answers its calls, and each of the two leaves something to be kept: what
-guidance remembers, what the model has seen of the plan (law 15), answers that are sent back and
-stand in the next request alone. Kept by hand, one of them is soon written over by another. So all
-of it is kept here, and the loop keeps its messages only.
+A loop asks the model and answers its calls, and keeps its messages only. All else that has to be
+kept, the session with the plan and answers that are sent back, is in `Run.to_data`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
-from uuid import uuid4
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import attrs
 
-from todoplan.adapters.functions._reading import Shape
-from todoplan.adapters.functions._saved import WHAT, Asked, SentBack, revision
-from todoplan.adapters.functions._wire import Wire, no_answer
-from todoplan.codec import plan_from_data, plan_to_data
-from todoplan.codec.states import base_from_data, base_to_data, entry_line, read_recent, with_lines
-from todoplan.core.events.base import Base
+from todoplan.adapters.functions.wire import Shape, Wire, as_text, field, no_answer
 from todoplan.core.events.journal import Entry
-from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.application import require, require_actor, require_clock
+from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.guidance.conversation import is_final_answer
-from todoplan.dialogue.guidance.guidance import Advice, Memory, Settings, unfinished_error
-from todoplan.dialogue.observed import guidance_of
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, Planner
-from todoplan.planner.arguments import HELD, holding, store_of_plans
+from todoplan.planner.session import opened
 from todoplan.planner.verifying.verifier import Verify
-
-__all__ = ["Next", "OtherTools", "Run"]
 
 Next = Literal["again", "answer", "stop"]
 """What a loop does with a response: ask once more, answer its calls, or end with it."""
@@ -42,9 +30,27 @@ Next = Literal["again", "answer", "stop"]
 OtherTools = Callable[[Call], "str | Reply"]
 """Carries out a call of a tool that is not the plan's, and returns its answer, or a `Reply`."""
 
-_OWN = "plan"
-_SEEN, _BASE, _PLAN, _JOURNAL, _MEMORY = "seen", "base", "plan", "journal", "memory"
-_ID, _COUNT, _ASKED, _SENT_BACK = "id", "answered", "asked", "sent_back"
+_WHAT = "what run.to_data() returned"
+_SENT_BACK = "sent_back"
+
+
+@attrs.frozen
+class _SentBack:
+    """
+    Answers that came too early: the `messages` and the `reminder` that end the next request alone,
+    and those of them that `stand` in the conversation, should the model add nothing to them.
+    """
+
+    messages: list[Shape] = attrs.field(factory=list)
+    reminder: str = ""
+    stand: list[Shape] = attrs.field(factory=list)
+
+    @classmethod
+    def of(cls, kept: object) -> _SentBack:
+        """Return what was saved of it. Raises PlanError where that is damaged."""
+        given = require(kept, dict, _WHAT)
+        messages, stand = (require(given.get(name), list, _WHAT) for name in ("messages", "stand"))
+        return cls(messages, require(given.get("reminder"), str, _WHAT), stand)
 
 
 class Run:
@@ -94,47 +100,31 @@ class Run:
         saved: dict[str, Any] | None = None,
         actor: str | None = None,
     ) -> None:
-        kept = {} if saved is None else require(saved, dict, WHAT)
-        if store is not None and _PLAN in kept:
-            msg = "a plan was saved here, and a store is given: leave store= out, or the saved plan"
-            raise PlanError(msg)
-        box = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+        kept = {} if saved is None else dict(require(saved, dict, _WHAT))
+        back = kept.pop(_SENT_BACK, None)
+        self._back = _SentBack() if back is None else _SentBack.of(back)
         self._wire = wire
-        self._guidance = guidance_of(box, require(settings, Settings))
-        # A journal that was saved is bounded, so the base stands beside it, with who did what.
-        self._base = None if kept.get(_BASE) is None else base_from_data(kept[_BASE])
-        self._own = None if store_of_plans(store, plan_id) else _held(kept, self._base)
-        self._id = require(kept.get(_ID) or uuid4().hex, str, WHAT)
-        self._answered = require(kept.get(_COUNT, 0), int, WHAT)
-        self._actor = require_actor(actor)
-        self._earlier = read_recent(kept.get(_JOURNAL))
-        self._planner = Planner(
-            cast("Any", store) if self._own is None else self._own,
-            plan_id if self._own is None else _OWN,
-            toolbox=box,
-            clock=require_clock(clock),
+        self._session = opened(
+            kept,
+            toolbox=toolbox,
+            settings=settings,
+            store=store,
+            clock=clock,
             verify=verify,
+            plan_id=plan_id,
+            actor=actor,
         )
-        # What the thread's model knows of the plan: not what this process remembers of anybody.
-        self._known = self._base.plan.revision if self._base else revision(kept.get(_SEEN))
-        self._shown: int | None = None  # by a reminder, in the request that is answered
-        memory = Memory.of(kept.get(_MEMORY))
         # In the middle of a turn it is the same run, whose caps must not begin anew at each crash.
-        is_new = _ASKED not in kept and _SENT_BACK not in kept
-        self._memory = memory.new_run(self.planner.plan) if is_new else memory
-        # The request whose response is to be judged; it is saved until that is answered.
-        self._asked = Asked.of(kept.get(_ASKED))
-        self._unanswered = self._asked
+        self._is_new = self._session.request is None and back is None
         self._next: Next | None = None
         self._is_blocked = False
-        self._back = SentBack.of(kept.get(_SENT_BACK))
 
     @property
     def planner(self) -> Planner:
         """
         The plan for everyone else: `plan`, `apply`, `undo`, `history`, `subscribe`.
         """
-        return self._planner
+        return self._session.planner
 
     @property
     def toolbox(self) -> Toolbox:
@@ -148,7 +138,7 @@ class Run:
         Return what happened to the plan, oldest first. A store has all of it; what was saved has
         the latest 50 entries, fewer if long.
         """
-        return (*self._earlier, *(one for one in self.planner.history() if one.cause != HELD))
+        return self._session.history()
 
     def before_model(self, messages: Sequence[Shape]) -> list[Shape]:
         """
@@ -157,19 +147,12 @@ class Run:
         Give all that the model is to see, after any cutting or summarising. A request that failed
         may be asked for again.
         """
-        plan, base = self._look()
-        unseen = base if base and base.has_news(plan) else None
-        if self._back.reminder:  # the answer that was sent back and its reminder end the request
-            advice = Advice(self._memory)
-        else:
-            memory = self._memory.at(plan, unseen, self._known)
-            read = self._wire.read_messages(messages)
-            advice = self._guidance.before_model(plan, read, memory, base=unseen)
-        # The first request counts as a look: what comes while the model answers it has not seen.
-        is_look = advice.shows_plan or self._known is None
-        self._asked = self._unanswered = Asked(advice.memory, plan.revision if is_look else None)
+        # An answer that was sent back, and its reminder, end the request: no other one is given.
+        silent = bool(self._back.reminder)
+        read = () if silent else self._wire.read_messages(messages)
+        request = self._session.before_model(read, silent=silent, is_new=self._is_new)
         self._next = None
-        text = self._back.reminder or advice.text
+        text = self._back.reminder or request.text
         return self._wire.with_reminder([*messages, *self._back.messages], text)
 
     def after_model(self, response: object, *, structured: bool = False) -> Next:
@@ -184,30 +167,20 @@ class Run:
                 anew); or the model goes on answering over open tasks, and the settings say to
                 raise.
         """
-        if self._asked is None:
-            msg = "no request was made for this response: call before_model in front of each"
-            raise PlanError(msg)
-        message, now = self._wire.read_messages([response])[0], self.planner.plan
+        (message,) = self._wire.read_messages([response])
         self._is_blocked = self._wire.is_blocked(response)
         if message.role != "assistant" and not self._is_blocked:
             raise no_answer(response)
-        asked, self._asked = self._asked, None
-        self._known, self._shown = asked.shown if self._known is None else self._known, asked.shown
-        if self._is_blocked:  # there is nothing to answer, and nothing to keep
-            self._next, self._memory = "stop", asked.memory
-            return self._next
-        advice = self._guidance.after_model(now, message, asked.memory, structured=structured)
-        self._memory = advice.memory
-        if advice.verdict == "raise":
-            raise unfinished_error(now)
+        # Where the provider lets the model say nothing, there is nothing to judge, nor to keep.
+        advice = self._session.after_model(message, structured=structured, silent=self._is_blocked)
+        self._is_new = False
         if advice.verdict == "again":
-            kept = (*self._wire.kept(response),)
-            stand = kept if advice.keeps(message) else ()
-            self._back = SentBack((*self._back.messages, *kept), advice.text, stand)
-            self._next, self._unanswered = "again", None
+            self._next, kept = "again", self._wire.kept(response)
+            stand = kept if advice.keeps(message) else []
+            self._back = _SentBack([*self._back.messages, *kept], advice.text, stand)
         else:
-            self._next = "stop" if is_final_answer(message) else "answer"
-            self._back = SentBack(stand=self._back.stand if self._next == "stop" else ())
+            self._next = "stop" if self._is_blocked or is_final_answer(message) else "answer"
+            self._back = _SentBack(stand=self._back.stand if self._next == "stop" else [])
         return self._next
 
     def answer(self, response: object, other_tools: OtherTools | None = None) -> list[Shape]:
@@ -226,43 +199,31 @@ class Run:
         if self._next not in {"answer", "stop"}:
             msg = "nothing to answer: call after_model first, and again after before_model"
             raise PlanError(msg, said=self._next)
-        calls = tuple(self._wire.calls(response))
         planning, others = self._wire.split(self.toolbox, response)
-        if others and other_tools is None:
+        results = iter([self._answer_of(call, other_tools, others) for call in others])
+        # What was saved may be older than the response, or nothing: so its own id comes first.
+        name = as_text(field(response, *self._wire.name))
+        planned = iter(self._session.answer(planning, name).replies)
+        # In the order of the calls: without ids, which Gemini's need not have, nothing else tells.
+        calls = self._wire.calls(response)
+        replies = [next(planned if call in planning else results) for call in calls]
+        own = [] if self._is_blocked else self._wire.kept(response)
+        messages = [*self._back.stand, *own, *self._wire.results_of(replies)]
+        self._next, self._back = None, _SentBack()
+        return messages
+
+    def _answer_of(
+        self, call: Call, other_tools: OtherTools | None, others: Sequence[Call]
+    ) -> Reply:
+        if other_tools is None:
             names = ", ".join(sorted({call.name for call in others}))
             msg = f"the model calls {names}: give answer(response, other_tools) a function for them"
             raise PlanError(msg, names=names)
-        plan = self.planner.plan
-        told = iter([_reply(plan, call, other_tools) for call in others])
-        planned: Iterator[Reply] = iter(())
-        if planning:
-            _, base = self._look()
-            # Made again, after a crash, or a store that failed and did not say if it had kept it.
-            # What was saved may be older than the response, or nothing: so its own id comes first.
-            # Some servers give none; then its place tells, counted over all runs of a thread.
-            named = self._wire.name_of(response) or (self._id, self._answered)
-            keys = None if self._own else self.planner.keys_of(planning, named)
-            turn = self.planner.turn(planning, actor=self._actor, base=base, key=keys)
-            planned = iter(turn.replies)
-            if turn.shows_all_to(self._known):
-                self._saw(turn.plan)
-        # In the order of the calls: without ids, which Gemini's need not have, nothing else tells.
-        replies = [next(planned if call in planning else told) for call in calls]
-        said = [] if self._is_blocked else self._wire.kept(response)
-        messages = [*self._back.stand, *said, *self._wire.results_of(replies)]
-        self._next, self._back, self._unanswered = None, SentBack(), None
-        self._answered += 1
-        return messages
-
-    def _look(self) -> tuple[Plan, Base | None]:
-        plan, base = self.planner.look(self._known, shown=self._shown, actor=self._actor)
-        if base is not None and self._base is not None:
-            base = attrs.evolve(base, actors={**self._base.actors, **base.actors})
-        return plan, base
-
-    def _saw(self, plan: Plan) -> None:
-        self._known, self._base = max(self._known or 0, plan.revision), None
-        self._shown = None
+        answer = other_tools(call)
+        if isinstance(answer, Reply):
+            return answer
+        text = require(answer, str, "what the tool answers, as a text, or a Reply")
+        return Reply(self.planner.plan, text, name=call.name, call_id=call.call_id)
 
     def to_data(self) -> dict[str, Any]:
         """
@@ -272,29 +233,5 @@ class Run:
         It is whole at any time: before a request, with a response that is not answered yet (to be
         saved too), and behind its answer.
         """
-        kept: dict[str, Any] = {_MEMORY: self._memory.to_data(), _SEEN: self._known}
-        if self._unanswered is not None:
-            kept[_ASKED] = self._unanswered.to_data()
-        if self._back != SentBack():
-            kept[_SENT_BACK] = self._back.to_data()
-        if self._own is None:
-            return {**kept, _ID: self._id, _COUNT: self._answered}
-        # Bounded: this is written at every save, and a plan's whole history would grow for ever.
-        journal = with_lines(None, map(entry_line, self.history()))
-        plan, base = self._look()
-        if base is not None and base.has_news(plan):
-            kept[_BASE] = base_to_data(base)
-        return {_PLAN: plan_to_data(plan), _JOURNAL: journal, **kept}
-
-
-def _held(kept: Mapping[str, Any], base: Base | None) -> Any:
-    return holding(_OWN, plan_from_data(kept[_PLAN]) if _PLAN in kept else Plan(), base)
-
-
-def _reply(plan: Plan, call: Call, other_tools: OtherTools | None) -> Reply:
-    assert other_tools is not None  # noqa: S101 - asked for above
-    said = other_tools(call)
-    if isinstance(said, Reply):
-        return said
-    text = require(said, str, "what the tool answers, as a text, or a Reply")
-    return Reply(plan, text, name=call.name, call_id=call.call_id)
+        back = {} if self._back == _SentBack() else {_SENT_BACK: attrs.asdict(self._back)}
+        return {**self._session.to_data(), **back}

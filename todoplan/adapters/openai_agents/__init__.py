@@ -1,14 +1,13 @@
 """
 Plans in the OpenAI Agents SDK: `pip install 'todoplan[openai-agents]'`.
 
-`Planning` is the plan of one session, and what guidance remembers of it; `attach(agent, planning)`
-gives an agent the tools, the prompt and guidance, however it is run. `make_tools` is the tools
-alone, `guided_model` a model with guidance for `RunConfig(model=...)`. `seed_plan`, `edit_plan`
-and `undo_plan` set and change the plan of a session, `plan_of_state` and `history_of` read what
-`Planning.to_data` saved.
+`Planning` is the plan of one session; `attach(agent, planning)` gives an agent the tools, prompt and
+guidance, however it is run. `make_tools` is the tools alone, `guided_model` a model with guidance
+for `RunConfig(model=...)`. `seed_plan`, `edit_plan` and `undo_plan` set and change a
+session's plan, `plan_of_state` and `history_of` read what `Planning.to_data` saved.
 
-Read `planning` first: where the plan lives, and who writes it when. Then `attaching` (tools), and
-for guidance `model`, with `guided_request` and `conversation` below it.
+Read `planning` first: where the plan lives, and who writes it when. Then `attaching`, which makes
+the tools and wraps the model, with `conversation` below it.
 """
 
 from todoplan.errors import MissingExtraError
@@ -18,8 +17,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "openai-agents") from error
 
-from todoplan.adapters.openai_agents.attaching import attach, make_tools
-from todoplan.adapters.openai_agents.model import guided_model
+from todoplan.adapters.openai_agents.attaching import attach, guided_model, make_tools
 from todoplan.adapters.openai_agents.planning import (
     Planning,
     edit_plan,

@@ -23,19 +23,6 @@ from todoplan.dialogue.replies.error_texts import is_error_text
 from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.tools.toolset import ToolSet
 
-__all__ = [
-    "Input",
-    "Request",
-    "answers_in",
-    "as_list",
-    "calls_in",
-    "carried",
-    "conversation",
-    "neutral",
-    "portable",
-    "with_reminder",
-]
-
 Input = str | list[TResponseInputItem]
 _TRIMMED = "[Trimmed"  # how ToolOutputTrimmer begins what it leaves of a long output
 _REFUSAL = "refusal"
@@ -47,7 +34,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
 @attrs.frozen
-class Request:
+class SentRequest:
     """
     The arguments of a model, by the names and in the order of `agents.Model`.
     """
@@ -84,7 +71,7 @@ class Request:
         return self.output_schema is not None and not self.output_schema.is_plain_text()
 
 
-def _look(item: object, key: str) -> Any:
+def _field(item: object, key: str) -> Any:
     return item.get(key) if isinstance(item, Mapping) else getattr(item, key, None)
 
 
@@ -99,11 +86,11 @@ def conversation(given: Input) -> list[Message]:
     What `ToolOutputTrimmer` has cut to a preview shows the plan no longer.
     """
     items = _items(given)
-    names = {_look(i, "call_id"): _look(i, "name") for i in items if _is(i, "function_call")}
+    names = {_field(i, "call_id"): _field(i, "name") for i in items if _is(i, "function_call")}
     messages = []
     for item in items:
         if _is(item, "function_call_output"):
-            call_id, output = _look(item, "call_id"), _look(item, "output")
+            call_id, output = _field(item, "call_id"), _field(item, "output")
             text = output if isinstance(output, str) else ""
             failed = is_error_text(text) or text.startswith(_TRIMMED)
             result = ToolResult(names.get(call_id, ""), not failed, call_id)
@@ -112,15 +99,15 @@ def conversation(given: Input) -> list[Message]:
 
 
 def _is(item: object, kind: str) -> bool:
-    return bool(_look(item, "type") == kind)
+    return bool(_field(item, "type") == kind)
 
 
 def answers_in(given: Input) -> list[str]:
     """
     Return the ids of the calls whose answers stand in a request.
     """
-    answers = (i for i in _items(given) if str(_look(i, "type")).endswith("_output"))
-    return [_look(item, "call_id") for item in answers]
+    answers = (i for i in _items(given) if str(_field(i, "type")).endswith("_output"))
+    return [_field(item, "call_id") for item in answers]
 
 
 def neutral(output: Iterable[object]) -> Message:
@@ -130,12 +117,12 @@ def neutral(output: Iterable[object]) -> Message:
     """
     items = [*output]
     messages = (item for item in items if _is(item, "message"))
-    parts = [part for message in messages for part in _look(message, "content") or ()]
-    text = "".join(_look(part, "text") or "" for part in parts)
+    parts = [part for message in messages for part in _field(message, "content") or ()]
+    text = "".join(_field(part, "text") or "" for part in parts)
     calls = tuple(
-        str(_look(item, "type"))
+        str(_field(item, "type"))
         for item in items
-        if _look(item, "call_id") or _is(item, "mcp_approval_request")
+        if _field(item, "call_id") or _is(item, "mcp_approval_request")
     )
     # A refusal has no finish reason of its own in this API, only parts of its own kind.
     finish = _REFUSAL if any(_is(part, _REFUSAL) for part in parts) else ""
@@ -148,9 +135,9 @@ def calls_in(output: Iterable[object]) -> list[Call]:
     """
     calls = []
     for item in output:
-        if _look(item, "call_id"):
-            arguments = _look(item, "arguments") if _is(item, "function_call") else ""
-            calls.append(Call(_look(item, "name") or "", arguments, _look(item, "call_id")))
+        if _field(item, "call_id"):
+            arguments = _field(item, "arguments") if _is(item, "function_call") else ""
+            calls.append(Call(_field(item, "name") or "", arguments, _field(item, "call_id")))
     return calls
 
 

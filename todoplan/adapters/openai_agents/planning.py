@@ -1,60 +1,150 @@
 """
-`Planning`: the plan of one session, what guidance remembers of it, and how both are saved.
+`Planning`: the plan of one session, and which calls belong together.
 
 The SDK keeps messages in its sessions and a run in `RunState`, neither of them a plan. So the plan
 lives in this object, or in a store that it is given, and `to_data` returns what is to be saved
 beside the SDK's own. Its tools write it, and so do `edit_plan` and `seed_plan`, at any time, also
-while a run goes on: both go through one planner, so that nothing that was accepted is lost. What
-the model saw last is found in the journal, and saved beside the plan while others have changed it
-(law 15); in a store, the planner finds it.
+while a run goes on: all go through one planner, so that nothing that was accepted is lost.
 
-Nothing of guidance is saved by the SDK: reminders, and answers that were sent back, are part of a
-model's request alone.
+Law 13 is about the calls of one turn, and the SDK starts each of them by itself, all at once. So
+the calls of a turn are noted when the model has made them, and the first that is started carries
+out all that are sure to come; a call that waits for a person's approval counts when it comes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from asyncio import Lock
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
-from uuid import uuid4
 
 import attrs
 
-from todoplan.adapters.openai_agents.pending_calls import PendingCalls
-from todoplan.codec import plan_from_data, plan_to_data
-from todoplan.codec.states import base_from_data, base_to_data, entry_line, read_recent, with_lines
+from todoplan.adapters.openai_agents.conversation import portable
+from todoplan.codec import plan_from_data
+from todoplan.codec.states import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision
-from todoplan.core.events.base import Base
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
 from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import require, require_clock
+from todoplan.dialogue.application import require
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.guidance import Memory, Settings
-from todoplan.dialogue.last_seen import base_at, is_refused_check
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.errors import PlanError
+from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
-from todoplan.planner.arguments import holding, store_of_plans
+from todoplan.planner.session import opened_async
 from todoplan.planner.verifying.verifier import Verify
+from todoplan.stores.slot import JOURNAL, SLOT
 
-__all__ = [
-    "Planning",
-    "edit_plan",
-    "history_of",
-    "plan_of_state",
-    "seed_plan",
-    "undo_plan",
-]
+_CALLS = "calls"
+_MOST = 256
 
-_KEY = "todoplan"
-_PLAN = "plan"
-_JOURNAL = "journal"
-_BASE = "base"
-_ID = "id"
-_HELD = "held"
+
+# Compared by identity: each of its calls leads to the same group, and `to_data` keeps it once.
+@attrs.define(eq=False)
+class CallGroup:
+    """
+    Calls that are carried out as one, in order, when the first of them is started.
+    """
+
+    calls: tuple[Call, ...]
+    replies: Mapping[str, Reply] = attrs.field(factory=dict)
+    lock: Lock = attrs.field(factory=Lock)
+
+    def has(self, call: Call) -> bool:
+        """
+        Say whether a call is one of these, as the SDK carries it.
+        """
+        return any(
+            # Not by the id alone: ids are unique only within a run, and a session may have several.
+            (one.call_id, one.name, portable(one.arguments))
+            == (call.call_id, call.name, call.arguments)
+            for one in self.calls
+        )
+
+
+class PendingCalls:
+    """
+    The calls that models have made and whose answers they have not seen yet, by their ids.
+
+    Raises:
+        CodecError: what was saved is damaged.
+    """
+
+    def __init__(self, toolbox: Toolbox, saved: Iterable[Iterable[Mapping[str, Any]]] = ()) -> None:
+        self._toolbox = toolbox
+        self._groups: dict[str, CallGroup] = {}
+        for calls in _restored(saved):
+            self._keep(calls)
+
+    def made(self, calls: Sequence[Call], sure: Collection[str]) -> None:
+        """
+        Note the calls of a turn. Those of the tools `sure` are carried out whatever happens; others
+        may be waiting for approval, and count when they come.
+
+        Whole-list writes that contradict each other belong together in any case.
+        """
+        clashing = self._toolbox.clashing([call.name for call in calls])
+        at_once = []
+        for place, call in enumerate(calls):
+            if place not in clashing and call.name in sure:
+                at_once.append(call)
+            elif place not in clashing:
+                self._keep([call])
+        # Law 13: these are refused in any case, and so decided together, approved or not.
+        self._keep([calls[place] for place in sorted(clashing)])
+        self._keep(at_once)
+
+    def _keep(self, calls: Sequence[Call]) -> None:
+        # The SDK carries out an exact repetition once, and so must this.
+        group = CallGroup(tuple(dict.fromkeys(calls)))
+        for call in calls:
+            self._groups[call.call_id] = group
+        while len(self._groups) > _MOST:  # calls that no run has ever answered
+            del self._groups[next(iter(self._groups))]
+
+    def group(self, call: Call) -> CallGroup:
+        """
+        Return the group of a call; a call that was not noted is one of its own.
+        """
+        group = self._groups.get(call.call_id)
+        return group if group and group.has(call) else CallGroup((call,))
+
+    def awaits(self, call_ids: Iterable[str]) -> bool:
+        """
+        Say whether any of these calls has been made and not been answered.
+        """
+        return any(call_id in self._groups for call_id in call_ids)
+
+    def answered(self, call_ids: Iterable[str]) -> None:
+        """
+        Forget calls whose answers the model has seen.
+        """
+        for call_id in call_ids:
+            self._groups.pop(call_id, None)
+
+    def to_data(self) -> list[list[dict[str, Any]]]:
+        """
+        Return them as JSON values, by group; calls that were carried out are no longer a group.
+        """
+        data = []
+        for group in dict.fromkeys(self._groups.values()):
+            calls = [attrs.asdict(call) for call in group.calls]
+            data += [[call] for call in calls] if group.replies else [calls]
+        return data
+
+
+def _restored(saved: Iterable[Iterable[Mapping[str, Any]]]) -> list[list[Call]]:
+    with suppress(TypeError):
+        groups = [[Call(**call) for call in calls] for calls in saved]
+        parts = (part for calls in groups for call in calls for part in attrs.astuple(call))
+        if all(isinstance(part, str) for part in parts):
+            return groups
+    msg = "the calls that were saved are damaged; without `calls` each counts when it comes"
+    raise CodecError(msg)
 
 
 class Planning:
@@ -64,7 +154,7 @@ class Planning:
     `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
     aware time of every change, `verify` looks whether a task is done (see `AsyncPlanner`). Without
     a `store`, save `to_data()` beside the SDK's session, and go on with `Planning(saved=...)`. With
-    one, the plan is kept there under `plan_id`, and `to_data` holds only what guidance remembers.
+    one, the plan is kept there under `plan_id`, and `to_data` holds only what the session knows.
 
     Raises:
         CodecError: what was saved is damaged.
@@ -83,30 +173,26 @@ class Planning:
         plan_id: str | None = None,
         saved: Mapping[str, Any] | None = None,
     ) -> None:
-        kept = saved or {}
-        if store is not None and _PLAN in kept:
-            msg = "a plan was saved here, and a store is given: leave store= out, or the saved plan"
-            raise PlanError(msg)
-        store = store_of_plans(store, plan_id)
-        self.settings = require(settings, Settings)
-        plan = plan_of_state(kept) if kept and store is None else Plan()
-        self._own = holding(_KEY, plan) if store is None else None
-        base = kept.get(_BASE)
-        # Without a base all was seen: it is saved only while others have changed the plan.
-        self._seen = Base(plan) if base is None else base_from_data(base)
-        self._shown: Plan | None = None
-        self._earlier = read_recent(kept.get(_JOURNAL))
-        self.planner = AsyncPlanner(
-            # One planner for both: tools and edits take turns there, in memory as in a database.
-            store if self._own is None else self._own,
-            plan_id if self._own is None else _KEY,
+        kept = dict(saved or {})
+        calls = kept.pop(_CALLS, ())
+        self.settings = settings
+        self.session = opened_async(
+            kept,
             toolbox=toolbox,
-            clock=require_clock(clock),
+            settings=settings,
+            store=store,
+            clock=clock,
             verify=verify,
+            plan_id=plan_id,
         )
-        self._id = require(kept.get(_ID) or uuid4().hex, str, "what planning.to_data() returned")
-        self.memory = Memory.of(kept.get("memory"))
-        self.pending = PendingCalls(self.toolbox, kept.get("calls", ()))
+        self.pending = PendingCalls(self.toolbox, calls)
+
+    @property
+    def planner(self) -> AsyncPlanner:
+        """
+        The plan for everyone else: `apply`, `undo`, `watch`.
+        """
+        return self.session.planner
 
     @property
     def toolbox(self) -> Toolbox:
@@ -127,42 +213,7 @@ class Planning:
         model) and by which tool or command (`cause`). A store has all of it; what was saved has
         the latest 50 entries, fewer if long.
         """
-        return await self.planner.history() if self._own is None else self._entries(self._own)
-
-    def _entries(self, own: Any) -> tuple[Entry, ...]:
-        # The first entry may be the plan as it was handed over, which is nobody's doing.
-        return (*self._earlier, *(entry for entry in own.entries(_KEY) if entry.cause != _HELD))
-
-    async def unseen(self, plan: Plan) -> Base | None:
-        """
-        Return the plan as the model last saw it, if this one has been changed by others since.
-        """
-        if self._own is not None:
-            base = self._base(self._own)
-            return base if base.has_news(plan) else None
-        known = self.memory.revision
-        # -1: the model was never shown this plan, so that nothing in it is news.
-        return None if known in {-1, plan.revision} else base_at(await self.history(), known)
-
-    def _base(self, own: Any) -> Base:
-        base = self._seen
-        for entry in own.entries(_KEY):
-            if entry.revision > self._seen.plan.revision:
-                events, is_own = entry.events, is_refused_check(entry)
-                base = base.with_own(events) if is_own else base.after(events, entry.actor)
-        return base
-
-    def asked(self, shown: Plan | None) -> None:
-        """
-        Note that the model has answered a request, with the plan that a reminder showed in it.
-        """
-        self._shown = shown
-
-    def saw(self, plan: Plan) -> None:
-        """
-        Note that the model has seen this plan for good: it stands in the conversation.
-        """
-        self._seen, self._shown = Base(plan), None
+        return await self.session.history()
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
@@ -175,15 +226,7 @@ class Planning:
         """
         Return what is to be saved, as plain JSON values.
         """
-        kept: dict[str, Any] = {"memory": self.memory.to_data(), "calls": self.pending.to_data()}
-        if self._own is None:
-            return {**kept, _ID: self._id}
-        # Bounded: this is written at every save, and a plan's whole history would grow for ever.
-        journal = with_lines(None, map(entry_line, self._entries(self._own)))
-        plan, base = self._own.load(_KEY), self._base(self._own)
-        if base.has_news(plan):
-            kept[_BASE] = base_to_data(base)
-        return {_PLAN: plan_to_data(plan), _JOURNAL: journal, **kept}
+        return {**self.session.to_data(), _CALLS: self.pending.to_data()}
 
     async def answer(self, call: Call) -> Reply:
         """
@@ -192,33 +235,15 @@ class Planning:
         group = self.pending.group(call)
         # The SDK starts a turn's calls at once: the first carries all out, the others wait.
         async with group.lock:
-            group.replies = group.replies or await self._replies(group.calls)
+            if not group.replies:
+                # A run that goes on from a state without the answers makes the calls again, in the
+                # same turn; some providers number the calls of each turn anew. Without a guided
+                # model nobody counts turns here, so the session counts its answers.
+                state, is_noted = self.session.state, self.pending.awaits([call.call_id])
+                response = f"{state.id}:{state.memory.turn}" if is_noted else ""
+                turn = await self.session.answer(group.calls, response)
+                group.replies = {reply.call_id: reply for reply in turn.replies}
         return group.replies[call.call_id]
-
-    async def _replies(self, calls: tuple[Call, ...]) -> dict[str, Reply]:
-        # Held here, the plan is read and written without waiting: nobody comes between the two.
-        memory = self.memory
-        if self._own is not None:
-            base: Base | None = attrs.evolve(self._base(self._own), shown=self._shown)
-            known = self._seen.plan.revision
-        else:
-            # What this session's model has seen: others may work on the plan without a name.
-            known = memory.revision
-            shown = None if self._shown is None else self._shown.revision
-            _, base = await self.planner.look(None if known < 0 else known, shown=shown)
-        # A run that goes on from a state without the answers makes the calls again, in the same
-        # turn; some providers number the calls of each turn anew.
-        keys = None if self._own else self.planner.keys_of(calls, self._id, memory.turn)
-        turn = await self.planner.turn(calls, base=base, key=keys)
-        before = turn.plan.revision - len(turn.events)
-        is_look = turn.shows_all_to(known)
-        if is_look:
-            self.saw(turn.plan)
-        # An answer to one who is behind tells what others did since; with a store, the planner's.
-        told = is_look and known not in {-1, before}
-        saw_own = memory.saw_own(before, turn.plan, refused=not is_look)
-        self.memory = memory.saw(turn.plan) if told else saw_own
-        return {reply.call_id: reply for reply in turn.replies}
 
 
 def plan_of_state(saved: Mapping[str, Any]) -> Plan:
@@ -230,7 +255,7 @@ def plan_of_state(saved: Mapping[str, Any]) -> Plan:
         CodecError: what stands there is no plan.
         PlanError: there is none: a store keeps it, or `to_data` did not save this.
     """
-    return plan_from_data(_saved(saved)[_PLAN])
+    return plan_from_data(_saved(saved)[SLOT])
 
 
 def history_of(saved: Mapping[str, Any]) -> tuple[Entry, ...]:
@@ -241,11 +266,11 @@ def history_of(saved: Mapping[str, Any]) -> tuple[Entry, ...]:
     Raises:
         CodecError, PlanError: as of `plan_of_state`.
     """
-    return read_recent(_saved(saved).get(_JOURNAL))
+    return read_recent(_saved(saved).get(JOURNAL))
 
 
 def _saved(given: object) -> Mapping[str, Any]:
-    if isinstance(given, Mapping) and _PLAN in given:
+    if isinstance(given, Mapping) and SLOT in given:
         return given
     msg = (
         f"{short_repr(given)} holds no plan: give what planning.to_data() returned, or ask"

@@ -24,7 +24,7 @@ __all__ = ["difference_lines", "entry_lines", "entry_phrases", "log_lines"]
 _NAME = 24
 _VALUE = 60
 _MOST = 12  # a list that was imported anew may have set thousands
-_IN_PHRASES = frozenset({"status", "blocks", "claim", "claims"})
+_IN_PHRASES = frozenset({"status", "blocks", "claim", "claims", "failed_attempts"})
 
 
 def log_lines(journal: Sequence[Entry], last: int, console: Console) -> Iterator[Text]:

@@ -17,16 +17,15 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from todoplan.core.decide.changes import edit, move
-from todoplan.core.decide.transaction import Transaction, claimed
+from todoplan.core.decide.transaction import Transaction
 from todoplan.core.events.types import ClaimRenewed, StatusChanged, TaskClaimed
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.graph import ancestors
 from todoplan.core.plan.model import Claim, Status, Task
-from todoplan.core.plan.plan import Plan
-from todoplan.core.problems import MOST_NAMED, Problem
+from todoplan.core.problems import MOST_NAMED
 from todoplan.core.teamwork import ClaimTask, ReleaseClaim, RenewClaim
 
-__all__ = ["claim", "claims_ended", "release", "renew", "restorable", "under"]
+__all__ = ["claim", "release", "renew", "restore", "under"]
 
 
 def claim(transaction: Transaction, command: ClaimTask) -> None:
@@ -54,7 +53,7 @@ def _claimable(transaction: Transaction, command: ClaimTask) -> list[Task]:
     for task in draft.ready():
         if _fits(task, command):
             found.append(task)
-            if command.attempts is None or task.claims < command.attempts:
+            if not _is_used_up(task, command):
                 break
     return found
 
@@ -95,7 +94,7 @@ def _can_be_had(transaction: Transaction, task: Task) -> bool:
 
 
 def _take(transaction: Transaction, task: Task, command: ClaimTask) -> bool:
-    if command.attempts is not None and task.claims >= command.attempts:
+    if _is_used_up(task, command):
         _give_up(transaction, task, command)
         return False
     if task.status is not Status.IN_PROGRESS:
@@ -106,16 +105,25 @@ def _take(transaction: Transaction, task: Task, command: ClaimTask) -> bool:
     return True
 
 
+def _is_used_up(task: Task, command: ClaimTask) -> bool:
+    # A claim that is taken over has failed as well.
+    failed = task.failed_attempts + (task.claim is not None)
+    return command.attempts is not None and failed >= command.attempts
+
+
 def _give_up(transaction: Transaction, task: Task, command: ClaimTask) -> None:
     """
-    Close a task that was claimed too often as failed, or give it to somebody.
+    Close a task whose attempts are used up as failed, or give it to somebody.
     """
     if command.give_to is None:
         move(transaction, task, Status.FAILED)
     else:
         owner = {"owner": command.give_to}
         edit(transaction, task, owner if task.owner != command.give_to else {})
-        move(transaction, task, Status.PENDING)
+        if task.claim is not None:
+            _release(transaction, task, task.claim)
+        else:
+            move(transaction, task, Status.PENDING)
 
 
 def _end(at: datetime | None, lease: float) -> datetime | None:
@@ -148,8 +156,12 @@ def release(transaction: Transaction, command: ReleaseClaim) -> None:
     task = transaction.find(command.task_id, "task_id")
     if task is None or not under(transaction, task, command.fence) or task.claim is None:
         return
-    at, holder = transaction.at, task.claim.owner
-    transaction.emit(StatusChanged(task.id, task.status, Status.PENDING, at, holder))
+    _release(transaction, task, task.claim)
+
+
+def _release(transaction: Transaction, task: Task, claim: Claim) -> None:
+    at = transaction.at
+    transaction.emit(StatusChanged(task.id, task.status, Status.PENDING, at, claim.owner))
 
 
 def under(transaction: Transaction, task: Task, fence: int) -> bool:
@@ -165,17 +177,22 @@ def under(transaction: Transaction, task: Task, fence: int) -> bool:
     return True
 
 
-def restorable(transaction: Transaction, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+def restore(transaction: Transaction, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     """
     Return earlier tasks such that no fence is given twice and no claim comes back that has ended.
+
+    A problem is noted for each live claim that would end: to restore a plan, or to take a change
+    back, needs the fencing tokens of the tasks that it takes from their workers (law 19).
     """
-    if not any(map(_was_claimed, tasks)) and not any(map(_was_claimed, transaction.draft)):
+    draft = transaction.draft
+    if not any(task.claims for task in tasks) and not any(task.claims for task in draft):
         return tasks
-    return tuple(_as_claimed(task, transaction.draft.get(task.id)) for task in tasks)
-
-
-def _was_claimed(task: Task) -> int:
-    return task.claims
+    restored = tuple(_as_claimed(task, draft.get(task.id)) for task in tasks)
+    claims = {task.id: task.claim for task in restored}
+    for task in draft.active():
+        if task.claim is not None and claims.get(task.id) != task.claim:
+            transaction.may_change(task)
+    return restored
 
 
 def _as_claimed(task: Task, now: Task | None) -> Task:
@@ -185,16 +202,3 @@ def _as_claimed(task: Task, now: Task | None) -> Task:
     if now is not None and now.claim is not None and now.claims == task.claims:
         return task.but(claim=now.claim)
     return task.but(status=Status.PENDING, claim=None, claims=claims)
-
-
-def claims_ended(was: Plan, now: Plan, actor: str | None, at: datetime) -> tuple[Problem, ...]:
-    """
-    Return a problem for each claim of others than `actor` that would hold by a time, and that went
-    from one plan to the other: for what asks no holder, such as to take a change back.
-    """
-    held = ((task.id, task.claim, now.get(task.id)) for task in was if task.claim is not None)
-    return tuple(
-        claimed(task_id, claim)
-        for task_id, claim, after in held
-        if claim.owner != actor and claim.is_live(at) and (after is None or after.claim != claim)
-    )

@@ -40,7 +40,7 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide.assembly import plan_problems
-from todoplan.core.decide.claims import claim, release, renew, restorable
+from todoplan.core.decide.claims import claim, release, renew, restore
 from todoplan.core.decide.outside import answer, approve, end_waits, record_evidence
 from todoplan.core.decide.tasks import create, delete, place, start_next, update
 from todoplan.core.decide.transaction import Transaction
@@ -121,9 +121,10 @@ def decide(  # noqa: PLR0913 - a command, and all that is known about it
     Say what a command makes of a plan under a policy. `at` is an aware time, or `None`: not known.
 
     Times are kept in UTC, whatever the zone of `at`; waits that end by then end first. `base` is
-    the plan as its writer last saw it, if others have changed it since: a whole list then means the
-    difference to it (law 15). `actor` is whose command it is, for rules and for what names its
-    author; `fences` are those of the claims that it holds, by task id (law 19).
+    what its session knows of the plan: a whole list then means the difference to it (law 15). A
+    plan in its place is one that the session has listed as a whole. `actor` is whose command it is,
+    for rules and for what names its author; `fences` are those of the claims that it holds, by task
+    id (law 19).
 
     Raises:
         PlanError: `at` has no time zone, or what is given is no plan, no command or no policy.
@@ -151,11 +152,8 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as of `decide`, on the road 
         _check_arguments(plan, policy)
     if at is not None and at.tzinfo is not UTC:
         at = in_utc(at)
-    if isinstance(base, Plan):
-        base = None if base == plan else Base(base)
-    elif base is not None and base.is_alone and base.plan == plan:
-        base = None  # an agent alone: the list is the plan, and goes the short way
-    transaction = Transaction(Draft(plan), at, base, actor, fences)
+    merged = None if base is None else _merge_base(base, plan)
+    transaction = Transaction(Draft(plan), at, merged, actor, fences)
     if transaction.draft.has_waiting:
         end_waits(transaction)
     _run(transaction, command)
@@ -170,6 +168,17 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as of `decide`, on the road 
     if refused:
         return Rejected(refused), change
     return _accepted(change.after, events, warnings), change
+
+
+def _merge_base(base: object, plan: Plan) -> Base | None:
+    """
+    Return the base of a list; `None` where its session is alone and has seen the plan as it is, so
+    that the list is the plan.
+    """
+    if not isinstance(base, Base):
+        _check_arguments(base, DEFAULT)
+        base = Base(base)  # type: ignore[arg-type]  # checked: it is a plan
+    return None if base.is_alone and (base.plan is plan or base.plan == plan) else base
 
 
 def _check_arguments(plan: object, policy: object) -> None:
@@ -219,7 +228,7 @@ def _run(transaction: Transaction, command: Command) -> None:
             found = tuple(plan_problems(tasks, next_id))
             transaction.problems.extend(found)
             if not found:
-                kept = restorable(transaction, tasks)
+                kept = restore(transaction, tasks)
                 transaction.emit(PlanRestored(kept, next_id, transaction.at, approved))
         case Batch(commands):
             for part in commands:

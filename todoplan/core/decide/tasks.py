@@ -241,9 +241,21 @@ def place(transaction: Transaction, command: MoveTask) -> None:
 
 def start_next(transaction: Transaction) -> None:
     """
-    Start the first ready task, if none is in progress.
+    Start the first ready task, if none is in progress; where others work on the plan too, the first
+    that this session has listed or just made, before any of theirs.
     """
+    if transaction.draft.counts.in_progress:
+        return
     # By what is ready: AgentScope 1.x starts the next by its index, also one that is done.
-    task = next(transaction.draft.ready(), None)
-    if task is not None and not transaction.draft.counts.in_progress:
+    ready = transaction.draft.ready()
+    base = transaction.base
+    if base is None:
+        task = next(ready, None)
+    else:
+        own = {task_id for task_id, _ in transaction.lines or ()}
+        own |= {one.task.id for one in transaction.events if isinstance(one, TaskCreated)}
+        task = min(
+            ready, key=lambda one: one.id not in own and not base.has_listed(one.id), default=None
+        )
+    if task is not None:
         move(transaction, task, Status.IN_PROGRESS)

@@ -3,19 +3,24 @@ The whole list: what a write makes of a plan, keeping the identity of all that i
 
 Law 8: the same list written twice gives no events the second time.
 
-Law 15: a list is written from what its writer saw last, its base. If others have changed the plan
-since, the write means the difference between the list and the base, carried out on the plan as it
-is:
+Law 15: a list is written from memory, so it means its difference to the base, which is what its
+session knows of the plan (`Base`), carried out on the plan as it is:
 
-- a task goes if the base has it, the list leaves it out, and nobody else has changed it since;
-- a field is set if its line says something else than the base, also where another hand set it
-  since: the later write stands, and the reply names what it wrote over;
-- a task that another hand removed stays removed, whatever its line says;
+- each line means a task as its session knows it, in its own last words; a line that means none of
+  these means a task of the plan by its text, that of others or one's own in others' words; a line
+  that means none of these either is a new task;
+- a field is set if the line says something else than the session knew and than the plan says: the
+  later write stands, and the reply names what it wrote over;
+- a task without a line is removed only if this session has listed it, and nobody else has changed
+  it since;
+- a task that others removed stays removed, whatever its line says;
 - tasks that others added stay, each behind the one that it followed; the list's order counts only
   if it is another than the base's.
 
-Peers take a list for the whole truth: what a person added between two turns was removed by the next
-write of a model that had never seen it.
+Where a session is alone, all of this comes to one thing: the list is the plan.
+
+Peers take every list for the whole truth: what a person added between two turns was removed by the
+next write of a model that had never seen it.
 """
 
 from collections.abc import Sequence
@@ -195,70 +200,77 @@ def _write_from(base: Base, transaction: Transaction, todos: Sequence[Todo]) -> 
     draft = transaction.draft
     before = [task.id for task in draft]
     lines = _lines(base, draft, todos)
-    named = {was.id for _, was in lines if was is not None}
-    left = [task for task in draft if task.id not in named]
-    gone = [task.id for task in left if base.may_drop(task)]
-    for task_id in gone:
-        remove(transaction, task_id)
-    for todo, was in lines:
-        now = draft.get(was.id) if was is not None else None
-        if was is not None and now is not None:
-            changes = _changes(todo, was)
+    named = {known.id for _, known in lines if known is not None}
+    for task in [task for task in draft if task.id not in named and base.may_drop(task)]:
+        remove(transaction, task.id)
+    dead: list[tuple[str, Todo]] = []
+    written: list[Todo] = []
+    order: list[str] = []
+    for todo, known in lines:
+        now = None if known is None else draft.get(known.id)
+        if known is not None and now is None:
+            dead.append((known.id, todo))
+            continue
+        written.append(todo)
+        order.append("" if known is None else known.id)
+        if known is not None and now is not None:
+            changes = _changes(todo, known)
             edit(transaction, now, {n: v for n, v in changes.items() if v != getattr(now, n)})
-            if todo.status is not None and todo.status is not was.status:
-                move(transaction, now, todo.status)
-            if todo.waiting is not None and was.waiting is None:
+            status = todo.status
+            if status is not None and status is not known.status and base.may_reopen(now):
+                move(transaction, now, status)
+            if todo.waiting is not None and known.waiting is None:
                 wait(transaction, now.id, todo.waiting)
-    here = [(todo, was) for todo, was in lines if was is None or draft.get(was.id) is not None]
-    order = [was.id if was is not None else "" for _, was in here]
-    written = [todo for todo, _ in here]
+    old = [task_id for task_id in order if task_id]
     _create(transaction, written, order)
     _nest(transaction, written, order)
     kept = [task_id for task_id in before if draft.get(task_id) is not None]
-    old = [was.id for _, was in here if was is not None]
-    if old == [task.id for task in base.tasks() if task.id in {*old}]:
+    lines_before = [task.id for task in base.tasks()]
+    if base.order:
+        lines_before = _woven(base.order, lines_before)
+    mentioned = {*old}
+    if old == [task_id for task_id in lines_before if task_id in mentioned]:
         final = _woven(kept, order)
     else:
         final = _woven(order, kept)
     reorder(transaction, final)
-    dead = [(was.id, todo) for todo, was in lines if was is not None and draft.get(was.id) is None]
     transaction.lines = (*zip(order, written, strict=True), *dead)
 
 
 def _lines(base: Base, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, Task | None]]:
     """
-    Return each line with the task that it means, as its writer knows it; `None` where it is new.
-
-    First in the writer's own words, then in the plan's: a task that others added, or reworded.
+    Return each line with the task that it means, as its session knows it; `None` where it is new.
     """
-    known = base.tasks()
-    meant = match(known, [_named(base, todo) for todo in todos])
+    meant = match(base.tasks(), [_as_meant(base, todo) for todo in todos])
     fresh = [todo for todo, task in zip(todos, meant, strict=True) if task is None]
+    if not fresh:
+        return list(zip(todos, meant, strict=True))
     taken = {task.id for task in meant if task is not None}
     rest = [task for task in draft if task.id not in taken]
-    # Without ids: the writer's numbers are those of its own list, or of the base.
-    same = iter(match(rest, [attrs.evolve(todo, id=None) for todo in fresh]))
+    # Without ids: the session's numbers are those of its own list, or of the base.
+    others = iter(match(rest, [attrs.evolve(todo, id=None) for todo in fresh]))
     lines: list[tuple[Todo, Task | None]] = []
-    for todo, was in zip(todos, meant, strict=True):
-        found = was
-        if found is None and (found := next(same)) is not None:
+    for todo, task in zip(todos, meant, strict=True):
+        known = task
+        if known is None and (found := next(others)) is not None:
             own = base.get(found.id)
-            # Unseen, all that the line says is a change; reworded, it has taken the words over.
-            found = Task(found.id, todo.content) if own is None else own.but(subject=found.subject)
-        lines.append((todo, found))
+            # Of a task that it has not seen, all that the line says is a change; of its own in
+            # somebody's new words, it has taken these over.
+            known = Task(found.id, todo.content) if own is None else own.but(subject=found.subject)
+        lines.append((todo, known))
     return lines
 
 
-def _named(base: Base, todo: Todo) -> Todo:
+def _as_meant(base: Base, todo: Todo) -> Todo:
     """
-    Return a line without its id, if that is of a task which its writer has never listed, and whose
-    words are others: models number lists of their own.
+    Return a line without its id, if that is of a task which its session has not listed, and which
+    has other words: models number lists of their own.
     """
     if todo.id is None or base.has_listed(todo.id):
         return todo
     task = base.get(todo.id)
-    alike = task is not None and normalised(task.subject) == normalised(todo.content)
-    return todo if alike else attrs.evolve(todo, id=None)
+    is_same = task is not None and normalised(task.subject) == normalised(todo.content)
+    return todo if is_same else attrs.evolve(todo, id=None)
 
 
 def _woven(order: Sequence[str], rest: Sequence[str]) -> list[str]:

@@ -78,6 +78,8 @@ def fold(draft: Draft, event: Event) -> None:
         case StatusChanged():
             # Whatever the status was by now: `old` is for rules and readers.
             draft.move(event.task_id, event.new, event.at)
+            if event.lost_by is not None:
+                _count_failed_attempt(draft, event.task_id)
         case TaskCreated():
             draft.add(event.task)
         case TaskEdited():
@@ -148,6 +150,14 @@ def _claim(draft: Draft, event: TaskClaimed | ClaimRenewed) -> None:
         held = event.claim if task.status is Status.IN_PROGRESS else None
         claims = max(task.claims, event.claim.fence)
         draft.put(task.but(claim=held, claims=claims, updated_at=at))
+        if event.lost_by is not None:
+            _count_failed_attempt(draft, event.task_id)
     elif task.claim is not None:
         claim = attrs.evolve(task.claim, until=event.until)
         draft.put(task.but(claim=claim, updated_at=at))
+
+
+def _count_failed_attempt(draft: Draft, task_id: str) -> None:
+    task = draft.get(task_id)
+    if task is not None and not task.status.closed:
+        draft.put(task.but(failed_attempts=task.failed_attempts + 1))

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from todoplan.core.events.apply import replay
-from todoplan.core.events.base import Difference, differences
+from todoplan.core.events.base import Difference, changed_by, differences
 from todoplan.core.events.journal import Entry
-from todoplan.core.events.touched import ids_of
 from todoplan.core.events.types import Event, PlanApproved, PlanCleared, PlanRestored
 from todoplan.core.plan.model import TASK_FIELDS, Approval, FieldKind, Status
 from todoplan.core.plan.plan import Plan
@@ -37,6 +36,7 @@ _PROGRESS = frozenset(
         "evidence",
         "claim",
         "claims",
+        "failed_attempts",
         *(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME),
     }
 )
@@ -110,11 +110,7 @@ def _approved(approval: Approval, history: tuple[Entry, ...]) -> tuple[Plan, dic
     """
     start: Plan | None = None
     events: list[Event] = []
-    actors: dict[str, str] = {}
-    for revision, event, actor in _events(approval, history):
-        if revision > approval.revision:
-            actors.update(dict.fromkeys(ids_of(event), actor) if actor is not None else {})
-            continue
+    for revision, event in _events(approval, history):
         # From here on all tasks are known, whatever was before.
         if revision == 1 or isinstance(event, PlanRestored | PlanCleared):
             start, events = Plan(revision=revision - 1), []
@@ -135,14 +131,20 @@ def _approved(approval: Approval, history: tuple[Entry, ...]) -> tuple[Plan, dic
             " here. Give the history that it was approved in, or approve it anew"
         )
         raise PlanError(msg, approved=approval.revision)
-    return replay(start, events), actors
+    was = replay(start, events)
+    since = (
+        attrs.evolve(entry, events=entry.events[approval.revision - entry.revision :])
+        if entry.revision - len(entry.events) < approval.revision
+        else entry
+        for entry in history
+        if entry.revision > approval.revision
+    )
+    return was, changed_by(was, since)
 
 
-def _events(
-    approval: Approval, history: tuple[Entry, ...]
-) -> Iterator[tuple[int, Event, str | None]]:
+def _events(approval: Approval, history: tuple[Entry, ...]) -> Iterator[tuple[int, Event]]:
     """
-    Yield each event with the revision that it led to and who did it.
+    Yield each event up to the approval with the revision that it led to.
     """
     at = _first(history) - 1 if history else 0
     for entry in history:
@@ -154,7 +156,8 @@ def _events(
             )
             raise PlanError(msg, revision=entry.revision, expected=at)
         for number, event in enumerate(entry.events, start + 1):
-            yield number, event, entry.actor
+            if number <= approval.revision:
+                yield number, event
         at = entry.revision
 
 

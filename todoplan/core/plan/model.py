@@ -134,7 +134,8 @@ class Task:
     `blocks` and `blocked_by` hold ids and mirror each other across the plan. `parent` is the id of
     the task that contains this one. Only a pending task is `waiting`; `answer` is what was last
     answered to its question. `check` says what shows that it is done; `evidence` is what was found
-    since it was last started. Only a task in progress has a `claim`; `claims` counts them.
+    since it was last started. Only a task in progress has a `claim`; `claims` counts them over the
+    task's whole life, `failed_attempts` those given back or lost since it was last closed.
 
     A task's repr shows the fields that differ from their default, long ones cut.
     """
@@ -195,6 +196,7 @@ class Task:
     )
     claim: Claim | None = attrs.field(metadata=_is(FieldKind.CLAIM), default=None, converter=_claim)
     claims: int = attrs.field(metadata=_is(FieldKind.COUNT), default=0, converter=_count)
+    failed_attempts: int = attrs.field(metadata=_is(FieldKind.COUNT), default=0, converter=_count)
     created_at: datetime | None = attrs.field(
         metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
     )
@@ -235,6 +237,8 @@ class Task:
                 copy.started_at = at
         else:
             copy.claim = None
+            if status.closed:
+                copy.failed_attempts = 0
             if copy.evidence is not None and self.status.closed:
                 copy.evidence = None
         if at is not None:

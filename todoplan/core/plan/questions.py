@@ -1,6 +1,7 @@
 """Questions on a plan, each a function of it."""
 
 from collections import deque
+from collections.abc import Collection
 
 from todoplan.core.plan import graph
 from todoplan.core.plan.model import Status, Task
@@ -134,19 +135,21 @@ def _spread(plan: Plan, failed: Task, found: dict[str, dict[str, None]]) -> None
             ahead += following(task) if pending else plan.children(task.id)
 
 
-def within_reach(plan: Plan) -> tuple[Task, ...]:
+def within_reach(plan: Plan, claimed: Collection[str] = ()) -> tuple[Task, ...]:
     """
     Return the open tasks that somebody can go on with, or close, in the plan's order: without those
     that wait for something outside of it, that can only start after one of these, or whose open
-    subtasks all are such.
+    subtasks all are such. `claimed` are the ids of tasks that others work on: for one agent, these
+    are out of reach in the same way.
     """
-    held = _on_hold(plan)
-    return tuple(task for task in open_tasks(plan) if task.id not in held)
+    on_hold = _on_hold(plan, claimed)
+    return tuple(task for task in open_tasks(plan) if task.id not in on_hold)
 
 
-def _on_hold(plan: Plan) -> set[str]:
+def _on_hold(plan: Plan, claimed: Collection[str]) -> set[str]:
     following, _ = graph.ways(plan)
     ahead = deque(plan.waiting())
+    ahead += filter(None, map(plan.get, claimed))
     found = {task.id for task in ahead}
     # How many open subtasks of a task are not on hold; counted when the first one is found to be.
     left: dict[str, int] = {}

@@ -12,7 +12,7 @@ framework's own per-thread state. The same inputs give the same decision.
 
 from __future__ import annotations  # help() shows short names, not the path before each
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 import attrs
@@ -90,6 +90,13 @@ class _Moment:
     messages: Sequence[Message] = ()
     message: Message | None = None
     base: Base | None = None
+    claimed: Collection[str] = ()
+
+    def within_reach(self) -> tuple[Task, ...]:
+        return within_reach(self.plan, self.claimed)
+
+    def in_progress(self) -> list[Task]:
+        return [task for task in self.within_reach() if task.status is Status.IN_PROGRESS]
 
     def plan_is_lost(self) -> bool:
         # A failed call showed nothing, and a reminder of an earlier revision shows another plan.
@@ -127,11 +134,7 @@ class Reminder:
     is_due: Callable[[_Moment], bool]
     remembered: Callable[[_Moment], Mapping[str, int]]
     sends_back: bool = False
-    tasks: Callable[[Plan], Iterable[Task]] = open_tasks
-
-
-def _under_way(plan: Plan) -> list[Task]:
-    return [task for task in within_reach(plan) if task.status is Status.IN_PROGRESS]
+    tasks: Callable[[_Moment], Iterable[Task]] = lambda now: open_tasks(now.plan)
 
 
 def _plan_shown(moment: _Moment) -> Mapping[str, int]:
@@ -159,19 +162,18 @@ REMINDERS: dict[ReminderKind, Reminder] = {
     "stale": Reminder(
         "stale",
         lambda now: (
-            now.memory.turn - now.memory.touched >= now.settings.stale
-            and _under_way(now.plan) != []
+            now.memory.turn - now.memory.touched >= now.settings.stale and now.in_progress() != []
         ),
         lambda now: {"touched": now.memory.turn},
-        tasks=_under_way,
+        tasks=_Moment.in_progress,
     ),
     "unfinished": Reminder(
         "unfinished",
         # Not for what waits: agents that waited for a person were nagged on (oh-my-pi#3581).
-        lambda now: now.memory.asked < now.settings.unfinished and bool(within_reach(now.plan)),
+        lambda now: now.memory.asked < now.settings.unfinished and bool(now.within_reach()),
         lambda now: {"asked": now.memory.asked + 1},
         sends_back=True,
-        tasks=within_reach,
+        tasks=_Moment.within_reach,
     ),
     # Once for a revision: a plan that is done and answered for stays so until it changes.
     "all_done": Reminder(
@@ -213,27 +215,39 @@ class Guidance:
         memory: Memory,
         *,
         base: Base | None = None,
+        claimed: Collection[str] = (),
     ) -> Advice:
         """
         Say what the model should be reminded of in the request that is about to be sent.
 
         `messages` are those of the request itself, after any summarising. `base` is the plan as the
         model last saw it, if others have changed it since: the reminder says what they did.
+        `claimed` are the ids of tasks that others work on (`claimed_by_others`): of these the model
+        is not reminded as its own.
         """
         _check(plan, memory)
         memory = memory.next_turn(plan, base)
-        moment = _Moment(self.toolset, self.settings, plan, memory, messages, base=base)
+        moment = _Moment(
+            self.toolset, self.settings, plan, memory, messages, base=base, claimed=claimed
+        )
         return self._first_due(moment, "accept") or Advice(memory)
 
     def after_model(
-        self, plan: Plan, message: Message, memory: Memory, *, structured: bool = False
+        self,
+        plan: Plan,
+        message: Message,
+        memory: Memory,
+        *,
+        structured: bool = False,
+        claimed: Collection[str] = (),
     ) -> Advice:
         """
         Judge what the model has just sent: a final answer while tasks are open is sent back.
 
         Let through at once are a refusal, a question, an answer while all open tasks wait or the
         plan waits for its approval, and with `structured` every answer: the framework asked for its
-        form (`response_format`), and a second one would not be read.
+        form (`response_format`), and a second one would not be read. `claimed` is as of
+        `before_model`.
         """
         _check(plan, memory)
         if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
@@ -245,11 +259,13 @@ class Guidance:
         if counts.open and counts.closed > memory.resolved:
             # Only more than ever before: reopening and closing one task again is no progress.
             memory = attrs.evolve(memory, asked=0, resolved=counts.closed)
-        moment = _Moment(self.toolset, self.settings, plan, memory, message=message)
+        moment = _Moment(
+            self.toolset, self.settings, plan, memory, message=message, claimed=claimed
+        )
         if advice := self._first_due(moment, "again"):
             return advice
         used_up = self.settings.on_ignored == "raise" and self.settings.unfinished > 0
-        ignored = used_up and bool(within_reach(plan))
+        ignored = used_up and bool(moment.within_reach())
         return Advice(memory, verdict="raise" if ignored else "accept")
 
     def _wants_approval(self) -> bool:
@@ -262,14 +278,18 @@ class Guidance:
             if getattr(self.settings, row.switch) in {False, "off"} or not row.is_due(moment):
                 continue
             memory = attrs.evolve(moment.memory, **row.remembered(moment))
-            tasks = row.tasks(moment.plan)
-            text = reminder(kind, moment.plan, self.toolset, tasks, moment.base)
+            text = reminder(kind, moment.plan, self.toolset, row.tasks(moment), moment.base)
             return Advice(memory, kind, text, verdict)
         return None
 
 
 def before_partial(
-    guidance: Guidance, plan: Plan, memory: Memory, *, base: Base | None = None
+    guidance: Guidance,
+    plan: Plan,
+    memory: Memory,
+    *,
+    base: Base | None = None,
+    claimed: Collection[str] = (),
 ) -> Advice:
     """
     Say what the model should be reminded of in a request that shows only what is new, because the
@@ -282,7 +302,7 @@ def before_partial(
     # With OpenAI's `previous_response_id` only what is new is sent: all would look lost each time.
     in_sight = memory.revision >= 0 and memory.turn + 1 - memory.touched < _TURNS_IN_SIGHT
     messages = (Message("user", shows=plan.revision),) if in_sight else ()
-    advice = guidance.before_model(plan, messages, memory, base=base)
+    advice = guidance.before_model(plan, messages, memory, base=base, claimed=claimed)
     if advice.kind == "plan_lost":
         return attrs.evolve(advice, memory=advice.memory.saw(plan))
     # The provider keeps this request, reminder and all: what it shows has been seen for good.

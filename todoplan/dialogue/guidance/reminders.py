@@ -6,7 +6,7 @@ does not grow with the plan. DeerFlow puts titles as they are into its tag: one 
 closing tag ends the reminder, and what follows reads as if the system had said it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from todoplan.core.events.base import Base
@@ -90,11 +90,11 @@ def is_reminder(text: str) -> bool:
     return text.startswith(f"<{TAG}>\n") and text.endswith(f"\n</{TAG}>")
 
 
-def unfinished_error(plan: Plan) -> PlanError:
+def unfinished_error(plan: Plan, claimed: Collection[str] = ()) -> PlanError:
     """
-    Return what to raise on the verdict "raise".
+    Return what to raise on the verdict "raise". `claimed` is as of `Guidance.after_model`.
     """
-    ids = tuple(task.id for task in within_reach(plan))
+    ids = tuple(task.id for task in within_reach(plan, claimed))
     msg = (
         f"the model went on answering while {len(ids)} of {len(plan)} tasks are open, however often"
         " it was asked; allow more turns by Settings(unfinished=...), or let it go"

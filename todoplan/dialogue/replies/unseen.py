@@ -1,24 +1,23 @@
 """
-What other hands did to a plan since this one last looked, in words (law 15).
+What others did to a plan since a session last saw it, in words (law 15).
 
-A hand that is not told goes on from what it remembers, and undoes in good faith what it never saw.
-So the first answer after a change by others, or the reminder before it, says what became of which
-task and by whom; and where a write set what another hand had set too, it says what it wrote over.
-Short: a few tasks by name, the others by their number. An answer to a question is said as it was
-given: the model has waited for it.
+A model that is not told goes on from what it remembers, and works against what it never saw. So the
+first answer after a change by others, or the reminder before it, says what became of which task and
+by whom; where a list set what somebody else had set too, what it wrote over; and where it left out
+tasks that it cannot remove by silence, that these stay and how to remove them. Short: a few tasks
+by name, the others by their number. An answer to a question is said as it was given: the model has
+waited for it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from todoplan.core.events.base import Base, Difference
-from todoplan.core.plan.model import EDITABLE, Evidence, Task, Waiting
+from todoplan.core.plan.model import EDITABLE, OPEN, Evidence, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import number_of
 from todoplan.dialogue.calls import Reply
 from todoplan.dialogue.replies.views import one_line, waiting_text
 from todoplan.texts.wording import say
-
-__all__ = ["staying_text", "unseen_text"]
 
 _MOST_TASKS = 5
 _LONGEST_TITLE = 60
@@ -28,13 +27,30 @@ _LONGEST_ANSWER = 1_000
 _FIELDS = ("status", *sorted(EDITABLE))
 
 
+def news_text(base: Base, plan: Plan, reply: Reply) -> str:
+    """
+    Return what stands before the reply to a call upon a plan: what others made of the tasks since
+    the base, what the call wrote over, and which open tasks its list left out and keeps.
+    """
+    if base.plan is plan and base.listed is None and base.heard is None:
+        return ""
+    unseen = base.unseen(plan)
+    parts = [_unseen(base, plan, unseen, reply.plan)]
+    if reply.note.lines is not None:
+        parts.append(_staying(base, plan, unseen, reply))
+    return "; ".join(part for part in parts if part)
+
+
 def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
     """
     Return what others made of the tasks between the base and the plan; "" for nothing.
 
-    `after` is the plan after this hand's own write: what that wrote over is named as well.
+    `after` is the plan after this session's own write: what that wrote over is named as well.
     """
-    unseen = base.unseen(plan)
+    return _unseen(base, plan, base.unseen(plan), after)
+
+
+def _unseen(base: Base, plan: Plan, unseen: Sequence[Difference], after: Plan | None) -> str:
     answered = [one for one in unseen if _is_answered(one)]
     others = [_said(one) for one in unseen if one not in answered or _differs_more(one)]
     if base.is_newly_approved(plan):
@@ -47,30 +63,26 @@ def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
     return "; ".join(parts)
 
 
-def staying_text(base: Base, plan: Plan, reply: Reply) -> str:
+def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply) -> str:
     """
-    Return which open tasks a list has left out that its session never listed, once; "" for none.
+    Return which open tasks a list left out and keeps; each is named once.
     """
     said = {task_id for task_id, _ in reply.note.lines or ()}
-    news = {one.task.id for one in base.unseen(plan)}
+    news = {one.task.id for one in unseen}
+    # What is left out and still here stays: its session has not listed it, or others changed it.
     left = [
         task
         for task in reply.plan
-        if task.id in plan
+        if task.status in OPEN
+        and task.id in plan
         and task.id not in said
-        and task.status.value in {"pending", "in_progress"}
+        and (task.id in news or (not base.has_listed(task.id) and number_of(task.id) >= base.told))
     ]
-    # What is left here stays: its session never listed it, or others have changed it since.
-    new = [
-        task
-        for task in left
-        if task.id in news or (not base.has_listed(task.id) and number_of(task.id) >= base.told)
-    ]
-    if not new:
+    if not left:
         return ""
-    if all(task.id in news for task in new):
+    if all(task.id in news for task in left):
         return say("replies", "stays_told")
-    items = [f"#{task.id} {one_line(task.subject, _LONGEST_TITLE)}" for task in new]
+    items = [f"#{task.id} {one_line(task.subject, _LONGEST_TITLE)}" for task in left]
     return say("replies", "stays", items=_listed(items))
 
 
@@ -162,7 +174,7 @@ def _by(text: str, one: Difference) -> str:
     return say("replies", "by", text=text, actor=one_line(one.actor, _LONGEST_ACTOR))
 
 
-def _written_over(unseen: tuple[Difference, ...], after: Plan) -> Iterator[str]:
+def _written_over(unseen: Sequence[Difference], after: Plan) -> Iterator[str]:
     for one in unseen:
         final = after.get(one.task.id)
         if one.was is None or one.now is None or final is None:

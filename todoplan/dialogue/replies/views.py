@@ -200,7 +200,7 @@ def task_text(plan: Plan, task: Task) -> str:
     if children := plan.children(task.id):
         lines.append(say("replies", "task.children", value=ids_text(children)))
     if task.check and not task.evidence and task.status is Status.COMPLETED:
-        lines.append(say("replies", "task.evidence", value=say("replies", "evidence.claimed")))
+        lines.append(say("replies", "task.evidence", value=say("replies", "evidence.unverified")))
     if task.description:
         # The cleaner makes a blank of a tab, but in a description it may be a Makefile's.
         whole = task.description[: 2 * _LONGEST_DESCRIPTION]

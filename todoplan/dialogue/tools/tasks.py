@@ -16,7 +16,7 @@ from todoplan.dialogue.intake.nesting import BY_OWN_ID, OWN_ID
 from todoplan.dialogue.intake.read import WITHIN
 from todoplan.dialogue.intake.vocabulary import DELETED
 from todoplan.dialogue.tools.todos import SUBTASKS, TITLES, WAITS
-from todoplan.dialogue.tools.toolset import CLAIM, Query, Request, Tool, ToolSet
+from todoplan.dialogue.tools.toolset import CLAIM, Ignoring, Query, Request, Tool, ToolSet
 from todoplan.errors import PlanError
 
 __all__ = ["TASKS", "KeyStyle", "tasks"]
@@ -160,7 +160,9 @@ def _list(_: Mapping[str, Any]) -> Request:
 def _update(values: Mapping[str, Any]) -> Request:
     # Deleting is no status, but a fifth tool for it would cost its schema in every request.
     if values.get("status") == DELETED:
-        return DeleteTask(values["task_id"])
+        ignored = tuple(name for name in values if name not in {"task_id", "status"})
+        deletion = DeleteTask(values["task_id"])
+        return Ignoring(deletion, ignored) if ignored else deletion
     return _change(**(_with_wait(values) if "waiting" in values else values))
 
 

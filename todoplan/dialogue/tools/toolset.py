@@ -54,7 +54,17 @@ class Query:
     task_id: str | None = None
 
 
-Request = Command | Query | Problem
+@attrs.frozen
+class Ignoring:
+    """
+    A command that makes no use of some arguments, by their target names: the reply says so.
+    """
+
+    command: Command
+    ignored: tuple[str, ...]
+
+
+Request = Command | Query | Problem | Ignoring
 
 
 @attrs.frozen(eq=False)  # compared by identity: tables of a tool's fields are kept by them

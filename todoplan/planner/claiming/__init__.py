@@ -1,8 +1,8 @@
 """
 Working on tasks under claims, so that no two workers do the same one.
 
-Read `claims` first: one claimed task, its heartbeat, and how it is given up; `async_claims` has the
-same, awaited. `workers` drains a plan with several of them, in threads or in tasks of asyncio.
+Read `claims` first: one claimed task, its heartbeat, and how it is given up, at once or awaited.
+`workers` drains a plan with several of them, in threads or in tasks of asyncio.
 """
 
 from typing import TYPE_CHECKING
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
-    from todoplan.planner.claiming.async_claims import AsyncClaimed
-    from todoplan.planner.claiming.claims import Claimed
+    from todoplan.planner.claiming.claims import AsyncClaimed, Claimed
     from todoplan.planner.claiming.workers import WorkDone, work, work_async
 
 __all__ = ["AsyncClaimed", "Claimed", "WorkDone", "work", "work_async"]
@@ -21,8 +20,7 @@ if not TYPE_CHECKING:
     __getattr__ = loader(
         __name__,
         {
-            "async_claims": ("AsyncClaimed",),
-            "claims": ("Claimed",),
+            "claims": ("AsyncClaimed", "Claimed"),
             "workers": ("WorkDone", "work", "work_async"),
         },
     )

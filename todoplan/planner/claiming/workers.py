@@ -6,7 +6,8 @@ plan. So a worker that finds nothing to claim does not stop while others are at 
 complete may free a task, and what they lose is to be done again. It stops when nothing is open that
 could ever be had: what is left then waits, hangs behind a failed task, or is somebody's own.
 
-A function that raises gives its task back, and the task is tried again, `attempts` times in all.
+A function that raises gives its task back, and the task is tried again, `attempts` times in all
+until it is closed; a task that is reopened begins anew.
 """
 
 from __future__ import annotations
@@ -26,8 +27,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.planner.arguments import unfit
 from todoplan.planner.async_planner import AsyncPlanner
-from todoplan.planner.claiming.async_claims import AsyncClaimed
-from todoplan.planner.claiming.claims import Claimed
+from todoplan.planner.claiming.claims import AsyncClaimed, Claimed
 from todoplan.planner.planner import Planner
 
 __all__ = ["WorkDone", "work", "work_async"]
@@ -119,8 +119,9 @@ def work(  # noqa: PLR0913 - all are options, by name
 
     `handler` is called with each claimed task (`held.task`); when it returns, the task is
     completed, when it raises, it is given back. It may close it by itself (`held.fail()`), and
-    should stop when `held.lost`. A task that was claimed `attempts` times is failed, or goes to
-    `give_to`. Once `stop` is set no further task is claimed; those at work are ended.
+    should stop when `held.lost`. A task that was given back or lost `attempts` times is failed, or
+    goes to `give_to`. Once `stop` is set no further task is claimed; those at work are ended. So it
+    is after Ctrl-C, which is raised when they are; a second one does not wait for them.
 
     A worker that finds nothing asks again, five times a second, as long as anybody holds a claim:
     so it waits for what others free, and `lease` seconds for the task of a process that was killed,
@@ -146,10 +147,14 @@ def work(  # noqa: PLR0913 - all are options, by name
                     halt.wait(_PAUSE)
                     continue
                 error: BaseException | None = None
+                begun = False
                 try:
                     with held:
+                        begun = True
                         handler(held)
-                except Exception as raised:  # noqa: BLE001 - the handler's, or a lost claim
+                except Exception as raised:
+                    if not begun:  # no thread is free for the heartbeat: nor is for the next one
+                        raise
                     error = raised
                 with lock:
                     _note(done, held.task.id, error)
@@ -158,10 +163,16 @@ def work(  # noqa: PLR0913 - all are options, by name
             failed.set()
 
     threads = [threading.Thread(target=drain, args=(n + 1,), daemon=True) for n in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException:  # Ctrl-C, or no thread is free
+        failed.set()
+        for thread in filter(threading.Thread.is_alive, threads):
+            thread.join()
+        raise
     if errors:
         raise errors[0]
     done.left = _open(planner.plan)

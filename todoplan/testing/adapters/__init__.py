@@ -18,20 +18,17 @@ and `setup.verify`, whose model answers each request with `script.reply(messages
 the id of its call, and `tools` a `Definition(name, description, schema)` of each tool that it is
 offered (`Capability.TOOLS`). The reply is a `ModelTurn` of `calls` (name, arguments, call_id),
 `text`, `finish` and `thoughts`. What is kept of the conversation then is `Ran(messages, events)`,
-and what a run returns, if it holds the plan, `Ran(plan=...)`. `edit` is a person's hand.
+and what a run returns, if it holds the plan, `Ran(plan=...)`. `edit` is what a person does.
 
-How to write the adapter itself: make the framework's tools of `toolset.definitions()`. Answer a
-call with `toolbox.call(plan, name, arguments, at=...)`, or all calls of a turn with `toolbox.turn`,
-keep `reply.plan` in the framework's own per-session state, send `reply.text`, mark it as an error
-if `reply.is_error`, and raise nothing. A person's edit leaves a base beside the plan
-(`todoplan.dialogue.application.unseen_by_model`), which the next calls are given, until one of them
-is no error; what a reminder showed counts for the response to it alone (`Base.shown`). Where the
-framework lets you look at a request before it is sent, ask `Guidance.before_model` and put what it
-says at the tail, unsaved; where a final answer can be sent back, ask `Guidance.after_model`. Keep
-the `Memory` beside the plan. With a verifier, answer by
-`Verifying.of(toolbox, verify).answer(attempt)` of `todoplan.planner.verifying.looking`, where an
-attempt is a function that answers with the toolbox it is given and writes nothing; and keep
-`reply.plan` where there are `reply.events`, also of an error: they are what was found.
+How to write the adapter itself: make the framework's tools of `toolset.definitions()`. Open a
+`Session` for each conversation (`todoplan.planner.session.opened`, or `opened_async` where the
+framework awaits): its plan is in a slot, a mutable mapping in the framework's own per-thread state,
+or in a store. Put the text of `session.before_model(messages)` at the tail of the request, unsaved;
+give the model's message to `session.after_model(message)`, and ask once more with its text where it
+says "again". Answer the calls of a message with `session.answer(calls, message_id)`, send
+`reply.text`, mark it as an error if `reply.is_error`, and raise nothing. Save `session.to_data()`.
+A person's edit is `session.edit(command, actor=...)`. Which tasks a session has listed, what it was
+told and what guidance remembers is all in its record.
 
 `pytest -rs` says which checks were left out, and why; with `-p todoplan.testing.adapters.report` it
 also prints which capabilities every tested adapter has, and with `-vv` the whole conversation of a
@@ -39,7 +36,7 @@ check that failed; its error has that as `conversation`.
 
 Inside, read `host` (what an author writes and is given), then `harness` (a run of it, beside what
 must come of it, which is `outcome`), then the checks: `calls`, `states`, `mistakes`, `sessions`,
-`hands`, `evidence`, `guidance`. `conversations` and `bad_arguments` are what the scripted models
+`others`, `evidence`, `guidance`. `conversations` and `bad_arguments` are what the scripted models
 say.
 """
 
@@ -49,9 +46,9 @@ from todoplan.testing.adapters.calls import Offered, SameRoad, Turns
 from todoplan.testing.adapters.capabilities import ALL, Capability, needs
 from todoplan.testing.adapters.evidence import Evidence
 from todoplan.testing.adapters.guidance import FurtherTurns, Reminders
-from todoplan.testing.adapters.hands import Hands
 from todoplan.testing.adapters.host import Clock, Host, ModelTurn, Ran, Script, Seen, Setup
 from todoplan.testing.adapters.mistakes import Mistakes
+from todoplan.testing.adapters.others import Others
 from todoplan.testing.adapters.sessions import Sessions
 from todoplan.testing.adapters.states import States
 
@@ -73,7 +70,7 @@ __dir__ = listing(__all__)
 
 
 class AdapterSuite(
-    SameRoad, States, Mistakes, Turns, Sessions, Hands, Evidence, Offered, Reminders, FurtherTurns
+    SameRoad, States, Mistakes, Turns, Sessions, Others, Evidence, Offered, Reminders, FurtherTurns
 ):
     """
     Every check of an adapter: subclass it as `Test...`, declare what the framework can have, and

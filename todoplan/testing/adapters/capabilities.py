@@ -38,6 +38,7 @@ class Capability(StrEnum):
     ERROR_FLAG = "an answer can be marked as an error"
     EVENTS = "the application is told of the events"
     EDITS = "a person can change the plan of a session between two runs"
+    LISTED = "a list drops only what its own session has listed (law 15)"
     # Where a framework writes its state over what was written meanwhile, an edit must be refused.
     LIVE_EDITS = "a person can change the plan of a session while a run goes on"
     RETURNS = "what a run returns holds the plan"
@@ -71,7 +72,8 @@ OFFERED: dict[Capability, str] = {
     Capability.UNKNOWN_TOOLS: "an answer to each call, also of a tool that nobody has",
     Capability.ERROR_FLAG: "`reply.is_error` in the framework's mark, read back as `Seen.is_error`",
     Capability.EVENTS: "`reply.events` told to the application, given as `Ran(events=)`",
-    Capability.EDITS: "`edit`, by an `edit_plan` that keeps a base for the next calls",
+    Capability.EDITS: "`edit`, by an `edit_plan`: `session.edit(command, actor=...)`",
+    Capability.LISTED: "a `Session` for each conversation, whose record is kept with it; `seed`",
     Capability.LIVE_EDITS: "`edit` from another thread while `run` goes on: in the plan after it",
     Capability.RETURNS: "`Ran(plan=)`, read from what the framework's run returned",
     Capability.VERIFIER: "`setup.verify`, by `Verifying.of(toolbox, verify).answer(attempt)`",

@@ -65,12 +65,15 @@ def _take(steps: Steps, task_id: str, part: ClaimTask) -> bool:
     Claim a task, and say whether that was done: one that was claimed too often is given up.
     """
     task = steps.after[task_id]
-    if part.attempts is not None and task["claims"] >= part.attempts:
+    is_lost = task["claim"] is not None
+    if part.attempts is not None and task["failed_attempts"] + is_lost >= part.attempts:
         if part.give_to is not None:
             steps.edit(task_id, owner=part.give_to)
+            task["failed_attempts"] += is_lost
         steps.move(task_id, "failed" if part.give_to is None else "pending")
         return False
     steps.move(task_id, "in_progress")
+    task["failed_attempts"] += is_lost
     task["claims"] += 1
     task["claim"] = Claim(part.owner, task["claims"], _end(steps.at, part.lease))
     steps.touch(task_id)
@@ -116,6 +119,7 @@ def release(steps: Steps, part: ReleaseClaim) -> None:
     """
     if steps.demand(part.task_id) and under(steps, part.task_id, part.fence):
         steps.move(part.task_id, "pending")
+        steps.after[part.task_id]["failed_attempts"] += 1
 
 
 def keep_fences(now: Model, restored: Model) -> None:

@@ -224,6 +224,11 @@ class NaiveDecision(Steps):
             return
         restored.arrange()
         keep_fences(self.after, restored)
+        for task in self.after.tasks:
+            known = restored.get(task["id"])
+            ends = known is None or known["claim"] != task["claim"]
+            if ends and not self.may_change(task["id"]):
+                self.faults["claimed"] += 1
         # Ids that were given since then stay used (law 6).
         numbers = [int(task_id) + 1 for task_id in restored.ids()]
         restored.next_id = max([self.after.next_id, part.next_id, *numbers])

@@ -125,6 +125,8 @@ class Steps:
             task["waiting"] = None
         if new != "in_progress":
             task["claim"] = None
+        if new in CLOSED:
+            task["failed_attempts"] = 0
         # Law 20: what was found of an earlier try says nothing of this one.
         if new == "in_progress" or old in CLOSED:
             task["evidence"] = None

@@ -1,12 +1,14 @@
 """
-Several hands: what a person does to the plan, between two runs or while one goes on, is neither
+Others on the same plan: what a person does to it, between two runs or while one goes on, is neither
 undone unseen nor untold.
 
-Law 15: a whole-list write means the difference to what its writer last saw. Law 16: what a person
-was told is in the plan, is in the plan; also in what a run returns.
+Law 15: a whole list drops only what its own session has listed, and old words mean no change. Law
+16: what a person was told is in the plan, is in the plan; also in what a run returns.
 """
 
 from todoplan.core.commands import CreateTask, UpdateTask
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.plan.model import Task
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.tools.todos import TODOS
 from todoplan.testing.adapters.capabilities import Capability, needs
@@ -14,8 +16,6 @@ from todoplan.testing.adapters.conversations import conversation, says, turn, wr
 from todoplan.testing.adapters.harness import Checks, Harness
 from todoplan.testing.adapters.host import QUIET, ModelTurn
 from todoplan.testing.assertions import must, same
-
-__all__ = ["Hands"]
 
 _CHANGED = Settings(plan_lost=False, unfinished=0, changed=True)
 
@@ -28,7 +28,7 @@ def _subjects(harness: Harness) -> list[str]:
     return [task.subject for task in harness.host.plan("one")]
 
 
-class Hands(Checks):
+class Others(Checks):
     """
     A model that writes whole lists, and a person who adds a task and closes another in between.
     """
@@ -71,12 +71,68 @@ class Hands(Checks):
             must(word in first, f"{word!r} is not in the answer {first!r}")
         must("ann" not in second, f"it is told again: {second!r}")
 
-    @needs(Capability.EDITS)
-    def test_what_was_told_may_be_removed(self) -> None:
-        """Once an answer has told of it, a list without it means that it should go."""
+    @needs(Capability.EDITS, Capability.LISTED)
+    def test_what_others_added_never_goes_by_silence(self) -> None:
+        """Told of it or not, a list that leaves out what it never listed says nothing of it."""
+        # Everywhere else, and here until 0.2, the list after the news removed what they told of.
         harness = self._edited()
+        for _ in range(2):
+            harness.run(_writes("Dig", "Lay"), _writes("Dig"), says())
+            self._has_the_edit(harness)
+
+    @needs(Capability.EDITS, Capability.LISTED, Capability.RESUME)
+    def test_what_others_added_stays_over_restarts(self) -> None:
+        """What a session has listed is resumed with it: neither more nor less."""
+        harness = self._edited()
+        for _ in range(3):
+            harness.run(_writes("Dig", "Lay"), says())
+            harness.restart()
+            self._has_the_edit(harness)
+
+    @needs(Capability.EDITS, Capability.LISTED)
+    def test_the_first_list_of_a_session_removes_nothing(self) -> None:
+        """It has listed nothing; the answer says once what stays, and how to remove it."""
+        harness = self.harness(TODOS)
+        harness.edit(CreateTask("Tell Bo"), "ann")
+        outcome = harness.run(_writes("Dig"), _writes("Dig"), says())
+        same(sorted(_subjects(harness)), ["Dig", "Tell Bo"], "the tasks after the first list")
+        first, second = (outcome.answer(call_id).text for call_id in outcome.wanted.replies)
+        for word in ("#1 Tell Bo", "cancelled"):
+            must(word in first, f"{word!r} is not in the answer {first!r}")
+        must("Tell Bo" not in second, f"it is told again: {second!r}")
+
+    @needs(Capability.LISTED)
+    def test_what_a_program_seeded_stays(self) -> None:
+        """No session has listed it, though it was there before all of them."""
+        harness = self.harness(TODOS)
+        harness.host.seed("one", plan_of([Task("1", "Tell Bo"), Task("2", "Dig")]))
+        harness.run(_writes("Dig"), _writes("Lay"), says())
+        same(sorted(_subjects(harness)), ["Lay", "Tell Bo"], "the tasks after two lists")
+
+    @needs(Capability.EDITS, Capability.LISTED)
+    def test_a_sessions_own_task_goes(self) -> None:
+        """What it has listed itself, and nobody else has changed, is dropped by leaving it out."""
+        harness = self.harness(TODOS)
+        harness.run(_writes("Dig", "Lay"), says())
+        harness.edit(CreateTask("Tell Bo"), "ann")
         harness.run(_writes("Dig", "Lay"), _writes("Dig"), says())
-        same(_subjects(harness), ["Dig"], "the tasks after it was told and left out")
+        same(_subjects(harness), ["Dig", "Tell Bo"], "the tasks after its own was left out")
+
+    @needs(Capability.EDITS, Capability.LISTED)
+    def test_old_words_mean_the_task_that_was_reworded(self) -> None:
+        """The third list with them too: they make no second task, and do not reword it back."""
+        harness = self.harness(TODOS)
+        harness.run(_writes("Dig", "Lay"), says())
+        harness.edit(UpdateTask("1", subject="Dig deep"), "ann")
+        harness.run(*[_writes("Dig", "Lay")] * 3, says())
+        same(_subjects(harness), ["Dig deep", "Lay"], "the tasks after lists in old words")
+
+    @needs(Capability.EDITS, Capability.LISTED)
+    def test_what_a_person_closed_stays_closed(self) -> None:
+        """A line that is as it was in the session's own last list changes nothing."""
+        harness = self._edited()
+        harness.run(*[_writes("Dig", "Lay")] * 3, says())
+        self._has_the_edit(harness)
 
     @needs(Capability.EDITS)
     def test_a_refused_call_has_told_nothing(self) -> None:
@@ -89,15 +145,15 @@ class Hands(Checks):
         for word in ("#3 Tell Bo", "#2 Lay", "ann"):
             must(word in answer, f"{word!r} is in neither {refused!r} nor the answer {answer!r}")
 
-    @needs(Capability.EDITS, Capability.REMINDERS)
+    @needs(Capability.EDITS, Capability.REMINDERS, Capability.LISTED)
     def test_a_reminder_tells_of_a_persons_edit(self) -> None:
-        """It stands in the request before, with who did it: the response to it has seen that."""
+        """It stands in the request, with who did it; what it tells is not listed by that."""
         harness = self._edited(_CHANGED)
         outcome = harness.run(_writes("Dig"), says())
         tail = outcome.request(0)[-1].text
         for word in ("#3 Tell Bo", "ann"):
             must(word in tail, f"{word!r} is not in the request that ends with {tail!r}")
-        same(_subjects(harness), ["Dig"], "the tasks after they were shown and left out")
+        self._has_the_edit(harness)
 
     @needs(Capability.EDITS, Capability.REMINDERS)
     def test_a_reminder_counts_for_the_response_to_it(self) -> None:

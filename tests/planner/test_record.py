@@ -1,0 +1,206 @@
+"""The record of a session: exact both ways, and damage is an error."""
+
+import json
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from todoplan import Todo, plan_of
+from todoplan.core.events.base import Base, Note
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.values import Waiting
+from todoplan.dialogue import Memory
+from todoplan.errors import CodecError
+from todoplan.planner.record import (
+    OpenTurn,
+    Record,
+    Request,
+    note_from_data,
+    note_to_data,
+    record_from_data,
+    record_of_0_2,
+    record_to_data,
+    request_from_data,
+    request_to_data,
+    sight_to_data,
+    with_sight,
+)
+from todoplan.testing import strategies
+
+IDS = st.integers(1, 40).map(str)
+NUMBERS = st.integers(0, 10**6)
+WORDS = st.builds(
+    Task,
+    IDS,
+    st.text(min_size=1).filter(str.strip),
+    status=st.sampled_from(["pending", "completed"]),
+    active_form=st.none() | st.text(),
+    priority=st.none() | st.sampled_from(["high", "low"]),
+    waiting=st.none() | st.builds(Waiting, st.text()),
+)
+MINE = st.lists(WORDS, max_size=4).map(lambda tasks: {task.id: task for task in tasks})
+SIGHTS = {
+    "listed": st.none() | st.frozensets(IDS),
+    "mine": MINE,
+    "order": st.lists(IDS, unique=True, max_size=4).map(tuple),
+    "told": NUMBERS,
+    "overflow": st.booleans(),
+}
+MEMORIES = st.builds(Memory, turn=NUMBERS, revision=st.integers(-1, 99))
+LINES = st.tuples(IDS, st.builds(Todo, st.text(), st.none() | st.just("pending")))
+NOTES = st.builds(
+    Note,
+    lines=st.none() | st.lists(LINES, max_size=3).map(tuple),
+    named=st.lists(IDS, max_size=3).map(tuple),
+    read=st.none() | st.just("") | IDS,
+)
+TURNS = st.builds(
+    OpenTurn,
+    calls=st.lists(st.text(), max_size=3).map(tuple),
+    revision=st.none() | NUMBERS,
+    own=st.lists(NUMBERS, max_size=3).map(tuple),
+    notes=st.lists(NOTES, max_size=3).map(tuple),
+    **SIGHTS,
+)
+RECORDS = st.builds(
+    Record,
+    id=st.text(min_size=1),
+    revision=st.none() | NUMBERS,
+    fences=st.dictionaries(IDS, st.integers(1, 9), max_size=3),
+    memory=MEMORIES,
+    answered=NUMBERS,
+    asked=st.none() | st.builds(Request, MEMORIES, NUMBERS),
+    turn=st.none() | TURNS,
+    **SIGHTS,
+)
+
+
+def through_json(data):
+    return json.loads(json.dumps(data))
+
+
+@given(RECORDS)
+def test_a_record_is_read_as_it_was_written(record):
+    """Through JSON text."""
+    assert record_from_data(through_json(record_to_data(record))) == record
+
+
+@given(NOTES, MINE)
+def test_notes_and_sights_travel_as_data(note, mine):
+    """For states whose reducer advances the session; ids that were given anew are followed."""
+    assert note_from_data(through_json(note_to_data(note))) == note
+    moved = note_from_data(note_to_data(note), {str(n): str(n + 100) for n in range(41)})
+    assert [int(task_id) - 100 for task_id in moved.named] == [*map(int, note.named)]
+    assert [line for _, line in moved.lines or ()] == [line for _, line in note.lines or ()]
+    base = Base(plan_of([Task("1", "a")]), listed=frozenset({"1", "3"}), mine=mine, told=4)
+    assert with_sight(Base(base.plan), through_json(sight_to_data(base))) == base
+    assert sight_to_data(Base(base.plan)) == {}
+    assert with_sight(base, {}) is base
+
+
+@given(strategies.plans(max_size=5), strategies.plans(max_size=5))
+def test_what_is_behind_a_plan_is_told_from_it(was, now):
+    """Whatever two plans: the record of a slot gives back the one that the session knows."""
+    known = attrs.evolve(Record(), revision=was.revision, behind=Base(was, {"1": "ann"}))
+    data = through_json(record_to_data(known, now))
+    behind = record_from_data(data, now).behind
+    if behind is None:
+        assert was.revision == now.revision
+        assert was == now
+    else:
+        assert [*behind.plan] == [*was]
+        assert (behind.plan.revision, behind.plan.approved) == (was.revision, was.approved)
+        assert dict(behind.actors) == {"1": "ann"}
+
+
+GOOD = {"version": 1, "id": "s", "revision": 3}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"version": 2},
+        {"version": None},
+        {"id": None},
+        {"revision": "3"},
+        {"revision": -1},
+        {"listed": "1"},
+        {"listed": [1]},
+        {"listed": [[2, 1]]},
+        {"listed": [[0, 1]]},
+        {"listed": [[1, 2, 3]]},
+        {"listed": [[1, 10**9]]},
+        {"listed": [[1, 1]] * 1001},
+        {"mine": [["1", {}]]},
+        {"mine": [["1", {"content": "a", "extra": 1}]]},
+        {"mine": [["1"]]},
+        {"mine": [["1", {"content": "a"}]] * 101},
+        {"mine": {}},
+        {"order": [1]},
+        {"told": "4"},
+        {"overflow": False},
+        {"fences": {"1": 0}},
+        {"fences": []},
+        {"guidance": {"turn": "1"}},
+        {"guidance": []},
+        {"answered": None},
+        {"asked": {"revision": 1}},
+        {"asked": {"guidance": {}, "revision": "1"}},
+        {"turn": {"calls": ["1"]}},
+        {"turn": {"calls": "1", "revision": 1}},
+        {"turn": {"calls": [], "revision": 1, "notes": [{"lines": 1}]}},
+        {"turn": {"calls": [], "revision": 1, "own": 1}},
+        {"behind": {"was": [{}]}},
+        {"behind": {"actors": []}},
+        {"unknown": 1},
+    ],
+    ids=str,
+)
+def test_a_damaged_record_is_an_error(damage):
+    """Never a new session, which would have listed nothing; and never one that has listed more."""
+    assert record_from_data(GOOD).revision == 3
+    with pytest.raises(CodecError):
+        record_from_data({**GOOD, **damage}, plan_of([Task("1", "a")]))
+
+
+@pytest.mark.parametrize("missing", GOOD)
+def test_a_record_without_what_it_needs_is_an_error(missing):
+    """So is what is no record at all."""
+    with pytest.raises(CodecError):
+        record_from_data({key: value for key, value in GOOD.items() if key != missing})
+    with pytest.raises(CodecError):
+        record_from_data([])
+
+
+def test_what_is_behind_a_plan_has_to_be_one():
+    """Tasks that wait for others that are not there are none."""
+    was = {"id": "2", "subject": "b", "status": "pending", "blocked_by": ["9"]}
+    with pytest.raises(CodecError, match="is damaged"):
+        record_from_data({**GOOD, "behind": {"was": [was]}}, plan_of([Task("1", "a")]))
+
+
+def test_damaged_parts_are_errors_too():
+    """A request, a sight and a note by themselves."""
+    request = Request(Memory(turn=3), 7, "text")
+    assert request_from_data(through_json(request_to_data(request))) == request
+    for read in (
+        request_from_data,
+        note_from_data,
+        lambda data: with_sight(Base(plan_of([])), data),
+    ):
+        with pytest.raises(CodecError):
+            read({"unknown": 1})
+
+
+def test_a_list_of_ten_thousand_in_another_order_is_forgotten_past_a_thousand():
+    """Then the next list counts as newly ordered, which undoes nothing."""
+    plan = plan_of([Task(str(n), f"t{n}") for n in range(1, 1102)])
+    known = Base(plan, order=tuple(str(n) for n in range(1101, 0, -1)))
+    assert Record().knows(known).order == ()
+
+
+def test_what_0_2_0_did_not_save_is_no_record():
+    """An empty mapping, or one of somebody else's."""
+    assert record_of_0_2({}) is record_of_0_2({"messages": []}) is None

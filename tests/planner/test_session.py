@@ -1,0 +1,584 @@
+"""A session: its answers, its record, its restarts, and what 0.2.0 saved of one."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import attrs
+import pytest
+
+from todoplan import TASKS, Plan, plan_of
+from todoplan.core.commands import ApprovePlan, CreateTask, DeleteTask, UpdateTask
+from todoplan.core.plan.model import Task
+from todoplan.core.rules.policy import Policy
+from todoplan.dialogue import Guidance, Message, Settings
+from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.errors import CodecError, PlanError
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner.session import SESSION, opened, opened_async
+from todoplan.stores import FileStore, SqliteStore
+from todoplan.stores.memory import MemoryStore
+
+BOX = Toolbox(TODOS, Policy())
+SAVED = Path(__file__).parent / "saved_by_0_2"
+
+
+def lines(*texts):
+    todos = [
+        {"content": text, "status": "pending"}
+        if isinstance(text, str)
+        else {"content": text[0], "status": text[1]}
+        for text in texts
+    ]
+    return Call("write_todos", {"todos": todos}, "c1")
+
+
+def write(session, *texts, response=""):
+    reply = session.answer([lines(*texts)], response).replies[0]
+    assert not reply.is_error, reply.text
+    return reply.text
+
+
+def saved(session):
+    return json.loads(json.dumps(session.to_data()))
+
+
+def subjects(session):
+    return [task.subject for task in session.plan]
+
+
+def answered(text="Done."):
+    return Message("assistant", text)
+
+
+class Places:
+    """
+    A plan in a slot, and one in a store: a session goes on in both from what it saved.
+    """
+
+    def __init__(self, folder, kind):
+        self.store = None if kind == "slot" else kind(folder / "plans")
+
+    def open(self, kept=None, **given):
+        kept = {} if kept is None else kept
+        where = {} if self.store is None else {"store": self.store, "plan_id": "p"}
+        return opened(kept, **{"toolbox": BOX, **where, **given})
+
+
+@pytest.fixture(params=["slot", SqliteStore, FileStore], ids=["slot", "sqlite", "file"])
+def places(request, tmp_path):
+    return Places(tmp_path, request.param)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_what_others_did_stays_is_told_once_and_never_goes_by_silence(places, restarted):
+    """By a restart from the record nothing changes: what a person added stays for ever."""
+    session = places.open()
+
+    def go_on():
+        return places.open(saved(session)) if restarted else session
+
+    write(session, "Dig", "Lay")
+    session = go_on()
+    session.edit(CreateTask("Tell Ann"), actor="ann")
+    session.edit(UpdateTask("2", status="completed"), actor="bo")
+    session = go_on()
+    told = write(session, "Dig", "Lay")
+    assert "#3 Tell Ann created by ann" in told
+    assert "#2 Lay completed by bo" in told
+    for _ in range(3):
+        session = go_on()
+        assert "ann" not in write(session, "Dig", "Lay").lower()
+    assert subjects(session) == ["Dig", "Lay", "Tell Ann"]
+    assert session.plan["2"].status.value == "completed"
+    session = go_on()
+    write(session, "Dig", "Lay", ("Tell Ann", "cancelled"))
+    assert session.plan["3"].status.value == "cancelled"
+
+
+def test_a_reminder_informs_and_moves_nothing(places):
+    """A list that answers it drops nothing of what it told."""
+    session = places.open(settings=Settings(plan_lost=False))
+    session.before_model()
+    session.after_model(answered(""))
+    write(session, "Dig")
+    session.edit(CreateTask("Tell Ann"), actor="ann")
+    assert "Tell Ann created by ann" in session.before_model().text
+    session = places.open(saved(session))
+    assert session.after_model(answered("Shall I?")).verdict == "accept"
+    assert "Tell Ann created by ann" in write(session, "Dig")
+    assert subjects(session) == ["Dig", "Tell Ann"]
+
+
+def test_old_words_of_a_task_that_somebody_reworded_still_mean_it(places):
+    """The third list with them too; new words that were taken over mean it as well."""
+    session = places.open()
+    write(session, "Fix", "Lay")
+    session.edit(UpdateTask("1", subject="Fix on main"), actor="ann")
+    for _ in range(3):
+        write(session, "Fix", "Lay")
+        session = places.open(saved(session))
+        assert subjects(session) == ["Fix on main", "Lay"]
+    write(session, ("Fix on main", "completed"), "Lay")
+    assert session.plan["1"].status.value == "completed"
+    assert "mine" not in session.record
+    write(session, "Lay")
+    assert subjects(session) == ["Lay"]
+
+
+def test_a_deletion_stands_while_lists_repeat_the_task(places):
+    """Once a list has left it out, the same words make a new one."""
+    session = places.open()
+    write(session, "Dig", "Lay")
+    session.edit(DeleteTask("2"), actor="ann")
+    for _ in range(3):
+        write(session, "Dig", "Lay")
+        session = places.open(saved(session))
+        assert subjects(session) == ["Dig"]
+    write(session, "Dig")
+    write(session, "Dig", "Lay")
+    assert subjects(session) == ["Dig", "Lay"]
+
+
+def test_a_task_is_reopened_on_purpose_by_its_own_word_for_it(places):
+    """Old words mean no change; after a list that says completed, pending is meant."""
+    session = places.open()
+    write(session, "Dig", "Lay")
+    session.edit(UpdateTask("2", status="completed"), actor="ann")
+    write(session, "Dig", "Lay")
+    assert session.plan["2"].status.value == "completed"
+    write(session, "Dig", ("Lay", "completed"))
+    session = places.open(saved(session))
+    write(session, "Dig", "Lay")
+    assert session.plan["2"].status.value == "pending"
+
+
+def test_a_newcomer_has_listed_nothing_and_is_told_what_stays_once(places):
+    """Also one with the name of somebody who was here, where it has no record."""
+    other = places.open(actor="bot")
+    write(other, "Dig", "Lay")
+    kept = {} if places.store else {"plan": saved(other)["plan"]}
+    newcomer = places.open(kept, actor="bot")
+    text = write(newcomer, "Mow")
+    assert "not on your list, kept: #1 Dig, #2 Lay (to remove one, list it as cancelled)" in text
+    assert sorted(subjects(newcomer)) == ["Dig", "Lay", "Mow"]
+    assert write(newcomer, "Mow") == "no change, 0/3 completed"
+    assert sorted(subjects(newcomer)) == ["Dig", "Lay", "Mow"]
+
+
+def test_a_seeded_plan_is_nobodys_list_and_one_of_the_same_conversation_is(places):
+    """A thread that ours takes over wrote its list itself; what a program seeded stays."""
+    session = places.open()
+    session.seed(plan_of([Task("1", "Dig"), Task("2", "Lay")]), actor="ops")
+    session.before_model()
+    session.after_model(answered(""))
+    write(session, "Dig")
+    assert subjects(session) == ["Dig", "Lay"]
+    if places.store is None:
+        kept = {"plan": saved(session)["plan"]}
+        assert subjects(places.open(kept)) == ["Dig", "Lay"]
+        taken_over = places.open(kept, owns=True)
+        write(taken_over, "Lay")
+        assert subjects(taken_over) == ["Lay"]
+
+
+def test_two_sessions_with_one_name_are_two(tmp_path):
+    """In one process by one planner, and each is told what the other did."""
+    planner = Planner(MemoryStore(), "p", toolbox=BOX)
+    one, two = (planner.session(actor="bot") for _ in range(2))
+    write(one, "Dig")
+    write(two, "Dig", "Lay")
+    assert "#2 Lay created by bot" in write(one, "Dig", "Mow")
+    assert sorted(subjects(one)) == ["Dig", "Lay", "Mow"]
+    assert [entry.actor for entry in one.history()] == ["bot"] * 3
+    again = planner.session(one.record, actor="bot")
+    write(again, "Mow")
+    assert sorted(subjects(again)) == ["Lay", "Mow"]
+    assert "#1 Dig deleted by bot" in write(two, "Dig", "Lay")
+
+
+@pytest.mark.parametrize("response", ["r7", ""])
+def test_a_record_from_before_the_commit_is_caught_up(tmp_path, response):
+    """The same calls give the same replies; what the session did itself is no news to it."""
+    store = SqliteStore(tmp_path / "plans.db")
+
+    def go_on(kept):
+        return opened(kept, store=store, plan_id="p", toolbox=BOX)
+
+    session = go_on({})
+    write(session, "Dig", response="r1")
+    kept = saved(session)
+    first = session.answer([lines("Dig", "Lay", "Mow")], response)
+    again = go_on(kept).answer([lines("Dig", "Lay", "Mow")], response)
+    assert [reply.text for reply in again.replies] == [reply.text for reply in first.replies]
+    assert subjects(go_on({})) == ["Dig", "Lay", "Mow"]
+    session = go_on(kept)
+    session.edit(CreateTask("Tell Ann"), actor="ann")
+    text = session.answer([lines("Dig", "Lay", "Mow")], response).replies[0].text
+    assert text.startswith("since you last looked: #4 Tell Ann created by ann")
+    session = go_on(saved(session))
+    assert write(session, "Dig", response="r9").endswith('removed while open: "Lay", "Mow"')
+    assert subjects(session) == ["Dig", "Tell Ann"]
+    assert session.answer([lines("Dig")], None).events == ()
+
+
+def test_without_calls_the_turn_is_over(places):
+    """Other tools were called, or none: what was asked is answered."""
+    session = places.open()
+    session.before_model([], is_new=True)
+    assert "asked" in session.record
+    assert session.request is not None
+    session.after_model(answered())
+    assert session.answer([]).replies == ()
+    assert "asked" not in session.record
+
+
+def test_a_response_needs_a_request_and_is_judged_once(places):
+    """After a restart, the one that was saved; several at once are told apart by their own."""
+    session = places.open()
+    with pytest.raises(PlanError, match="call before_model in front of each"):
+        session.after_model(answered())
+    session.before_model()
+    session = places.open(saved(session))
+    session.after_model(answered())
+    with pytest.raises(PlanError, match="no request"):
+        session.after_model(answered())
+    one, two = session.before_model(), session.before_model()
+    for request in (two, one):
+        assert session.after_model(answered(), request=request).verdict == "accept"
+    assert "asked" not in session.record
+
+
+def test_an_answer_over_open_tasks_is_sent_back_and_may_raise(places):
+    """The caps are the settings'; a blocked answer and one's own reminder are not judged."""
+    session = places.open(settings=Settings(unfinished=1, on_ignored="raise"))
+    write(session, "Dig")
+    session.before_model(is_new=True)
+    advice = session.after_model(answered())
+    assert advice.verdict == "again"
+    assert session.before_model(silent=True).text == ""
+    with pytest.raises(PlanError, match="open"):
+        session.after_model(answered())
+    session.before_model(is_new=True)
+    assert session.after_model(answered(), silent=True).verdict == "accept"
+
+
+def test_a_request_may_have_guidance_of_its_own_and_be_partial(places):
+    """A provider that keeps the conversation sends only what is new."""
+    session = places.open()
+    write(session, "Dig")
+    quiet = Guidance(TODOS, Settings(plan_lost=False, unfinished=0))
+    assert session.before_model(guidance=quiet).text == ""
+    assert session.after_model(answered(), guidance=quiet).verdict == "accept"
+    session.edit(CreateTask("Tell Ann"), actor="ann")
+    assert "Tell Ann" in session.before_model(partial=True).text
+    plan, base = session.unseen()
+    assert [one.task.subject for one in base.unseen(plan)] == ["Tell Ann"]
+
+
+TURN = [
+    Call("TaskCreate", {"subject": "Dig"}, "1"),
+    Call("TaskUpdate", {"taskId": "1", "status": "in_progress"}, "2"),
+    Call("TaskList", {}, "3"),
+]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("seeded", [False, True])
+def test_calls_that_come_one_by_one_get_the_replies_of_their_turn(places, restarted, seeded):
+    """All were written upon the plan of before the first; news are told once, by the first."""
+    box = Toolbox(TASKS, Policy())
+    whole, kept = Planner(toolbox=box), {}
+    session = places.open(toolbox=box)
+    if seeded:
+        for doing in (whole.apply, session.edit):
+            doing(CreateTask("Old"), actor="ann")
+        call = Call("TaskUpdate", {"taskId": "1", "owner": "me"}, "0")
+        wanted = whole.session()
+        assert wanted.answer([call]).replies[0].text == session.answer([call]).replies[0].text
+        for doing in (whole.apply, session.edit):
+            doing(CreateTask("Tell Ann"), actor="ann")
+    else:
+        wanted = whole.session()
+    replies = []
+    for call in TURN:
+        replies.append(session.answer_one(call, TURN))
+        kept = saved(session)
+        session = places.open(kept, toolbox=box) if restarted else session
+    assert [one.text for one in replies] == [one.text for one in wanted.answer(TURN).replies]
+    assert session.plan.revision == whole.plan.revision
+    session.before_model()
+    session.after_model(answered(""))
+    assert "turn" not in session.record
+    session.edit(CreateTask("Later"), actor="ann")
+    text = session.answer_one(Call("TaskList", {}, "1"), [Call("TaskList", {}, "1")]).text
+    assert text.startswith("since you last looked: ")
+    assert "Later created by ann" in text.splitlines()[0]
+    assert "Tell Ann" not in text.splitlines()[0]
+    assert "turn" not in session.record
+
+
+def test_what_comes_between_two_calls_of_a_turn_is_told_by_the_later(places):
+    """What the first has told is not told again, also after a restart between the two."""
+    box = Toolbox(TASKS, Policy())
+    session = places.open(toolbox=box)
+    session.answer([Call("TaskCreate", {"subject": "Dig"}, "0")])
+    session.edit(CreateTask("Tell Ann"), actor="ann")
+    turn = [Call("TaskCreate", {"subject": name}, name) for name in ("a", "b", "c")]
+    assert "#2 Tell Ann created by ann" in session.answer_one(turn[0], turn).text
+    session.edit(CreateTask("Tell Bob"), actor="bob")
+    session = places.open(saved(session), toolbox=box)
+    text = session.answer_one(turn[1], turn).text
+    assert text.startswith("since you last looked: #4 Tell Bob created by bob\n")
+    assert "since" not in session.answer_one(turn[2], turn).text
+
+
+def test_two_whole_lists_that_come_one_by_one_are_both_refused(places):
+    """Law 13, also here; a refusal notes nothing."""
+    session = places.open()
+    turn = [attrs.evolve(lines("Dig"), call_id=name) for name in ("a", "b")]
+    for call in turn:
+        assert session.answer_one(call, turn).problems[0].code == "parallel_write"
+    assert not len(session.plan)
+
+
+def test_an_awaited_session_is_the_same(tmp_path):
+    """In a slot, in a store, and where tasks ask at once: each is answered after the other."""
+
+    async def work(kept, **where):
+        session = opened_async(kept, toolbox=Toolbox(TASKS, Policy()), actor="bot", **where)
+        await session.before_model([])
+        await session.after_model(answered(""))
+        calls = [Call("TaskCreate", {"subject": str(n)}, str(n)) for n in range(9)]
+        turns = await asyncio.gather(*(session.answer([call], call.call_id) for call in calls))
+        assert not any("since" in turn.replies[0].text for turn in turns)
+        await session.edit(CreateTask("Tell Ann"), actor="ann")
+        plan, base = await session.unseen()
+        assert [one.task.subject for one in base.unseen(plan)] == ["Tell Ann"]
+        await session.undo(actor="ann")
+        one = Call("TaskCreate", {"subject": "one"}, "one")
+        assert not (await session.answer_one(one, [one])).is_error
+        await session.seed(plan_of([Task("1", "Dig")]), actor="ops")
+        assert [task.subject for task in await session.plan()] == ["Dig"]
+        assert len(await session.history()) == 13
+        return session
+
+    for where in ({}, {"store": FileStore(tmp_path / "plans.json"), "plan_id": "p"}):
+        kept = {}
+        asyncio.run(work(kept, **where))
+    planner = AsyncPlanner(MemoryStore(), "p", toolbox=BOX)
+    session = planner.session(actor="bot")
+    asyncio.run(session.answer([lines("Dig")]))
+    assert planner.session(session.record).state == session.state
+
+
+def test_a_session_undoes_and_says_what_happened(places):
+    """Undo is the planner's; the history of a slot goes on over restarts, the latest 50 entries."""
+    session = places.open()
+    write(session, "Dig")
+    session.edit(CreateTask("Tell Ann"), actor="ann")
+    session.undo(actor="ann", seen=session.plan.revision)
+    assert subjects(session) == ["Dig"]
+    session = places.open(saved(session))
+    assert [entry.cause for entry in session.history()] == ["write_todos", "CreateTask", "undo"]
+    assert session.toolbox is BOX
+
+
+def test_the_plan_has_one_owner(tmp_path):
+    """A saved plan and a store are too much; a record without its store is too little."""
+    store = FileStore(tmp_path / "plans.json")
+    session = opened({}, store=store, plan_id="p", toolbox=BOX)
+    write(session, "Dig")
+    with pytest.raises(PlanError, match="is in a store: give store="):
+        opened(saved(session), toolbox=BOX)
+    with pytest.raises(PlanError, match="is in a store: give store="):
+        opened(json.loads((SAVED / "functions_in_a_store.json").read_text())["saved"])
+    inside = opened({}, toolbox=BOX)
+    with pytest.raises(PlanError, match="leave store= out, or the saved plan"):
+        opened(saved(inside), store=store, plan_id="p", toolbox=BOX)
+
+
+def test_a_compacted_journal_undoes_nothing(tmp_path):
+    """Nobody can say any more who did what: nothing is dropped, and nothing closed is reopened."""
+    store = SqliteStore(tmp_path / "plans.db")
+
+    def go_on(kept):
+        return opened(kept, store=store, plan_id="p", toolbox=BOX)
+
+    session = go_on({})
+    write(session, "Dig", "Lay", "Mow")
+    kept = saved(session)
+    store.compact("p", keep=0)
+    session = go_on(kept)  # with the plan at its revision, no journal is needed
+    session.edit(CreateTask("Tell Ann"), actor="ann")
+    session.edit(UpdateTask("3", status="completed"), actor="ann")
+    store.compact("p", keep=0)
+    session = go_on(kept)
+    write(session, "Dig", "Mow")
+    assert sorted(subjects(session)) == ["Dig", "Lay", "Mow", "Tell Ann"]
+    assert session.plan["3"].status.value == "completed"
+    assert session.record["overflow"] is True
+    session = go_on(saved(session))
+    write(session, "Dig", "Mow")  # the same old words once more
+    assert session.plan["3"].status.value == "completed"
+    write(session, "Dig", ("Mow", "completed"))
+    write(session, "Dig", "Mow")  # now it is meant
+    assert session.plan["3"].status.value == "pending"
+    session.answer([Call("read_todos", {})])
+    assert "overflow" not in session.record
+    write(session, "Mow")
+    assert sorted(subjects(session)) == ["Lay", "Mow", "Tell Ann"]
+
+
+def test_a_store_that_was_put_back_undoes_nothing(tmp_path):
+    """The record is of a revision that the plan does not have any more."""
+    stores = [FileStore(tmp_path / f"{name}.json") for name in "ab"]
+    session = opened({}, store=stores[0], plan_id="p", toolbox=BOX)
+    write(session, "Dig", "Lay")
+    write(opened({}, store=stores[1], plan_id="p", toolbox=BOX), "Dig")
+    session = opened(saved(session), store=stores[1], plan_id="p", toolbox=BOX)
+    write(session, "Lay")
+    assert sorted(subjects(session)) == ["Dig", "Lay"]
+
+
+def test_the_record_of_an_agent_alone_stays_small():
+    """Whatever the size of its plan, and however long it lives."""
+    lengths = []
+    for size in (20, 100, 1000):
+        session = Planner(toolbox=BOX).session()
+        for _ in range(3):
+            write(session, *(f"Task {n}" for n in range(size)))
+        lengths.append(len(json.dumps(session.record)))
+    assert max(lengths) <= 120
+    assert max(lengths) - min(lengths) <= 4
+
+
+def test_the_record_is_bounded_whatever_happens():
+    """Own words past 100 are forgotten on the safe side: no drop, no reopening."""
+    planner = Planner(toolbox=BOX)
+    session = planner.session()
+    texts = [f"Task {n}" for n in range(300)]
+    write(session, *texts)
+    for number in range(1, 301):
+        planner.apply(UpdateTask(str(number), status="completed"), actor="ann")
+    write(session, "Task 299")
+    record = session.record
+    assert len(record["mine"]) == 100
+    assert record["overflow"] is True
+    assert len(json.dumps(record)) < 10_000
+    session = planner.session(record)
+    write(session, *texts)
+    assert planner.plan.counts.open == 0
+    assert len(planner.plan) == 300
+    session.answer([Call("read_todos", {})])
+    write(session, *((text, "completed") for text in texts))
+    assert "mine" not in session.record
+
+
+def test_listed_ranges_are_bounded():
+    """Of every other task of a huge plan, the oldest can no longer be dropped."""
+    planner = Planner(toolbox=Toolbox(LEAN, Policy()))
+    with_gaps = [CreateTask(f"t{n}") for n in range(1, 2403)]
+    for command in with_gaps:
+        planner.apply(command, actor="ann")
+    session = planner.session()
+    done = [str(n) for n in range(1, 2403, 2)]
+    calls = [Call("plan", {"done": done[n : n + 50]}) for n in range(0, len(done), 50)]
+    assert not any(reply.is_error for reply in session.answer(calls).replies)
+    assert len(session.record["listed"]) == 1000
+    assert session.record["listed"][-1] == [2401, 2401]
+
+
+def test_news_of_an_approval_survives_a_restart():
+    """Also in a slot, whose journal does not say it."""
+    session = opened({}, toolbox=BOX)
+    write(session, "Dig", "Lay")
+    session.edit(ApprovePlan(), actor="ann")
+    session.seed(plan_of([session.plan["2"], session.plan["1"]], next_id=3), actor="ann")
+    session.edit(ApprovePlan(), actor="ann")
+    session = opened(saved(session), toolbox=BOX)
+    assert session.record["behind"]["order"] == ["1", "2"]
+    assert "plan approved by ann" in write(session, "Dig", "Lay")
+
+
+def old(name):
+    return json.loads((SAVED / f"{name}.json").read_text())
+
+
+def tell_all(session):
+    text = write(session, ("Dig", "in_progress"), "Lay")
+    assert "#3 Tell Ann created by ann" in text
+    assert "#2 Lay it (was: Lay) completed by bo" in text or "Lay it" in text
+    for _ in range(2):
+        write(session, ("Dig", "in_progress"), "Lay")
+    assert subjects(session) == ["Dig", "Lay it", "Tell Ann"]
+    assert session.plan["2"].status.value == "completed"
+
+
+@pytest.mark.parametrize("name", ["functions_behind", "openai_agents_behind"])
+def test_a_run_that_0_2_0_saved_goes_on(name):
+    """What others had done since is told once, and its old words mean what they meant."""
+    kept = old(name)
+    session = opened(kept, toolbox=BOX)
+    assert {"plan", "journal"} <= kept.keys()
+    assert not {"memory", "seen", "base", "asked"} & kept.keys()
+    tell_all(opened(saved(session), toolbox=BOX))
+    assert len(session.history()) == 3
+
+
+@pytest.mark.parametrize("name", ["functions_in_a_store", "openai_agents_in_a_store"])
+def test_a_run_that_0_2_0_saved_with_its_plan_in_a_store_goes_on(name, tmp_path):
+    """The store is of then, too."""
+    kept = old(name)
+    (tmp_path / "plans.json").write_text(
+        kept["store"] if isinstance(kept["store"], str) else json.dumps(kept["store"])
+    )
+    store = FileStore(tmp_path / "plans.json")
+    tell_all(opened(kept["saved"], store=store, plan_id="p", toolbox=BOX))
+
+
+@pytest.mark.parametrize("name", ["functions_alone", "functions_asked", "openai_agents_alone"])
+def test_who_was_alone_in_0_2_0_is_alone(name):
+    """All that it had seen counts as listed by it."""
+    session = opened(old(name), toolbox=BOX)
+    if name == "functions_asked":
+        assert session.after_model(answered(""), silent=True).verdict == "accept"
+    assert write(session, "Lay") == 'ok, 0/1 completed; removed while open: "Dig"'
+    assert "listed" not in session.record
+
+
+def test_a_run_of_0_2_0_that_has_seen_nothing_is_new():
+    """It was saved before its first request."""
+    session = opened(old("functions_new"), toolbox=BOX)
+    assert session.record["revision"] is None
+    assert write(session, "Dig") == "ok, 0/1 completed"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("seen", "2"),
+        ("seen", -1),
+        ("memory", []),
+        ("memory", {"turn": "one"}),
+        ("base", {"plan": None}),
+        ("id", 7),
+        ("answered", 1.5),
+        ("asked", {"seen": 2}),
+        ("asked", {"memory": {}, "seen": "2"}),
+    ],
+)
+def test_damaged_values_of_0_2_0_are_errors(name, value):
+    """Never a new session."""
+    with pytest.raises(CodecError):
+        opened({**old("functions_behind"), name: value}, toolbox=BOX)
+
+
+def test_a_damaged_slot_is_an_error():
+    """Never an empty plan."""
+    for damaged in ({"plan": 7}, {"plan": None}, {"journal": 7}, {SESSION: {}}):
+        with pytest.raises((CodecError, PlanError)):
+            opened({"plan": saved(opened({}))["plan"], **damaged})
+    assert opened({}).plan == Plan()

@@ -1,0 +1,212 @@
+"""Law 15 through an adapter: what its sessions list, and what others do beside them."""
+
+import pytest
+
+from todoplan import LEAN, TODOS, MemoryStore, Toolbox, commands, plan_of
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.questions import open_tasks
+from todoplan.dialogue import WRITE_TODOS, Settings
+from todoplan.stores import SqliteStore
+
+TOLD = Settings(plan_lost=False, unfinished=0)
+TOOLSETS = {"write_todos": WRITE_TODOS, "todos": TODOS, "lean": LEAN}
+STORED = {"plan_id": "7"}
+
+
+def listing(toolset, *lines):
+    """
+    Return a call that writes a whole list; a line is a text, or (text, status).
+    """
+    pairs = [(line, "pending") if isinstance(line, str) else line for line in lines]
+    if toolset is LEAN:
+        return "plan", {"write": [text for text, _ in pairs]}
+    return "write_todos", {"todos": [{"content": text, "status": status} for text, status in pairs]}
+
+
+class Situations:
+    """
+    A subclass has `begin(**options)`, which begins a conversation: `turn(*calls)` has the model
+    make calls and returns what they were answered, `tail()` has it answer at once and returns the
+    end of the request, `edit(command, actor)` and `seed(plan)` are others' changes, `plan()` is the
+    plan, and `again()` the same conversation in another process.
+    """
+
+    @pytest.fixture(params=TOOLSETS)
+    def toolset(self, request):
+        return TOOLSETS[request.param]
+
+    @pytest.fixture(params=["saved", "stored", "restarted", "stored, restarted"])
+    def talk(self, request, toolset):
+        """
+        A conversation whose plan is saved with it, or in a store; in one process, or in another one
+        at every turn.
+        """
+        kept = {**STORED, "store": MemoryStore()} if "stored" in request.param else {}
+        talk = self.begin(toolbox=Toolbox(toolset), settings=TOLD, **kept)
+        return _Restarted(talk) if "restarted" in request.param else talk
+
+    def test_the_first_list_drops_nothing(self, talk, toolset):
+        """
+        Who has never seen the plan has listed nothing of it. It is told once what stays.
+        """
+        talk.edit(commands.CreateTask("Tell Ann"), "ann")
+        texts = [talk.turn(listing(toolset, "Fix", "Release"))[0] for _ in range(3)]
+        assert sorted(subjects(talk)) == ["Fix", "Release", "Tell Ann"]
+        assert ["kept: #1 Tell Ann (to remove" in text for text in texts] == [True, False, False]
+
+    def test_a_plan_that_a_program_seeded_is_not_listed(self, talk, toolset):
+        """
+        A model that was never asked has not written it.
+        """
+        talk.seed(plan_of([Task("1", "Tell Ann"), Task("2", "Fix")]))
+        talk.turn(listing(toolset, "Fix"))
+        talk.turn(listing(toolset, "Release"))
+        assert sorted(subjects(talk)) == ["Release", "Tell Ann"]
+
+    def test_what_a_reminder_told_of_stays(self, talk, toolset):
+        """
+        It informs, and is no list of the session's own; nor is news in an answer, which is told
+        once.
+        """
+        talk.turn(listing(toolset, "Fix", "Release"))
+        talk.edit(commands.CreateTask("Tell Ann"), "ann")
+        assert "Tell Ann created by ann" in talk.tail()
+        texts = [talk.turn(listing(toolset, "Fix", "Release"))[0] for _ in range(3)]
+        assert sorted(subjects(talk)) == ["Fix", "Release", "Tell Ann"]
+        assert ["by ann" in text for text in texts] == [True, False, False]
+        assert "<todoplan-reminder>" not in talk.tail()
+
+    def test_old_words_of_a_reworded_task_still_mean_it(self, talk, toolset):
+        """
+        They neither make a second task nor take the new words back, however often they come.
+        """
+        talk.turn(listing(toolset, "Fix", "Release"))
+        talk.edit(commands.UpdateTask("1", subject="Fix on main"), "ann")
+        for first in ("Fix", "Fix", "Fix", "Fix on main", "Fix on main"):
+            talk.turn(listing(toolset, first, "Release"))
+            assert subjects(talk) == ["Fix on main", "Release"]
+        assert [task.id for task in talk.plan()] == ["1", "2"]
+
+    @pytest.mark.parametrize("status", ["cancelled", "completed"])
+    def test_a_task_that_a_person_closed_stays_closed(self, talk, toolset, status):
+        """
+        The model's old line says nothing of it.
+        """
+        talk.turn(listing(toolset, "Fix", "Release"))
+        talk.edit(commands.UpdateTask("2", status=status), "ann")
+        for _ in range(3):
+            talk.turn(listing(toolset, "Fix", "Release"))
+            assert talk.plan().get("2").status == status
+
+    def test_a_task_that_a_person_deleted_does_not_come_back(self, talk, toolset):
+        """
+        Once a list has left it out, the same words mean a new task.
+        """
+        talk.turn(listing(toolset, "Fix", "Release"))
+        talk.edit(commands.DeleteTask("2"), "ann")
+        for lines in (("Fix", "Release"), ("Fix", "Release"), ("Fix",)):
+            talk.turn(listing(toolset, *lines))
+            assert subjects(talk) == ["Fix"]
+        talk.turn(listing(toolset, "Fix", "Release"))
+        assert [(task.id, task.subject) for task in talk.plan()] == [("1", "Fix"), ("3", "Release")]
+
+    def test_a_line_that_is_unchanged_changes_nothing(self, talk, toolset):
+        """
+        Whatever others did to its task, and how often it comes.
+        """
+        talk.turn(listing(toolset, "Fix", "Release"))
+        talk.edit(commands.UpdateTask("2", owner="bo", description="by hand"), "bo")
+        before = talk.plan()
+        for _ in range(3):
+            talk.turn(listing(toolset, "Fix", "Release"))
+            assert talk.plan() == before
+
+    def test_its_own_task_goes_with_the_list_that_leaves_it_out(self, talk, toolset):
+        """
+        Also beside what others do.
+        """
+        talk.turn(listing(toolset, "Fix", "Release", "Rest"))
+        talk.edit(commands.CreateTask("Tell Ann"), "ann")
+        talk.turn(listing(toolset, "Fix", "Release"))
+        talk.turn(listing(toolset, "Fix"))
+        assert subjects(talk) == ["Fix", "Tell Ann"]
+
+    def test_somebody_elses_task_is_dropped_by_name(self, talk, toolset):
+        """
+        As the answer says; a line of one's own makes it listed, so that leaving it out drops it.
+        """
+        talk.turn(listing(toolset, "Fix"))
+        talk.edit(commands.CreateTask("Tell Ann"), "ann")
+        talk.edit(commands.CreateTask("Tell Bo"), "bo")
+        talk.turn(listing(toolset, "Fix"))
+        if toolset is LEAN:
+            talk.turn(("plan", {"drop": [2]}))
+        else:
+            talk.turn(listing(toolset, "Fix", ("Tell Ann", "cancelled")))
+        talk.turn(listing(toolset, "Fix", "Tell Bo"))
+        talk.turn(listing(toolset, "Fix"))
+        assert [task.subject for task in open_tasks(talk.plan())] == ["Fix"]
+
+    def test_an_agent_alone_is_told_nothing(self, talk, toolset):
+        """
+        Its replies and its record are those of one that keeps no such thing.
+        """
+        texts = [
+            talk.turn(listing(toolset, *lines))[0]
+            for lines in (("a", "b"), ("a", "b", "c"), ("a", "c"), ("c",))
+        ]
+        assert not [text for text in texts if "kept" in text or "since" in text or "stays" in text]
+        assert "listed" not in talk.saved()["session"]
+
+    @pytest.mark.parametrize("is_restarted", [False, True])
+    def test_two_conversations_on_one_plan_leave_each_other_alone(self, toolset, is_restarted):
+        """
+        Each list is its own alone, whichever of them has which name.
+        """
+        store = MemoryStore()
+        both = [
+            self.begin(toolbox=Toolbox(toolset), settings=TOLD, store=store, **STORED)
+            for _ in range(2)
+        ]
+        for lines in ((("a", "b"), ("x", "y")), (("a", "c"), ("x", "z")), (("c",), ("z",))):
+            for place, mine in enumerate(lines):
+                both[place].turn(listing(toolset, *mine))
+                both[place] = both[place].again() if is_restarted else both[place]
+            assert not {*lines[0], *lines[1]} - {*subjects(both[0])}
+        assert sorted(subjects(both[0])) == ["c", "z"]
+
+    def test_a_journal_that_was_cut_drops_nothing(self, toolset, tmp_path):
+        """
+        A process that goes on from its record no longer knows what others did meanwhile.
+        """
+        store = SqliteStore(tmp_path / "plans.db")
+        talk = self.begin(toolbox=Toolbox(toolset), settings=TOLD, store=store, **STORED)
+        talk.turn(listing(toolset, "Fix", "Release"))
+        talk.edit(commands.CreateTask("Tell Ann"), "ann")
+        talk.edit(commands.UpdateTask("2", status="cancelled"), "ann")
+        store.compact("7", keep=0)
+        talk = talk.again()
+        for _ in range(2):
+            talk.turn(listing(toolset, "Fix", "Release"))
+            assert sorted(subjects(talk)) == ["Fix", "Release", "Tell Ann"]
+            assert talk.plan().get("2").status == "cancelled"
+
+
+class _Restarted:
+    """
+    A conversation that goes on in another process at every turn.
+    """
+
+    def __init__(self, talk):
+        self._talk = talk
+
+    def __getattr__(self, name):
+        self._talk = self._talk.again()
+        return getattr(self._talk, name)
+
+
+def subjects(talk):
+    """
+    Return the subjects of the tasks, in order.
+    """
+    return [task.subject for task in talk.plan()]
