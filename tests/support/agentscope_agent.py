@@ -109,9 +109,14 @@ class Desk:
         """
         Return the text of a call's answer; the whole one stands in `last`.
         """
+        return self.asked(use(name, **arguments))
+
+    def asked(self, call):
+        """
+        Return the text of the answer to a call of the model.
+        """
 
         async def run():
-            call = use(name, **arguments)
             return [part async for part in self.toolkit.call_tool(call, self.state)][-1]
 
         self.last = asyncio.run(run())

@@ -296,6 +296,8 @@ class _Session(Generic[P]):
         return turn
 
     def _answer_one(self, call: Call, turn: Sequence[Call], response: object) -> Steps[Reply]:
+        if len(turn) <= 1:  # nothing to keep for the calls that follow
+            return (yield from self._answer([call], response)).replies[0]
         names = [one.name for one in turn]
         if call.name in {names[place] for place in self.toolbox.clashing(names)}:
             plan = yield from self.planner._plan()
@@ -319,8 +321,8 @@ class _Session(Generic[P]):
             before = done.plan.revision - len(done.events)
             open_turn = attrs.evolve(open_turn, revision=before, listed=sight.listed)
         self._note_turn(done)
-        turn_now = attrs.evolve(open_turn, own=own, notes=notes) if len(ids) > 1 else None
-        self.state = attrs.evolve(self.state, asked=None, turn=turn_now)
+        open_turn = attrs.evolve(open_turn, own=own, notes=notes)
+        self.state = attrs.evolve(self.state, asked=None, turn=open_turn)
         return reply
 
     def _keys(self, calls: Sequence[Call], response: object) -> Sequence[str] | None:

@@ -54,8 +54,8 @@ def by_ann(state):
 
 def test_what_a_person_added_stays_until_the_model_has_seen_it():
     """
-    The write that does not name it keeps it and says so, with the actor, also after the state was
-    saved and loaded; the next write removes it.
+    No list that leaves it out removes it, and the first reply says so, with the actor, also after
+    the state was saved and loaded.
     """
     state = loaded(begun())
     by_ann(state)
@@ -65,10 +65,10 @@ def test_what_a_person_added_stays_until_the_model_has_seen_it():
     assert "#2 Tell Ann created by ann" in told
     assert "#1 Dig updated by bo" in told
     assert subjects(agent) == ["Dig", "Tell Ann"]
-    assert "base" not in agent.state.middle_context["todoplan"]
+    assert "behind" not in agent.state.middle_context["todoplan"]["session"]
     reply(agent)
-    assert "by ann" not in results(agent)[-1][1]
-    assert subjects(agent) == ["Dig"]
+    assert results(agent)[-1][1] == "no change, 0/2 completed"
+    assert subjects(agent) == ["Dig", "Tell Ann"]
 
 
 def in_place(agent):
@@ -93,14 +93,14 @@ def test_a_change_of_the_list_itself_is_another_hand_too(change):
     agent = helper(write(), "ok", write(), "ok", state=loaded(agent.state.model_dump_json()))
     reply(agent)
     assert "Tell Ann created" in results(agent)[-1][1]
-    assert subjects(agent) == ["Dig", "Tell Ann"]
     reply(agent)
-    assert subjects(agent) == ["Dig"]
+    assert "Tell Ann" not in results(agent)[-1][1]
+    assert subjects(agent) == ["Dig", "Tell Ann"]
 
 
 def test_a_read_is_a_look_and_a_refused_call_is_none():
     """
-    A refused call has told nothing.
+    A refused call has told nothing, and neither makes a task one that the model has listed.
     """
     state = loaded(begun())
     by_ann(state)
@@ -109,7 +109,7 @@ def test_a_read_is_a_look_and_a_refused_call_is_none():
     _, refused, read, _ = results(agent)
     assert not refused[0]
     assert read[1].startswith("since you last looked: ")
-    assert subjects(agent) == ["Dig"]
+    assert subjects(agent) == ["Dig", "Tell Ann"]
 
 
 def test_calls_of_one_turn_share_what_the_model_had_seen():
@@ -126,8 +126,8 @@ def test_calls_of_one_turn_share_what_the_model_had_seen():
 
 def test_the_reminder_says_who_did_what_and_is_kept_nowhere():
     """
-    `changed` is on by default, and at the tail. It comes again until an answer has told; the list
-    that answers it was written in sight of it.
+    `changed` is on by default, and at the tail. It comes again until an answer has told, and a list
+    that answers it and leaves the task out does not remove it.
     """
     state = loaded(begun())
     by_ann(state)
@@ -138,7 +138,7 @@ def test_the_reminder_says_who_did_what_and_is_kept_nowhere():
     reply(agent)
     assert [TAG in agent.model.sent(n) for n in (1, 2)] == [True, False]
     assert "by ann" in results(agent)[-1][1]
-    assert subjects(agent) == ["Dig"]
+    assert subjects(agent) == ["Dig", "Tell Ann"]
 
 
 def test_what_was_told_by_an_answer_is_not_told_by_a_reminder():
@@ -206,19 +206,19 @@ def test_a_seeded_plan_is_not_removed_unseen():
     agent = helper(write(), "ok")
     seed_plan(agent, plan_of([Task("1", "Tell Ann")]), actor="cron")
     reply(agent)
-    assert "Tell Ann created by cron" in results(agent)[0][1]
+    assert "not on your list, kept: #1 Tell Ann" in results(agent)[0][1]
     assert subjects(agent) == ["Dig", "Tell Ann"]
 
 
-def test_a_damaged_base_is_an_error():
+def test_a_damaged_record_is_an_error():
     """
-    It is never "all was seen".
+    It is never a new session.
     """
     state = loaded(begun())
     by_ann(state)
     text = state.model_dump_json()
     broken = json.loads(text)
-    broken["middle_context"]["todoplan"]["base"] = 7
+    broken["middle_context"]["todoplan"]["session"]["behind"] = 7
     with pytest.raises(CodecError):
         plan_of_state(AgentState.model_validate(broken))
 

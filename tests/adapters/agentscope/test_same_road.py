@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.agentscope_agent import Desk
 
 from todoplan.adapters.agentscope import make_tools, plan_of_state
-from todoplan.adapters.agentscope.tools import default_toolbox
+from todoplan.adapters.agentscope.state import PLAIN
 from todoplan.codec import entry_from_data
 from todoplan.core.plan.plan import Plan
 
@@ -49,7 +49,7 @@ CALLS = st.lists(
 @given(CALLS, st.booleans())
 def test_the_same_calls_give_the_same_plan_events_and_replies(calls, saving):
     """Through the toolkit and a state, also one that is saved and loaded after every call."""
-    toolbox, plan = default_toolbox(), Plan()
+    toolbox, plan = PLAIN.toolbox, Plan()
     desk = Desk(tools=make_tools(clock=lambda: NOON))
     for name, arguments in calls:
         reply = toolbox.call(plan, name, arguments, at=NOON)

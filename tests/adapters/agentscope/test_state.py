@@ -10,11 +10,9 @@ import pytest
 from agentscope.state import AgentState, Task, TaskContext
 from support.agentscope_agent import Desk, board, theirs
 
-from todoplan.adapters.agentscope import make_tools, plan_of_state
-from todoplan.adapters.agentscope.state import KEY, load, save
+from todoplan.adapters.agentscope import edit_plan, make_tools, plan_of_state
+from todoplan.adapters.agentscope.state import KEY, kept_in
 from todoplan.core.commands import ClearPlan, CreateTask, RestorePlan, UpdateTask, WriteTodos
-from todoplan.core.decide.decide import decide
-from todoplan.core.events.touched import touched
 from todoplan.core.plan.model import Priority, Status, Todo
 from todoplan.core.rules.policy import Policy
 from todoplan.errors import CodecError, PlanError
@@ -27,9 +25,7 @@ def carry_out(state, *commands):
     Decide commands upon a state and save what came of them.
     """
     for command in commands:
-        held = load(state)
-        decision = decide(held.plan, command, Policy(), at=NOON)
-        save(state, held, decision.plan, touched(decision.events))
+        decision = edit_plan(state, command, policy=Policy())
         assert plan_of_state(state) == decision.plan
         assert (
             plan_of_state(AgentState.model_validate_json(state.model_dump_json())) == decision.plan
@@ -71,6 +67,7 @@ def test_saved_states_are_agentscopes():
     assert loaded == desk.state
     kept = json.loads(desk.state.model_dump_json())["middle_context"][KEY]
     assert [entry["revision"] for entry in map(json.loads, kept.pop("journal"))][-1] == 7
+    assert kept.pop("session").keys() == {"version", "id", "revision", "answered"}
     assert kept == {"next_id": 4, "revision": plan_of_state(desk.state).revision}
     assert type(loaded.middle_context[KEY]) is dict
 
@@ -85,7 +82,7 @@ def pickled(value):
 @pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, pickled])
 def test_what_is_held_in_memory_is_copied_as_plain_data(twin):
     """A copy never claims to know how another state's tasks look."""
-    held = load(full().state)
+    held = kept_in(full().state)
     assert type(twin(held)) is dict
     assert twin(held) == dict(held)
 
@@ -252,7 +249,6 @@ def test_every_command_ends_in_the_list():
         RestorePlan(tuple(earlier), earlier.next_id),
     )
     assert [task.id for task in state.tasks_context.tasks] == ["1", "2"]
-    assert touched(()) == ()
 
 
 def test_reads_and_refusals_leave_the_dump_as_it_was():
@@ -298,7 +294,7 @@ def test_of_a_long_list_every_edit_is_seen_within_a_few_calls():
     for _ in range(4):
         desk.do("TaskUpdate", task_id="7", owner="bob")
         desk.do("TaskUpdate", task_id="7", owner="eve")
-    assert load(desk.state, whole=False).plan["251"].owner == "ann"
+    assert plan_of_state(desk.state)["251"].owner == "ann"
     assert plan.revision < plan_of_state(desk.state).revision
 
 
@@ -315,7 +311,7 @@ def test_of_a_long_list_the_whole_is_read_where_the_whole_counts(name, arguments
     desk = long_desk()
     desk.tasks[380].owner = "ann"
     (desk.do if ok else desk.fail)(name, **arguments)
-    assert load(desk.state, whole=False).plan["381"].owner == "ann"
+    assert plan_of_state(desk.state)["381"].owner == "ann"
 
 
 def test_of_a_long_list_an_added_task_is_seen_at_once():

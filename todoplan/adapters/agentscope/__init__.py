@@ -7,9 +7,8 @@ what `Agent` takes for tools and guidance together. The plan stands in the agent
 AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan`, `edit_plan` and
 `undo_plan` set and change it, `repair` checks and corrects a list that was written by hand.
 
-Read `state` first: where the plan lives, and who writes it when; with a `store` it lives there, and
-`plan_store` is how it is reached. Then `tools`, and `middleware`
-for guidance; `conversation` is what both read of AgentScope's messages.
+Read `state` first: where the plan and the session's record are, and how applications read and edit
+them. Then `attaching`: what an agent is given.
 """
 
 from todoplan.errors import MissingExtraError
@@ -19,22 +18,23 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "agentscope") from error
 
-from todoplan.adapters.agentscope.editing import (
+from todoplan.adapters.agentscope.attaching import (
+    PlanMiddleware,
+    PlanTool,
+    TaskCreate,
+    TaskGet,
+    TaskList,
+    TaskUpdate,
+    attach,
+    make_tools,
+)
+from todoplan.adapters.agentscope.state import (
     edit_plan,
     history_of,
     plan_of_state,
     repair,
     seed_plan,
     undo_plan,
-)
-from todoplan.adapters.agentscope.middleware import PlanMiddleware, attach
-from todoplan.adapters.agentscope.tools import (
-    PlanTool,
-    TaskCreate,
-    TaskGet,
-    TaskList,
-    TaskUpdate,
-    make_tools,
 )
 from todoplan.lazy import listing
 

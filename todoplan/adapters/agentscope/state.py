@@ -1,28 +1,28 @@
 """
-The plan in an agent's state: AgentScope's own tasks, and beside them what those have no field for.
-Where a store keeps the plan, only the list is here (see `plan_store`).
+The plan in an agent's state, the session's record beside it, and how an application edits both.
 
-AgentScope's interfaces watch `state.tasks_context`, so that is where the plan lives; next id,
-revision, approval, what was repaired and the latest entries of the journal stand in
-`state.middle_context`. Both are saved with the state. The tools write the plan as they answer,
-`edit_plan` and `seed_plan` at any time, also while a reply is under way: every call reads the state
-anew.
+AgentScope's interfaces watch `state.tasks_context`, so the plan's tasks stand there. What these
+have no field for (next id, revision, approval, the latest entries of the journal) stands in
+`state.middle_context` under one key, with the session's record. Both are saved with the state.
+`TaskStore` makes a store of one plan of this. With a `store`, the plan lives there instead: the
+state keeps the record and the plan's id, and AgentScope's list is published after each step.
 
-The list may be changed by anyone else at any time, too. Whoever wants the plan gets it read anew
-whenever the tasks are not as they were left; tasks are changed in place, and only where they
-differ. A task whose id is no number gets one, and keeps the old id in its metadata
-(`original_id`): a host goes on finding it, and the model may go on using it.
-
-What another hand has done, by `edit_plan` or to the list itself, is unseen until an answer tells:
-the plan as it saw it last stands beside the tasks (`base`, law 15). Of a list that was changed
-while it was saved, only the sum is known, not what it was: there the plan as it is counts as seen.
+Anyone may change the list itself at any time, in place. So each look at the plan compares the tasks
+with how they were left, and what differs becomes an entry of the journal, without an actor. Tasks
+are written in place, and only where they differ. A task whose id is no number gets one and keeps
+the old id in its metadata (`original_id`): a host still finds it, and the model may go on using it.
 """
 
-import json
-from collections.abc import Iterable, Sequence
-from hashlib import sha256
-from typing import Any
+from __future__ import annotations
 
+import json
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from typing import Any, cast
+
+import attrs
 from agentscope.agent import Agent
 from agentscope.state import AgentState
 from agentscope.state import Task as TheirTask
@@ -30,234 +30,129 @@ from agentscope.state import Task as TheirTask
 from todoplan.codec.foreign.agentscope import read_agentscope, task_to_agentscope
 from todoplan.codec.foreign.mirror import Mirror
 from todoplan.codec.plans import head
-from todoplan.codec.states import base_from_data, base_to_data, read_recent, with_entry
+from todoplan.codec.states import entry_line, read_recent, with_lines
+from todoplan.core.commands import Command
 from todoplan.core.decide.assembly import plan_of
-from todoplan.core.events.base import Base
+from todoplan.core.decide.decide import Decision
 from todoplan.core.events.journal import Entry
+from todoplan.core.events.merge import changes_between
+from todoplan.core.events.touched import touched
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import number_of
-from todoplan.dialogue.application import require
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import AGENTSCOPE
+from todoplan.dialogue.application import require, require_actor, require_clock
+from todoplan.dialogue.clock import Clock, utc_now
+from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.intake.application_lists import repaired_list
-from todoplan.dialogue.last_seen import LastSeen
 from todoplan.dialogue.replies.error_texts import repairs_text
-from todoplan.errors import PlanError
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.tasks import tasks as task_tools
+from todoplan.dialogue.undoing import starts
+from todoplan.errors import CodecError, PlanError
+from todoplan.planner import AnyStore, AsyncPlanner, Planner
+from todoplan.planner.arguments import store_of_plans
+from todoplan.planner.record import (
+    RECORD_VERSION,
+    Record,
+    record_from_data,
+    record_of_0_2,
+    record_to_data,
+)
+from todoplan.planner.session import SESSION, AsyncSession, Session
+from todoplan.planner.verifying.verifier import Verify, verifier_of
+from todoplan.stores.journals import beginning, follow
+from todoplan.stores.slot import JOURNAL, LOADED, SLOT, SlotStore
 
-__all__ = [
-    "KEY",
-    "STORED",
-    "WRITTEN",
-    "Held",
-    "journal_of",
-    "load",
-    "names_in",
-    "refuse_stored",
-    "save",
-    "seal",
-    "state_of",
-    "stored_id",
-    "sum_of",
-]
+KEY, STORED, PENDING, SEAL = "todoplan", "stored", "pending", "seal"
+OUTSIDE = "tasks_context"
+"""The cause of an entry for what others did to the list itself."""
 
-KEY = "todoplan"
-STORED = "stored"
-_SEAL = "seal"
-_UNTOLD = "untold"
-_JOURNAL = "journal"
-_BASE = "base"
-_ORIGINAL = "original_id"
+_REPAIRS, _ORIGINAL = "untold", "original_id"
+_GUIDANCE_OF_0_2 = "todoplan_guidance"
+_EMPTY = {"version": RECORD_VERSION, "id": "", "revision": None}
 _HEAD = ("next_id", "revision", "approved")
 _NAMES = tuple(TheirTask.model_fields)
-# When a task was made is the host's to say: it is read, and never written over.
-WRITTEN = tuple(name for name in _NAMES if name != "created_at")
+# The host says when a task was made: that is read, and never written over.
+_WRITTEN = tuple(name for name in _NAMES if name != "created_at")
+logger = logging.getLogger("todoplan")
 
 
-class Held(dict[str, Any]):
+class Kept(dict[str, Any]):
     """
-    What is saved beside the tasks: next id, revision, what was repaired and the model was not shown
-    yet, the journal, and the plan as the model last saw it. In memory it also holds the plan, how
-    the tasks looked when they were left, what the model has `seen`, and the `names` that tasks had
-    before they got their ids.
+    What is saved beside the tasks. In memory it also has the session, the plan that the list shows,
+    how its tasks looked when they were left, and the `names` that tasks had before their ids.
 
-    Copied, dumped or pickled it is the plain dict, so that every other state is read anew.
+    Copied, dumped or pickled it is a plain dict, so that every other state is read anew.
     """
 
-    def __init__(
-        self, plan: Plan, tasks: Sequence[TheirTask], saved: dict[str, Any], seen: LastSeen
-    ) -> None:
+    planning: Planning | None = None
+    session: AsyncSession
+    slot: TaskStore | None = None
+    is_new_run = False
+
+    def __init__(self, saved: dict[str, Any]) -> None:
         super().__init__(saved)
-        self.seen = seen
-        self.keep_base()
-        self.mirror = Mirror(tasks)
-        self.names = names_in(plan)
-        self.at(plan)
+        self.plan, self.mirror = Plan(), Mirror()
+        self.names: dict[str, str] = {}
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
         return dict, (dict(self),)
 
-    def at(self, plan: Plan) -> None:
+    def write(self, theirs: list[TheirTask], plan: Plan, ids: Sequence[str] | None = None) -> None:
         """
-        Take in that this is the plan.
+        Make the list that of a plan. `ids` are those of the only tasks in which they may differ.
+
+        Raises:
+            CodecError: a task holds what JSON cannot. The list is left as it was.
         """
+        changed = plan if ids is None else map(plan.__getitem__, ids)
+        items = list(map(task_to_agentscope, changed))
+        self.mirror.write(theirs, items, _written, whole=ids is None)
         self.plan = plan
-        self.pop("approved", None)
-        self.update({name: value for name, value in head(plan).items() if name in _HEAD})
-        # The sum was of the tasks before: the end of the reply notes the next.
-        self.pop(_SEAL, None)
+        self.pop(SEAL, None)  # of the tasks before: the end of the reply notes the next
 
-    def record(self, entry: Entry) -> None:
-        """
-        Put an entry into the journal.
-        """
-        self[_JOURNAL] = with_entry(self.get(_JOURNAL), entry)
-
-    def keep_base(self) -> None:
-        """
-        Save what the model saw last as it is now.
-        """
-        self.pop(_BASE, None)
-        if self.seen.base is not None:
-            self[_BASE] = base_to_data(self.seen.base)
+    def save(self, state: AgentState, plan: Plan) -> None:
+        """Save the session's record as it is now; publish the plan, if a store keeps it."""
+        theirs = state.tasks_context.tasks
+        if self.slot is None:
+            is_current, is_known = self.mirror.is_current(theirs), SEAL in self or len(self.plan)
+            if not is_current and is_known and self.get(SEAL) != sum_of(theirs):
+                logger.warning(
+                    "the list of tasks was changed from outside, and is written over: a store keeps"
+                    " the plan; change it by edit_plan(agent, command)"
+                )
+            before, ids = [task.id for task in self.plan], [task.id for task in plan]
+            changed = [task.id for task in plan if self.plan.get(task.id) is not task]
+            if not is_current or ids[: len(before)] != before:
+                self.write(theirs, plan)
+            elif changed:
+                self.write(theirs, plan, changed)
+        # Where others wrote since, only the slot can say what.
+        is_behind = self.slot and self.session.state.revision not in {None, self.plan.revision}
+        self[SESSION] = self.session.record if is_behind else record_to_data(self.session.state)
 
     def repairs(self) -> list[str]:
-        """
-        Return what was repaired, a line each, and forget it.
-        """
-        lines: list[str] = self.pop(_UNTOLD, [])
-        return lines
+        """Return what was repaired, a line each, and forget it."""
+        lines = self.pop(_REPAIRS, [])
+        return list(map(str, lines)) if isinstance(lines, list) else []
 
 
-def state_of(given: object) -> AgentState:
-    """
-    Return a state, or that of an agent.
-
-    Raises:
-        PlanError: it is neither.
-    """
-    remedy = "an AgentState, or the agent that has it"
-    return given.state if isinstance(given, Agent) else require(given, AgentState, remedy)
-
-
-def names_in(tasks: Iterable[Task] | Iterable[TheirTask]) -> dict[str, str]:
-    """
-    Return the ids of tasks by the names that they had before.
-    """
-    originals = ((task.metadata.get(_ORIGINAL), task.id) for task in tasks)
-    return {name: task_id for name, task_id in originals if isinstance(name, str)}
-
-
-def stored_id(state: AgentState) -> str | None:
-    """
-    Return the id of the plan that a store keeps for a state, `None` if its list is the plan.
-    """
-    held = state.middle_context.get(KEY)
-    return held.get(STORED) if isinstance(held, dict) else None
-
-
-def refuse_stored(state: AgentState) -> None:
-    """
-    Raise if a store keeps the plan of a state.
-
-    Raises:
-        PlanError: it does; says where the plan is.
-    """
-    if (plan_id := stored_id(state)) is not None:
-        msg = (
-            "a store keeps the plan of this session: give the agent, or ask"
-            f" Planner(store, {plan_id!r}); an agent or tools that go on with it need store="
-        )
-        raise PlanError(msg, plan_id=plan_id)
-
-
-def journal_of(state: AgentState) -> tuple[Entry, ...]:
-    """
-    Return the latest entries of a state's journal, oldest first.
-
-    Raises:
-        PlanError: a store keeps the plan.
-        CodecError: what stands there is no journal.
-    """
-    refuse_stored(state)
-    held = state.middle_context.get(KEY)
-    return read_recent(held.get(_JOURNAL)) if isinstance(held, dict) else ()
-
-
-def load(state: AgentState, *, whole: bool = True) -> Held:
-    """
-    Return the plan as it was left, or read anew; see `Mirror.is_current` for `whole`.
-
-    Raises:
-        PlanError, CodecError: as of `plan_of_state`.
-    """
-    held = state.middle_context.get(KEY)
-    refuse_stored(state)
-    tasks = state.tasks_context.tasks
-    # A plain dict was copied or loaded: nobody knows how its tasks looked when they were left.
-    if isinstance(held, Held) and held.mirror.is_current(tasks, whole=whole):
-        return held
-    return _read(state, held if isinstance(held, dict) else {})
-
-
-def _read(state: AgentState, held: dict[str, Any]) -> Held:
-    theirs = state.tasks_context.tasks
-    beside = {name: held[name] for name in _HEAD if name in held}
-    read = read_agentscope({"tasks": list(map(_plain, theirs)), KEY: beside})
-    tasks, repairs = repaired_list(read.tasks, read.next_id)
-    tasks = tuple(_with_original(new, old.id) for old, new in zip(read.tasks, tasks, strict=True))
-    before = held.plan if isinstance(held, Held) else read.tasks
-    changed = tasks != tuple(before) or _was_edited(held, theirs)
-    # Others' changes are a revision of their own, so that guidance sees them.
-    plan = plan_of(
-        tasks, next_id=read.next_id, revision=read.revision + changed, approved=read.approved
-    )
-    for their, task in zip(theirs, tasks, strict=True):
-        data, fields = task_to_agentscope(task), their.__dict__
-        for name in WRITTEN:
-            # AgentScope's app tells a change by the dump: no write where nothing differs.
-            if fields[name] != data[name]:
-                setattr(their, name, data[name])
-    earlier = held.get(_UNTOLD)
-    untold = [str(line) for line in earlier] if isinstance(earlier, list) else []
-    untold += [repairs_text((repair,)) for repair in repairs]
-    saved = {_UNTOLD: untold} if untold else {}
-    saved |= {_JOURNAL: held[_JOURNAL]} if _JOURNAL in held else {}
-    seen = held.seen if isinstance(held, Held) else LastSeen(_base_in(held))
-    if isinstance(held, Held) and tasks != tuple(held.plan) and seen.base is None:
-        seen.base = Base(held.plan)
-    state.middle_context[KEY] = made = Held(plan, theirs, saved, seen)
-    return made
-
-
-def _base_in(held: dict[str, Any]) -> Base | None:
-    kept = held.get(_BASE)
-    return None if kept is None else base_from_data(kept)
-
-
-def _with_original(task: Task, old_id: str) -> Task:
-    # An id that stood twice keeps its first task: only what is no number was a name of the host's.
-    if task.id == old_id or number_of(old_id):
-        return task
-    return task.but(metadata={_ORIGINAL: old_id, **task.metadata})
-
-
-def seal(state: AgentState) -> None:
-    """
-    Note how the tasks look, so that an edit of the saved state is a new revision once it is loaded.
-
-    Raises:
-        PlanError, CodecError: as of `plan_of_state`.
-    """
-    load(state)[_SEAL] = sum_of(state.tasks_context.tasks)
-
-
-def _was_edited(held: dict[str, Any], theirs: Sequence[TheirTask]) -> bool:
-    return _SEAL in held and held[_SEAL] != sum_of(theirs)
+def _written(their: TheirTask | None, data: dict[str, Any]) -> TheirTask:
+    if their is None:
+        known = {name: value for name, value in data.items() if value or name != "created_at"}
+        return TheirTask(**known)
+    fields = their.__dict__
+    for name in _WRITTEN:
+        # AgentScope's app tells a change by the dump: no write where nothing differs.
+        if fields[name] != data[name]:
+            setattr(their, name, data[name])
+    return their
 
 
 def sum_of(theirs: Sequence[TheirTask]) -> str:
-    """
-    Return a sum that another list has not.
-    """
+    """Return a sum that another list has not."""
     text = json.dumps(list(map(_plain, theirs)), sort_keys=True, default=str)
     return sha256(text.encode()).hexdigest()[:16]
 
@@ -267,29 +162,416 @@ def _plain(task: TheirTask) -> dict[str, Any]:
     return {name: value for name, value in task.__dict__.items() if name in _NAMES}
 
 
-def save(state: AgentState, held: Held, plan: Plan, ids: Sequence[str] | None) -> None:
+class TaskStore(SlotStore):
     """
-    Make the state's tasks those of a plan that differs in the tasks of these `ids`; `None`: in any.
+    AgentScope's tasks as a store of one plan.
 
     Raises:
-        CodecError: a task holds what JSON cannot.
+        PlanError: the tasks are no plan and can be repaired in more than one way.
+        CodecError: a task holds what no plan can, or what is kept beside them is damaged.
     """
-    theirs, mirror = state.tasks_context.tasks, held.mirror
-    before = held.plan
-    if ids is None:
-        changed = [task for task in plan if before.get(task.id) is not task]
-    else:
-        changed = [plan[task_id] for task_id in ids]
-    for data in [task_to_agentscope(task) for task in changed]:
-        created_at, place = data.pop("created_at"), mirror.places.get(data["id"])
-        if place is None:
-            theirs.append(TheirTask(**data, **({"created_at": created_at} if created_at else {})))
-            mirror.add(theirs[-1])
+
+    never_waits, plan_id = True, SLOT
+
+    def __init__(self, state: AgentState, kept: Kept) -> None:
+        super(SlotStore, self).__init__()
+        self.state, self._kept = state, kept
+        self._slot, self._unwritten = kept, []
+        self._earlier = read_recent(kept.get(JOURNAL))
+        saved = kept.get("revision"), kept.get("next_id")
+        theirs = state.tasks_context.tasks
+        is_edited = kept[SEAL] != sum_of(theirs) if SEAL in kept else saved[0] is None
+        plan = left = self._read()
+        self.loaded, entries = _as_left(self._earlier, *saved)
+        if self.loaded is not None:
+            left = self.loaded
+            told = len(entries) - (entries[0].cause == LOADED)
+            self._earlier = self._earlier[: len(self._earlier) - told]
+        elif plan != Plan():
+            # The journal does not say how the list was left. Of an edit since then is known only
+            # that there was one, so it counts as a revision that nobody has seen.
+            left = attrs.evolve(plan, revision=plan.revision + is_edited)
+            self.loaded, entries = None if is_edited else plan, [beginning(left, LOADED)]
+        super(SlotStore, self)._add(SLOT, entries, left)
+        self._settle(plan)
+
+    def load(self, plan_id: str) -> Plan:
+        """Return the plan that the list is."""
+        self._compare()
+        return super().load(plan_id)
+
+    def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
+        """Return the entries behind a revision, oldest first."""
+        self._compare()
+        return super().entries_since(plan_id, revision)
+
+    def hold(self, plan_id: str) -> Any:
+        """Hold the plan for the length of a `with`."""
+        self._compare()
+        return super(SlotStore, self).hold(plan_id)
+
+    def _compare(self) -> None:
+        if not self._kept.mirror.is_current(self.state.tasks_context.tasks):
+            self._settle(self._read())
+
+    def _read(self) -> Plan:
+        """Return the plan that the tasks are, repaired where there is one way to do it."""
+        kept, theirs = self._kept, self.state.tasks_context.tasks
+        beside = {name: kept[name] for name in _HEAD if name in kept}
+        read = read_agentscope({"tasks": list(map(_plain, theirs)), KEY: beside})
+        tasks, repairs = repaired_list(read.tasks, read.next_id)
+        named = [
+            # An id that stood twice keeps its first task: only what is no number was a host's name.
+            task
+            if task.id == old.id or number_of(old.id)
+            else task.but(metadata={_ORIGINAL: old.id, **task.metadata})
+            for task, old in zip(tasks, read.tasks, strict=True)
+        ]
+        plan = plan_of(named, next_id=read.next_id, revision=read.revision, approved=read.approved)
+        for their, task in zip(theirs, named, strict=True):
+            if their.id != task.id:
+                their.id = task.id
+        if repairs:
+            kept[_REPAIRS] = [*kept.repairs(), *(repairs_text((one,)) for one in repairs)]
+        return plan
+
+    def _settle(self, plan: Plan) -> None:
+        """Make an entry of what others did to the list, and write what was repaired."""
+        events, after = changes_between(super().load(SLOT), plan)
+        self._kept.write(self.state.tasks_context.tasks, after)
+        self._kept.names = names_in(after)
+        entry = Entry(after.revision, events, utc_now(), cause=OUTSIDE)
+        self._add(SLOT, [entry] if events else [], after)
+
+    def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
+        # First what may be refused: an entry that JSON cannot hold is then not kept here either.
+        lines, kept = [*map(entry_line, entries)], self._kept
+        ids = touched(event for entry in entries for event in entry.events)
+        kept.write(self.state.tasks_context.tasks, plan, ids)
+        super(SlotStore, self)._add(plan_id, entries, plan)
+        kept[JOURNAL] = with_lines(kept.get(JOURNAL), lines)
+        kept.pop("approved", None)
+        kept.update({name: value for name, value in head(plan).items() if name in _HEAD})
+
+
+def _as_left(
+    journal: Sequence[Entry], revision: object, next_id: object
+) -> tuple[Plan | None, list[Entry]]:
+    """
+    Return the plan that a saved list was left as, and its journal from where that is known to
+    begin; `None` if the journal does not lead to what was saved.
+    """
+    for start in starts(journal):
+        entries = list(journal[start.entries :])
+        if start.entries:
+            then = attrs.evolve(start.plan, revision=journal[start.entries - 1].revision)
+            entries = [beginning(then, LOADED), *entries]
+        # In 0.2 what others did to the list itself was no entry: its revision is missing.
+        with suppress(CodecError):
+            left = follow(Plan(), entries)
+            if (left.revision, left.next_id) == (revision, next_id):
+                return left, entries
+    return None, []
+
+
+def names_in(tasks: Iterable[Task] | Iterable[TheirTask]) -> dict[str, str]:
+    """Return the ids of tasks by the names that they had before."""
+    originals = ((task.metadata.get(_ORIGINAL), task.id) for task in tasks)
+    return {name: task_id for name, task_id in originals if isinstance(name, str)}
+
+
+@attrs.frozen(eq=False)
+class Planning:
+    """
+    How sessions reach their plans: the state itself, or `store`, under `plan_id` or the session's
+    id. `actor` is whose calls they are.
+
+    Raises:
+        PlanError: one of these is none.
+    """
+
+    toolbox: Toolbox
+    settings: Settings
+    store: AnyStore | None = None
+    plan_id: str | None = None
+    clock: Clock = attrs.field(default=utc_now, converter=require_clock)
+    verify: Verify | None = None
+    actor: str | None = attrs.field(default=None, converter=require_actor)
+
+    def __attrs_post_init__(self) -> None:
+        require(self.toolbox, Toolbox)
+        require(self.settings, Settings)
+        store_of_plans(self.store, self.plan_id)
+        if self.verify is not None:
+            verifier_of(self.verify)
+
+    async def session(self, state: AgentState) -> AsyncSession:
+        """
+        Return the session of a state. A list that it had before it got a store is handed over.
+
+        Raises:
+            PlanError: the session had a list, and the store has another plan; or a store keeps the
+                plan, and none is given here; or as of `TaskStore`.
+            CodecError: as of `TaskStore`.
+        """
+        if plans := self._to_hand_over(state):
+            begun = await AsyncPlanner(self.store, self._id_of(state)).begin(*plans)
+            self._hand_over(state, begun=begun)
+        return self.opened(state)
+
+    def planner(self, state: AgentState) -> Planner:
+        """
+        Return a planner for the plan of a state, as `session` finds it.
+
+        Raises:
+            PlanError, CodecError: as of `session`; or the store is an asynchronous one.
+        """
+        plan_id, store = self._id_of(state), cast("Any", self.store)
+        if plans := self._to_hand_over(state):
+            self._hand_over(state, begun=Planner(store, plan_id).begin(*plans))
+        if store is None:
+            refuse_stored(state)
+            plan_id, store = SLOT, kept_in(state).slot or self.opened(state).slot
         else:
-            mirror.write(theirs[place], data)
-    if ids is None:
-        by_id = {task.id: task for task in theirs}
-        # In place, and with the same task objects: an application may hold on to either.
-        theirs[:] = [by_id[task.id] for task in plan]
-        held.mirror = Mirror(theirs)
-    held.at(plan)
+            self.opened(state)
+        return Planner(store, plan_id, toolbox=self.toolbox, clock=self.clock)
+
+    def _id_of(self, state: AgentState) -> str:
+        return state.session_id if self.plan_id is None else self.plan_id
+
+    def opened(self, state: AgentState) -> AsyncSession:
+        """
+        Return the session of a state in which nothing is to be handed over.
+
+        Raises:
+            PlanError, CodecError: as of `session`.
+        """
+        kept, where = kept_in(state), (self.store, self._id_of(state))
+        if self.store is not None and kept.get(STORED) != where[1]:
+            state.middle_context[KEY] = kept = Kept({STORED: where[1]})
+        seen_in_0_2 = kept.get("seen", kept.get("revision"))
+        if self.store is None:
+            refuse_stored(state)
+            kept.slot = kept.slot or TaskStore(state, kept)
+            kept.slot.state, where = state, (kept.slot, SLOT)
+        elif kept.planning is None:
+            kept.names = names_in(state.tasks_context.tasks)
+        if kept.planning is self:
+            return kept.session
+        if kept.planning is not None:
+            record = kept.session.state
+        elif SESSION in kept:
+            record = record_from_data(
+                kept[SESSION], kept.slot.loaded if kept.slot is not None else None
+            )
+        elif seen_in_0_2 is not None or _GUIDANCE_OF_0_2 in state.middle_context:
+            record = _record_of_0_2(state, kept, seen_in_0_2)
+        else:
+            record = _new_record(state, kept.plan)
+        given: dict[str, Any] = {"clock": self.clock, "verify": self.verify}
+        planner = AsyncPlanner(cast("Any", where[0]), where[1], toolbox=self.toolbox, **given)
+        # In a team a session has a name of its own, and keeps the fencing tokens of its claims.
+        actor = state.session_id if self.actor is None and self.toolbox.toolset.team else self.actor
+        given = {"settings": self.settings, "actor": actor, "slot": kept.slot}
+        kept.planning, kept.session = self, AsyncSession(planner, record, **given)
+        return kept.session
+
+    def _to_hand_over(self, state: AgentState) -> tuple[Plan, ...]:
+        """
+        Return what a state holds that no store has: the plan as its session knows it, then as
+        it is.
+        """
+        if self.store is None or STORED in kept_in(state):
+            return ()
+        record, slot = PLAIN.opened(state).state, kept_in(state).slot
+        plan, base = Session(Planner(cast("Any", slot), SLOT), record, slot=slot).unseen()
+        if plan == Plan():
+            return ()
+        return (plan,) if base.plan is plan else (base.plan, plan)
+
+    def _hand_over(self, state: AgentState, *, begun: bool) -> None:
+        before, plan_id = kept_in(state), self._id_of(state)
+        if not begun and len(before.plan):
+            msg = (
+                f"this session has a list of tasks, and the store another plan under {plan_id!r}:"
+                " give plan_id= of a plan that is new, or give the list up"
+                " (agent.state.tasks_context.tasks.clear())"
+            )
+            raise PlanError(msg, plan_id=plan_id)
+        state.middle_context[KEY] = made = Kept({STORED: plan_id})
+        if begun:  # else a list that was cleared is given up
+            record, made[_REPAIRS] = before.session.state, before.repairs()
+            # The first plan that was handed over is the one that the session knows.
+            revision = None if record.revision is None else 1
+            record = attrs.evolve(record, revision=revision, turn=None, asked=None, behind=None)
+            made[SESSION] = record_to_data(record)
+            made.names, made.plan, made.mirror = before.names, before.plan, before.mirror
+
+
+def _record_of_0_2(state: AgentState, kept: Kept, seen: object) -> Record:
+    """Return the record of a session that 0.2 saved: what it had seen it has listed."""
+    memory = dict(state.middle_context.get(_GUIDANCE_OF_0_2, {}))
+    kept.update({PENDING: memory.pop(PENDING)} if PENDING in memory else {})
+    fences = record_from_data({**_EMPTY, "fences": kept.get("fences", {})}).fences
+    old = {"memory": memory, "seen": seen, "base": kept.get("base")}
+    record = attrs.evolve(cast("Record", record_of_0_2(old)), fences=fences)
+    for name in ("base", "seen", "shown", "turn", "fences"):
+        kept.pop(name, None)
+    state.middle_context.pop(_GUIDANCE_OF_0_2, None)
+    return record
+
+
+def _new_record(state: AgentState, plan: Plan) -> Record:
+    """Return a new record: the session has listed what its model wrote with AgentScope's tools."""
+    own = set()
+    for call in (call for each in state.context for call in each.get_content_blocks("tool_call")):
+        with suppress(ValueError, AttributeError):
+            own.add(str(json.loads(call.input).get("subject")) if call.name == "TaskCreate" else "")
+    ids = frozenset(task.id for task in plan if task.subject in own)
+    return Record(revision=plan.revision, listed=ids) if ids else Record()
+
+
+def kept_in(state: AgentState) -> Kept:
+    """Return what is kept beside the tasks of a state."""
+    kept = state.middle_context.get(KEY)
+    if not isinstance(kept, Kept):
+        state.middle_context[KEY] = kept = Kept(kept if isinstance(kept, dict) else {})
+    return kept
+
+
+def refuse_stored(state: AgentState) -> None:
+    """
+    Raise if a store keeps the plan of a state.
+
+    Raises:
+        PlanError: it does; says where the plan is.
+    """
+    if (plan_id := kept_in(state).get(STORED)) is not None:
+        msg = (
+            "a store keeps the plan of this session: give the agent, or ask"
+            f" Planner(store, {plan_id!r}); an agent or tools that go on with it need store="
+        )
+        raise PlanError(msg, plan_id=plan_id)
+
+
+PLAIN = Planning(Toolbox(task_tools("snake"), AGENTSCOPE), Settings())
+"""What holds for a state by itself, and for tools without any argument."""
+
+
+def _reached(given: object) -> tuple[AgentState, Planning]:
+    """Return a state, or that of an agent, and how the agent's tools reach their plan."""
+    if not isinstance(given, Agent):
+        return require(given, AgentState, "an AgentState, or the agent that has it"), PLAIN
+    tools = [tool for group in given.toolkit.tool_groups for tool in group.tools]
+    plannings = (getattr(tool, "planning", None) for tool in tools)
+    found = (planning for planning in plannings if isinstance(planning, Planning))
+    return given.state, next(found, PLAIN)
+
+
+@contextmanager
+def _opened(given: object) -> Iterator[tuple[TaskStore | None, Planner]]:
+    """Yield a planner for the plan of a state or an agent, and then save what came of it."""
+    state, planning = _reached(given)
+    planner = planning.planner(state)
+    kept, _ = kept_in(state), planner.plan
+    yield kept.slot, planner
+    kept.save(state, planner.plan)
+
+
+def plan_of_state(state: AgentState | Agent) -> Plan:
+    """
+    Return the plan that the tasks of a state, or of an agent's, are, repaired where they need it;
+    of an agent whose tools have a store, the plan there.
+
+    Raises:
+        PlanError: the tasks are no plan and can be repaired in more than one way; this is no state;
+            or a store keeps its plan.
+        CodecError: a task holds what no plan can.
+    """
+    with _opened(state) as (_, planner):
+        return planner.plan
+
+
+def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
+    """
+    Return what happened to the plan, oldest first: when, by whom (`actor`; `None`: no name)
+    and by which tool or command (`cause`; "tasks_context": somebody changed the list itself). The
+    state keeps the latest 50 entries, fewer if long; a store keeps all.
+
+    Raises:
+        PlanError, CodecError: as of `plan_of_state`.
+    """
+    with _opened(state) as (slot, planner):
+        return planner.history() if slot is None else slot.history()
+
+
+def seed_plan(state: AgentState | Agent, plan: Plan, *, actor: str | None = None) -> None:
+    """
+    Make the state's tasks those of a plan; whatever stood there goes. Ids in use go on. Where a
+    store keeps the plan, give the agent.
+
+    Raises:
+        PlanError: this is no state, or no plan; or a store keeps the plan.
+    """
+    own, planning = _reached(state)
+    require(plan, Plan)
+    if planning.store is None:
+        refuse_stored(own)
+        try:
+            plan_of_state(own)
+        except (CodecError, PlanError):
+            own.tasks_context.tasks.clear()  # a list that is no plan, and cannot be read
+    with _opened(state) as (_, planner):
+        planner.restore(plan, actor=actor)
+
+
+def edit_plan(
+    state: AgentState | Agent,
+    command: Command,
+    *,
+    actor: str | None = None,
+    policy: Policy | None = None,
+) -> Decision:
+    """
+    Carry out a command on the plan, or say why not; `ClearPlan()` clears it.
+
+    Given the agent, it is judged by the policy of the agent's own tools unless another is given; a
+    state by itself knows of none, and `AGENTSCOPE` holds. It does not know of a store either: where
+    one keeps the plan, give the agent. `actor` is who does it, for the journal.
+
+    Raises:
+        PlanError, CodecError: as of `plan_of_state`; what was given is no policy.
+    """
+    chosen = None if policy is None else require(policy, Policy)
+    with _opened(state) as (_, planner):
+        return planner.apply(command, actor=actor, policy=chosen)
+
+
+def undo_plan(state: AgentState | Agent, *, actor: str | None = None) -> Decision:
+    """
+    Take the last change of the plan back that still stands, whoever made it; again, the one before
+    it. A state goes back as far as its journal says what the plan was.
+
+    Raises:
+        PlanError, CodecError: as of `edit_plan`.
+    """
+    with _opened(state) as (_, planner):
+        return planner.undo(actor=actor)
+
+
+def repair(state: AgentState | Agent) -> tuple[str, ...]:
+    """
+    Fix the state's task list in place, and return what was repaired, in words; () if it was fine.
+    For lists that were seeded or imported, before an agent runs.
+
+    Ids that are no numbers or stand twice get new ones, edges are noted at both of their tasks,
+    those that lead nowhere are dropped, and a task without a subject gets one.
+
+    Raises:
+        PlanError: what can be repaired in more than one way: a cycle, edges that name an id which
+            stands twice. `data["problems"]` holds every fault. The list is left as it was.
+        CodecError: a task holds what no plan can. The list is left as it was.
+    """
+    own = _reached(state)[0]
+    plan_of_state(own)
+    return tuple(kept_in(own).repairs())

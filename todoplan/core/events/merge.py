@@ -18,7 +18,7 @@ from typing import assert_never
 
 import attrs
 
-from todoplan.core.events.apply import fold
+from todoplan.core.events.apply import fold, replay
 from todoplan.core.events.types import (
     ClaimRenewed,
     EdgeAdded,
@@ -42,7 +42,7 @@ from todoplan.core.plan.model import EDITABLE, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.slots import number_of
 
-__all__ = ["joined", "rebased"]
+__all__ = ["changes_between", "joined", "rebased"]
 
 _Ids = dict[str, str]
 
@@ -167,3 +167,49 @@ def _differences(task: Task, theirs: Task) -> Iterator[Event]:
         yield TaskEdited(task.id, FrozenDict(changes), task.updated_at)
     if task.parent != theirs.parent:
         yield ParentChanged(task.id, task.parent, task.updated_at)
+
+
+# What a move of a task implies by itself: `apply` sets it, whoever wrote the other version.
+_IMPLIED = ("waiting", "evidence", "claim", "started_at", "completed_at", "updated_at")
+
+
+def changes_between(was: Plan, now: Plan) -> tuple[tuple[Event, ...], Plan]:
+    """
+    Return events, without times, that make one version of a plan the other, and the plan to which
+    they lead; for lists that others change without saying what they did.
+
+    Times and claims that a change of status implies are set as always. What no smaller event can
+    say (a time of creation, the order of edges) is one `PlanRestored`.
+    """
+    events: list[Event] = [TaskDeleted(task.id) for task in was if task.id not in now]
+    removed: list[Event] = []
+    added: list[Event] = []
+    for task in now:
+        old = was.get(task.id)
+        if old is task:
+            continue
+        if old is None:
+            events.append(TaskCreated(task.but(blocks=(), blocked_by=())))
+        else:
+            events += _differences(task.but(updated_at=None), old)
+        before = old.blocked_by if old is not None else ()
+        removed += [
+            EdgeRemoved(end, task.id) for end in before if end in now and end not in task.blocked_by
+        ]
+        added += [EdgeAdded(end, task.id) for end in task.blocked_by if end not in before]
+    events += [*removed, *added]
+    after = replay(was, events)
+    ids = tuple(task.id for task in now)
+    if ids != tuple(task.id for task in after):
+        events.append(TasksReordered(ids))
+        after = replay(was, events)
+    if after.approved != now.approved or not all(map(_is_meant, after, now, map(was.get, ids))):
+        events = [PlanRestored(tuple(now), now.next_id, approved=now.approved)]
+        after = replay(was, events)
+    return tuple(events), after
+
+
+def _is_meant(after: Task, now: Task, was: Task | None) -> bool:
+    if was is not None and was.status is not now.status:
+        now = now.but(**{name: getattr(after, name) for name in _IMPLIED})
+    return after == now

@@ -1,0 +1,291 @@
+"""Law 15 through real agents: a list drops only what its session has itself listed."""
+
+import json
+
+import pytest
+from agentscope.message import AssistantMsg, ToolResultBlock, ToolResultState
+from agentscope.state import AgentState
+from agentscope.tool import TaskCreate as TheirCreate
+from agentscope.tool import Toolkit
+from support.agentscope_agent import Desk, agent_of, reply, results, theirs, use
+
+from todoplan import MemoryStore, Planner, Task, plan_of
+from todoplan.adapters.agentscope import (
+    attach,
+    edit_plan,
+    history_of,
+    make_tools,
+    plan_of_state,
+    seed_plan,
+    undo_plan,
+)
+from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
+from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.todos import TODOS
+
+TOLD = Settings(plan_lost=False, unfinished=0)
+
+
+@pytest.fixture(params=["state", "store"])
+def place(request):
+    """Where the plan lives: the same in the state and in a store."""
+    return {"store": MemoryStore(), "plan_id": "all"} if request.param == "store" else {}
+
+
+def write(*subjects, **statuses):
+    todos = [{"content": each, "status": statuses.get(each, "pending")} for each in subjects]
+    return use("write_todos", todos=todos)
+
+
+def helper(place, *script, state=None, box=None, settings=TOLD, **options):
+    kept = attach(box or Toolbox(TODOS), settings=settings, **place, **options)
+    return agent_of(*script, state=state, **kept)
+
+
+def loaded(agent):
+    return AgentState.model_validate_json(agent.state.model_dump_json())
+
+
+def session_of(agent):
+    return loaded(agent).middle_context["todoplan"]["session"]
+
+
+def times(count, *subjects):
+    """Return a script in which the model writes the same list so many times."""
+    return [turn for _ in range(count) for turn in (write(*subjects), "ok")]
+
+
+def tasks_of(agent):
+    return [(task.subject, task.status.value) for task in plan_of_state(agent)]
+
+
+def answers(agent):
+    return [text for _, text in results(agent)]
+
+
+@pytest.mark.parametrize(
+    ("box", "first"),
+    [
+        (Toolbox(TODOS), lambda: write("Mine")),
+        (Toolbox(LEAN), lambda: use("plan", write=["Mine"])),
+    ],
+)
+@pytest.mark.parametrize("actor", [None, "helper"])
+def test_the_first_list_of_a_newcomer_removes_nothing(place, box, first, actor):
+    """A new session has listed nothing; it is told what stays, and how to remove it."""
+    agent = helper(place, first(), "ok", box=box, actor=actor)
+    edit_plan(agent, CreateTask("Ann's task"), actor="ann")
+    reply(agent)
+    assert {subject for subject, _ in tasks_of(agent)} == {"Ann's task", "Mine"}
+    assert "kept: #1 Ann's task (to remove one, list it as cancelled)" in answers(agent)[0]
+
+
+@pytest.mark.parametrize("actors", [(None, None), ("one", "two"), ("same", "same")])
+def test_two_agents_on_one_plan_do_not_delete_each_others_tasks(actors):
+    """Two sessions are two, whether they have names, one name or none."""
+    place = {"store": MemoryStore(), "plan_id": "all"}
+    one, two = (
+        helper(place, *times(3, *own), actor=actor)
+        for actor, own in zip(actors, (("a", "b"), ("c", "d")), strict=True)
+    )
+    for agent in (one, two) * 3:
+        reply(agent)
+    assert sorted(subject for subject, _ in tasks_of(one)) == ["a", "b", "c", "d"]
+    assert answers(one)[2] == answers(two)[2] == "no change, 0/4 completed"
+
+
+def test_a_task_that_a_reminder_told_of_stays_and_goes_by_name(place):
+    """Silence removes nothing, however often; the model's own word does."""
+    script = write("Fix"), "ok", "seen", write("Fix"), "ok", write("Fix", "Log", Log="cancelled")
+    agent = helper(place, *script, "ok")
+    reply(agent)
+    edit_plan(agent, CreateTask("Log"), actor="bob")
+    for _ in range(3):
+        reply(agent)
+    assert "removed" not in "".join(answers(agent)[:-1])
+    assert tasks_of(agent) == [("Fix", "pending"), ("Log", "cancelled")]
+
+
+def test_old_words_of_a_task_that_somebody_changed_mean_no_change(place):
+    """Three times: no second task, no renaming back, and no cancellation undone."""
+    agent = helper(place, *times(4, "Fix", "Ship"))
+    reply(agent)
+    edit_plan(agent, UpdateTask("1", subject="Fix on main"), actor="bob")
+    edit_plan(agent, UpdateTask("2", status="cancelled"), actor="bob")
+    for _ in range(3):
+        reply(agent)
+    assert tasks_of(agent) == [("Fix on main", "pending"), ("Ship", "cancelled")]
+    assert ["by bob" in text for text in answers(agent)] == [False, True, False, False]
+
+
+def test_old_words_stay_old_when_the_state_is_loaded(place):
+    """What others changed since is saved with the record, also what nobody has been told yet."""
+    agent = helper(place, *times(2, "Fix", "Ship"))
+    reply(agent)
+    edit_plan(agent, UpdateTask("1", subject="Fix on main"), actor="bob")
+    agent = helper(place, write("Fix", "Ship"), "ok", state=loaded(agent))
+    reply(agent)
+    assert "#1 Fix on main (was: Fix) updated by bob" in answers(agent)[-1]
+    edit_plan(agent, DeleteTask("2"), actor="bob")
+    for _ in range(2):
+        agent = helper(place, write("Fix", "Ship"), "ok", state=loaded(agent))
+        reply(agent)
+    assert tasks_of(agent) == [("Fix on main", "pending")]
+
+
+def test_calls_of_one_turn_are_upon_what_the_model_knew_before_it(place):
+    """Also where the reply waited for a person between two of them, and the state was saved."""
+    agent = helper(place, write("Fix", "Ship"), "ok")
+    reply(agent)
+    edit_plan(agent, UpdateTask("1", status="completed"), actor="bob")
+    turn = use("read_todos"), write("Fix", "Ship", "Log"), use("read_todos")
+    state = loaded(agent)
+    state.context.append(AssistantMsg(name="helper", content=list(turn)))
+    texts = []
+    for call in turn:
+        desk = Desk(state=state, tools=make_tools(Toolbox(TODOS), **place))
+        texts.append(desk.asked(call))
+        done = ToolResultBlock(
+            id=call.id, name=call.name, output="x", state=ToolResultState.SUCCESS
+        )
+        state.context[-1].content.append(done)
+        state = AgentState.model_validate_json(state.model_dump_json())
+    assert ["by bob" in text for text in texts] == [True, False, False]
+    agent = helper(place, "ok", state=state)
+    assert tasks_of(agent) == [("Fix", "completed"), ("Ship", "pending"), ("Log", "pending")]
+    reply(agent)
+    assert "turn" not in session_of(agent)
+
+
+def test_a_list_that_the_model_wrote_with_agentscopes_own_tools_is_its_own(place):
+    """It may drop that; not what a program has put beside it."""
+    own = agent_of(
+        [
+            use("TaskCreate", subject="a", description=""),
+            use("TaskCreate", raw="[1]"),
+            use("Other", subject="seeded"),
+        ],
+        "ok",
+        toolkit=Toolkit(tools=[TheirCreate()]),
+    )
+    reply(own)
+    own.state.tasks_context.tasks.append(theirs("seeded"))
+    agent = helper(place, write("b"), "ok", state=loaded(own))
+    reply(agent)
+    assert [subject for subject, _ in tasks_of(agent)] == ["b", "seeded"]
+
+
+def test_a_list_that_a_program_seeded_was_not_listed(place):
+    """By whichever way it came."""
+    agent = helper(place, write("b"), "ok", "ok")
+    seed_plan(agent, plan_of([Task("1", "a")]), actor="cron")
+    reply(agent)
+    assert [subject for subject, _ in tasks_of(agent)] == ["b", "a"]
+    agent = helper({}, write("b"), "ok")
+    agent.state.tasks_context.tasks.append(theirs("a", id="1"))
+    reply(agent)
+    assert [subject for subject, _ in tasks_of(agent)] == ["b", "a"]
+
+
+def test_one_agent_alone_notices_nothing(place):
+    """Its record is small, and its replies are those of the toolbox."""
+    lists = [write("a", "b"), write("a"), write("a", "c", a="completed")]
+    script = [part for each in lists for part in (each, "ok")]
+    agent = helper(place, *script)
+    planner = Planner(toolbox=Toolbox(TODOS))
+    for each in lists:
+        reply(agent)
+        wanted = planner.call("write_todos", each.input).text
+        assert answers(agent)[-1] == wanted
+    assert session_of(agent).keys() == {"version", "id", "revision", "guidance", "answered"}
+
+
+def test_the_record_is_linear_in_what_others_changed():
+    """It does not grow with the plan or its life, and forgets once the model has read the plan."""
+    many = [str(n) for n in range(300)]
+    agent = helper({}, write(*many), "ok", use("read_todos"), "ok")
+    reply(agent)
+    alone = len(json.dumps(session_of(agent)))
+    for task_id in ("1", "2"):
+        edit_plan(agent, UpdateTask(task_id, subject=f"other {task_id}"), actor="bob")
+    behind = len(json.dumps(session_of(agent)))
+    assert behind < alone + 800
+    reply(agent)
+    assert len(json.dumps(session_of(agent))) < alone + 50
+
+
+def test_what_others_do_to_the_list_is_an_entry_without_an_actor():
+    """It says what was done, as far as the tasks show it, and is saved with the others."""
+    agent = helper({}, write("a", "b", "c"), "ok")
+    reply(agent)
+    first, second, third = agent.state.tasks_context.tasks
+    first.subject, first.state, first.owner = "A", "completed", "ann"
+    second.blocked_by.append(third.id)
+    third.blocks.append(second.id)
+    agent.state.tasks_context.tasks[:] = [third, second, first, theirs("d", id="x", blocks=["1"])]
+    entry = history_of(loaded(agent))[-1]
+    assert (entry.actor, entry.cause, entry.at is not None) == (None, "tasks_context", True)
+    assert [type(event).__name__ for event in entry.events] == [
+        "StatusChanged",
+        "TaskEdited",
+        "TaskCreated",
+        "EdgeAdded",
+        "EdgeAdded",
+        "TasksReordered",
+    ]
+    assert [task.id for task in plan_of_state(loaded(agent))] == ["3", "2", "1", "4"]
+
+
+def long_life(rounds=70):
+    """Return the state of an agent whose journal has lost its beginning."""
+    calls = [
+        use("TaskUpdate", task_id="1", status=("in_progress", "pending")[n % 2])
+        for n in range(rounds)
+    ]
+    script = [use("TaskCreate", subject=each) for each in "ab"], calls, "ok"
+    agent = agent_of(*script, **attach(settings=TOLD))
+    reply(agent)
+    assert history_of(loaded(agent))[0].revision > 10
+    return agent.state
+
+
+def test_of_a_long_life_the_record_says_what_the_journal_does_not():
+    """What others change is news, also where the journal begins behind it."""
+    state = long_life()
+    state.tasks_context.tasks[0].subject = "A"
+    plan_of_state(state)
+    state = AgentState.model_validate_json(state.model_dump_json())
+    agent = helper({}, write("a", "b"), "ok", state=state)
+    reply(agent)
+    assert "#1 A (was: a) updated" in answers(agent)[-1]
+    assert [subject for subject, _ in tasks_of(agent)] == ["A", "b"]
+
+
+def test_an_edit_of_which_nobody_knows_what_it_was_loses_nothing():
+    """The saved list was edited, and its journal begins later: nothing counts as listed."""
+    data = json.loads(long_life().model_dump_json())
+    data["tasks_context"]["tasks"][0]["subject"] = "A"
+    agent = helper({}, write("x"), "ok", state=AgentState.model_validate(data))
+    reply(agent)
+    assert [subject for subject, _ in tasks_of(agent)] == ["x", "A", "b"]
+
+
+def test_of_a_long_life_a_journal_that_has_the_whole_plan_once_says_the_rest():
+    """Undo goes back to there, and an edit of the saved list is known as what it was."""
+    state = long_life()
+    seed_plan(state, plan_of([Task("1", "a"), Task("2", "b")]), actor="cron")
+    edit_plan(state, UpdateTask("2", subject="B"), actor="bob")
+    state = AgentState.model_validate_json(state.model_dump_json())
+    state.tasks_context.tasks[0].owner = "ann"
+    state = AgentState.model_validate_json(state.model_dump_json())
+    assert [entry.cause for entry in history_of(state)[-3:]] == [
+        "restore",
+        "UpdateTask",
+        "tasks_context",
+    ]
+    for wanted in (("a", "B", None), ("a", "b", None)):
+        undo_plan(state)
+        first, second = plan_of_state(state)
+        assert (first.subject, second.subject, first.owner) == wanted
