@@ -40,7 +40,10 @@ def turns(size: int) -> dict[str, dict[str, Call]]:
 def _contenders(size: int) -> dict[str, _Said]:
     whole = listed(size, moved=1)
     done = int(active_id(size))
-    before: dict[str, Any] = dict(plan_update(plan_like(size)))
+    # What a thread holds whose list the agent has written itself: nothing in it is news.
+    update = plan_update(plan_like(size))
+    value = {key: update["todoplan"][key] for key in ("head", "plan")}
+    before: dict[str, Any] = {**update, "todoplan": value}
     ours = {
         "todoplan write_todos": (WRITE_TODOS, "write_todos", whole),
         "todoplan lean": (LEAN, "plan", json.dumps({"done": [done]})),

@@ -27,13 +27,14 @@ class Desk:
         self.calls, self.appends = ParallelCalls(), []
         self.planner = Planner(MemoryStore(), "1", toolbox=Toolbox(TASKS))
 
-    def carry_out(self, calls, own):
-        self.appends.append(([call.call_id for call in calls], [*own]))
+    def carry_out(self, calls, earlier):
+        own = [reply.revision for turn in earlier for reply in turn.replies]
+        self.appends.append(([call.call_id for call in calls], own))
         return self.planner.turn(calls)
 
-    async def acarry_out(self, calls, own):
+    async def acarry_out(self, calls, earlier):
         await asyncio.sleep(0)
-        return self.carry_out(calls, own)
+        return self.carry_out(calls, earlier)
 
     def answer(self, name, ids=IDS, key="turn"):
         return self.calls.answer(key, ids, create(name), self.carry_out)[0].text
@@ -95,10 +96,10 @@ def test_a_call_that_comes_while_the_others_are_carried_out_waits_for_them(desk)
     """Two appends of one turn are never at once."""
     begun, go_on = Event(), Event()
 
-    def slowly(calls, own):
+    def slowly(calls, earlier):
         begun.set()
         go_on.wait(10)
-        return desk.carry_out(calls, own)
+        return desk.carry_out(calls, earlier)
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(desk.calls.answer, "turn", IDS[:2], create("a"), slowly)
@@ -123,9 +124,9 @@ def test_turns_that_are_long_over_are_forgotten(desk, monkeypatch):
     """What is remembered is bounded; also where the turn at work goes."""
     monkeypatch.setattr(parallel_calls, "_MOST_TURNS", 1)
 
-    def forgetting(calls, own):
+    def forgetting(calls, earlier):
         desk.answer("x", ["x"], key="other")
-        return desk.carry_out(calls, own)
+        return desk.carry_out(calls, earlier)
 
     first = desk.calls.answer("turn", ["a"], create("a"), forgetting)[0]
     assert first.text == "0/2: #2 created"

@@ -14,12 +14,29 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from concurrent.futures import Future, wait
 from threading import Lock
+from typing import Generic, Protocol, TypeVar, cast
 
 import attrs
 
-from todoplan.dialogue.toolbox import Call, Reply, Turn
+from todoplan.dialogue.toolbox import Call, Reply
 
 __all__ = ["CarryOut", "ParallelCalls"]
+
+
+class Answered(Protocol):
+    """
+    What a group of calls came to: a `Turn`, or what an adapter keeps of it.
+    """
+
+    @property
+    def replies(self) -> tuple[Reply, ...]:
+        """
+        The replies, in the order of the calls.
+        """
+        ...
+
+
+R = TypeVar("R", bound=Answered)
 
 # Only a call that is kept back makes anybody wait so long. With 0.1 seconds, threads of a machine
 # under load came too late.
@@ -27,8 +44,8 @@ _PATIENCE_SECONDS = 1.0
 _MOST_TURNS = 256
 
 _Calls = tuple[Call, ...]
-CarryOut = Callable[[_Calls, Sequence[int]], Turn]
-"""Carries out calls as one turn, given the revisions of those of the turn before them."""
+CarryOut = Callable[[_Calls, Sequence[R]], R]
+"""Carries out calls as one, given what the groups of the same turn before them came to."""
 
 
 def _settled_by_us() -> "Future[None]":
@@ -40,28 +57,29 @@ def _settled_by_us() -> "Future[None]":
 
 
 @attrs.define(eq=False)
-class _Group:
+class _Group(Generic[R]):
     """
     Calls that are carried out as one; `after` is the group of the same turn that came before.
     """
 
-    after: "_Group | None" = None
+    after: "_Group[R] | None" = None
     is_open: bool = True
     has_failed: bool = False
     calls: dict[str, Call] = attrs.field(factory=dict)
     complete: "Future[None]" = attrs.field(factory=_settled_by_us)
     done: "Future[None]" = attrs.field(factory=_settled_by_us)
-    turn: Turn | None = None
+    result: R | None = None
 
-    def own(self) -> list[int]:
+    def earlier(self) -> list[R]:
         """
-        Return the revisions that the turn has made up to this group.
+        Return what the groups of the turn before this one came to; one that failed came to nothing.
         """
-        before = self.after.own() if self.after else []
-        replies = self.turn.replies if self.turn else ()
-        return [*before, *(reply.revision for reply in replies if reply.events)]
+        if self.after is None:
+            return []
+        result = self.after.result
+        return [*self.after.earlier(), *([] if result is None else [result])]
 
-    def answer(self, call: Call) -> tuple[Reply, Turn]:
+    def answer(self, call: Call) -> tuple[Reply, R]:
         """
         Return the reply to one of the calls, once they are carried out.
 
@@ -69,26 +87,25 @@ class _Group:
             Exception: what kept them from it.
         """
         self.done.result()
-        assert self.turn is not None  # noqa: S101 - done without a failure
-        found = next(each for each in self.turn.replies if each.call_id == call.call_id)
-        return found, self.turn
+        result = cast("R", self.result)
+        return next(each for each in result.replies if each.call_id == call.call_id), result
 
 
-class ParallelCalls:
+class ParallelCalls(Generic[R]):
     """
     The turns of which calls were started lately. Safe between threads, and between tasks.
     """
 
     def __init__(self) -> None:
-        self._turns: dict[Hashable, list[_Group]] = {}
+        self._turns: dict[Hashable, list[_Group[R]]] = {}
         self._lock = Lock()
 
     def answer(
-        self, key: Hashable, ids: Sequence[str], call: Call, carry_out: CarryOut
-    ) -> tuple[Reply, Turn]:
+        self, key: Hashable, ids: Sequence[str], call: Call, carry_out: CarryOut[R]
+    ) -> tuple[Reply, R]:
         """
-        Answer a call of the turn `key`, whose open calls have these `ids`, in order; return the
-        turn that it was carried out in as well.
+        Answer a call of the turn `key`, whose open calls have these `ids`, in order; return what
+        its group came to as well.
 
         Raises:
             Exception: what `carry_out` raised; the call may be started again.
@@ -100,7 +117,7 @@ class ParallelCalls:
             try:
                 if group.after:
                     wait([group.after.done])
-                group.turn = carry_out(calls, group.own())
+                group.result = carry_out(calls, group.earlier())
             except BaseException as error:
                 self._failed(group, error)
                 raise
@@ -112,8 +129,8 @@ class ParallelCalls:
         key: Hashable,
         ids: Sequence[str],
         call: Call,
-        carry_out: Callable[[_Calls, Sequence[int]], Awaitable[Turn]],
-    ) -> tuple[Reply, Turn]:
+        carry_out: Callable[[_Calls, Sequence[R]], Awaitable[R]],
+    ) -> tuple[Reply, R]:
         """
         As `answer`, awaited.
         """
@@ -124,7 +141,7 @@ class ParallelCalls:
                 calls = self._close(ids, group)
                 if group.after:
                     await asyncio.wait([asyncio.wrap_future(group.after.done)])
-                group.turn = await carry_out(calls, group.own())
+                group.result = await carry_out(calls, group.earlier())
             except BaseException as error:
                 self._failed(group, error)
                 raise
@@ -133,7 +150,7 @@ class ParallelCalls:
             await asyncio.wait([asyncio.wrap_future(group.done)])
         return group.answer(call)
 
-    def _join(self, key: Hashable, ids: Sequence[str], call: Call) -> tuple[_Group, bool]:
+    def _join(self, key: Hashable, ids: Sequence[str], call: Call) -> tuple[_Group[R], bool]:
         """
         Return the group of a call that is started, and whether it is the first of it.
         """
@@ -148,20 +165,20 @@ class ParallelCalls:
                 return known, False
             is_first = not groups or not groups[-1].is_open or known is not None
             if is_first:
-                groups.append(_Group(groups[-1] if groups else None))
+                groups.append(_Group(after=groups[-1] if groups else None))
             group = groups[-1]
             group.calls[call.call_id] = call
             if not set(ids) - {*begun, *group.calls} and not group.complete.done():
                 group.complete.set_result(None)
             return group, is_first
 
-    def _close(self, ids: Sequence[str], group: _Group) -> _Calls:
+    def _close(self, ids: Sequence[str], group: _Group[R]) -> _Calls:
         with self._lock:
             group.is_open = False
             order = {call_id: place for place, call_id in enumerate(ids)}
             return tuple(sorted(group.calls.values(), key=lambda one: order.get(one.call_id, 0)))
 
-    def _failed(self, group: _Group, error: BaseException) -> None:
+    def _failed(self, group: _Group[R], error: BaseException) -> None:
         with self._lock:
             group.is_open, group.has_failed = False, True
         group.done.set_exception(error)

@@ -10,18 +10,6 @@ from typing import Any, NamedTuple, TypeVar
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 
-__all__ = [
-    "CallerGoneError",
-    "Hold",
-    "News",
-    "Step",
-    "Steps",
-    "StoreCall",
-    "done_at_once",
-    "done_held",
-    "nothing_to_do",
-]
-
 T = TypeVar("T")
 
 
@@ -78,7 +66,7 @@ def done_at_once(calls: Generator[Callable[[], Any], Any, T]) -> T:
         value = call()
 
 
-async def _done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) -> T:
+async def done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) -> T:
     """
     Do the same, awaiting what each of them returns.
     """
@@ -104,4 +92,4 @@ def done_held(store: Any, step: Hold) -> Any:
 
 async def _held_awaited(holds: Any, step: Hold) -> Any:
     async with holds as held:
-        return await _done_awaited(step.decide(held))
+        return await done_awaited(step.decide(held))

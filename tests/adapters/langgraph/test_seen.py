@@ -14,23 +14,25 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
-from langgraph.prebuilt import ToolRuntime
+from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
 from langgraph.types import Command
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import MemoryStore, Plan, commands, plan_of
+from todoplan import MemoryStore, Todo, commands, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     PlanState,
     aedit_plan,
     command_update,
     edit_plan,
+    make_tools,
     merge_plans,
     plan_of_state,
     plan_update,
     seed_plan,
 )
-from todoplan.adapters.langgraph.seen import base_of
+from todoplan.adapters.langgraph.state import base_of, look_update
+from todoplan.core.events.base import Base, Note
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.guidance.reminders import is_reminder
@@ -80,10 +82,11 @@ def base_in(made):
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_list_that_leaves_out_what_a_person_added_keeps_it_once(asynchronous):
+def test_a_list_that_leaves_out_what_a_person_added_keeps_it(asynchronous):
     """
     A person adds and edits between two runs: the next list, which knows of neither, undoes neither,
-    and its answer says who did what. A list after that leaves the task out in sight of it.
+    and its answer says who did what, and how to remove it. Told once, it stays all the same: what a
+    session never listed no list of its own drops.
     """
     script = [FIRST, says("x"), SECOND, says("y"), THIRD, says("z")]
     _, made = agent(*script, settings=SILENT)
@@ -95,16 +98,17 @@ def test_a_list_that_leaves_out_what_a_person_added_keeps_it_once(asynchronous):
     assert plan_of_state(done).get("2").owner == "ann"
     assert "since you last looked" in answers(done)["2"]
     assert "#3 Tell Ann created by ann" in answers(done)["2"]
-    assert base_in(made) is None
+    assert "what your list leaves out of these stays" in answers(done)["2"]
+    assert base_in(made).listed == {"1", "2"}
     done = run(made, HELLO, asynchronous=asynchronous)
-    assert subjects(done) == ["a", "b"]
-    assert "since you last looked" not in answers(done)["3"]
+    assert subjects(done) == ["a", "b", "Tell Ann"]
+    assert "Tell Ann" not in answers(done)["3"]
 
 
-def test_a_reminder_that_shows_the_plan_is_a_look():
+def test_a_reminder_informs_and_moves_no_base():
     """
-    With the settings of a drop-in the request itself says what was done, with the name; the list
-    that leaves the task out was then written in sight of it. The answer says it where it is saved.
+    With the settings of a drop-in the request itself says what was done, with the name; a list that
+    leaves the task out keeps it all the same. The answer says it where it is saved.
     """
     model, made = agent(FIRST, says("x"), THIRD, says("y"))
     made.invoke(HELLO, THREAD)
@@ -113,9 +117,9 @@ def test_a_reminder_that_shows_the_plan_is_a_look():
     told = [[m.text for m in r if is_reminder(m.text)] for r in model.requests]
     assert [len(one) for one in told] == [0, 0, 1, 0]
     assert "#3 Tell Ann created by ann" in told[2][0]
-    assert subjects(done) == ["a", "b"]
+    assert subjects(done) == ["a", "b", "Tell Ann"]
     assert "since you last looked: #3 Tell Ann created by ann" in answers(done)["3"]
-    assert base_in(made) is None
+    assert base_in(made).listed == {"1", "2"}
 
 
 @tool
@@ -274,7 +278,9 @@ def test_parallel_calls_share_what_was_seen():
     edit(made, ANN)
     done = answers(made.invoke(HELLO, THREAD))
     assert ["since you last looked" in done[one] for one in "123"] == [False, True, False]
-    assert base_in(made) is None
+    base = base_in(made)
+    assert not base.has_news(plan_of_state(made.get_state(THREAD)))
+    assert base.listed == {"2"}
 
 
 def test_reading_is_a_look_and_a_refused_call_is_none():
@@ -290,7 +296,8 @@ def test_reading_is_a_look_and_a_refused_call_is_none():
     assert base_in(made) is not None
     done = made.invoke(HELLO, THREAD)
     assert "#1 Tell Ann created by ann" in answers(done)["2"]
-    assert base_in(made) is None
+    assert not base_in(made).has_news(plan_of_state(done))
+    assert base_in(made).listed == set()
 
 
 def test_what_a_look_has_shown_is_not_told_again():
@@ -358,42 +365,125 @@ def test_a_graph_of_ones_own_keeps_it_over_branches_and_subgraphs():
     assert said == {"by ann": "ann", "by bob": "bob", "by cy": "cy"}
 
 
+def answered(value, note=None):
+    """
+    Return a value once the model was answered upon it by a call that changed nothing.
+    """
+    return merge_plans(value, look_update(value["head"], note or Note(read=""))["todoplan"])
+
+
 def test_a_graph_within_that_looked_has_looked():
     """
-    It hands back the plan without a base; whether it did anything else does not matter. Beside an
-    edit elsewhere that edit stays unseen.
+    It returns the plan with what its session knows; whether it did anything else does not matter.
+    Beside an edit elsewhere that edit stays unseen, and who made it is known.
     """
     value = merge_plans({}, updated({}, ANN, "ann"))
-    looked = merge_plans(value, {"seen": value["head"]})
-    assert base_of(looked) is None
-    assert base_of(merge_plans(value, looked)) is None
-    assert merge_plans(looked, looked) is looked
-    assert base_of(merge_plans(looked, value)) is None
+    looked = answered(value)
+    plan = plan_of_state({"todoplan": looked})
+    assert base_of(looked) == Base(plan, listed=frozenset())
+    assert base_of(merge_plans(value, looked)) == base_of(looked)
+    assert merge_plans(looked, {}) is looked
     worked = merge_plans(looked, updated(looked, commands.CreateTask("b"), "bob"))
-    assert base_of(merge_plans(value, worked)).plan == plan_of_state({"todoplan": looked})
+    assert tuple(base_of(merge_plans(value, worked)).plan) == tuple(plan)
     elsewhere = merge_plans(value, updated(value, commands.CreateTask("c"), "cy"))
     joined = merge_plans(elsewhere, {key: worked[key] for key in ("head", "plan")})
-    assert base_of(joined).plan == Plan()
+    assert not len(base_of(joined).plan)
     assert base_of(joined).actors == {"1": "ann", "3": "cy"}
     gone = merge_plans(elsewhere, updated(elsewhere, commands.DeleteTask("1"), "di"))
     joined = merge_plans(gone, {key: worked[key] for key in ("head", "plan")})
     assert base_of(joined).actors == {"1": "di", "3": "cy"}
 
 
-def test_a_look_at_an_older_version_shows_nothing_new():
+def test_a_graph_within_that_returns_what_it_was_given_changes_nothing():
     """
-    A branch read the list while another one changed it.
+    Neither the plan nor what the session knows.
     """
-    value = merge_plans({}, updated({}, ANN, "ann"))
+    alone = merge_plans({}, step(wrote_todos("a")))
+    assert "session" not in alone
+    assert merge_plans(alone, dict(alone)) is alone
+
+
+def test_a_join_keeps_what_both_sides_have_listed():
+    """
+    A branch and a graph within write beside each other, upon a plan with a person's task: tasks
+    that either has listed are listed, under the ids that they have then, and the person's is not.
+    """
+    value = answered(merge_plans({}, updated({}, ANN, "ann")))
+    here = merge_plans(value, step(wrote_todos("here"), value))
+    within = merge_plans(value, step(wrote_todos("within", call_id="w"), value))
+    joined = merge_plans(here, dict(within))
+    plan, base = plan_of_state({"todoplan": joined}), base_of(joined)
+    assert sorted(task.subject for task in plan) == ["Tell Ann", "here", "within"]
+    assert base.listed == {task.id for task in plan if task.subject != "Tell Ann"}
+
+
+def step(call, value=None):
+    """
+    Return the update by a call of a model upon a value.
+    """
+    tool = next(each for each in make_tools() if each.name == call["name"])
+    state = {"todoplan": value or {}, "messages": [calls((call["name"], call["args"], call["id"]))]}
+    runtime = ToolRuntime(
+        state=state,
+        context=None,
+        config={},
+        stream_writer=None,
+        tool_call_id=call["id"],
+        store=None,
+    )
+    given = {**call, "type": "tool_call", "args": {**call["args"], "runtime": runtime}}
+    return tool.invoke(given).update["todoplan"]
+
+
+def wrote_todos(*contents, call_id="h"):
+    """
+    Return a call that writes a list.
+    """
+    return wrote(*((content, "pending") for content in contents), call_id=call_id).tool_calls[0]
+
+
+def test_an_answer_upon_an_older_version_shows_nothing_new():
+    """
+    A branch read the list while another one changed it: what that did is unseen. A line that it
+    wrote is listed all the same.
+    """
+    value = answered(merge_plans({}, updated({}, ANN, "ann")))
     newer = merge_plans(value, updated(value, commands.CreateTask("b"), "bob"))
-    assert merge_plans(newer, {"seen": value["head"]}) is newer
+    late = look_update(value["head"], Note((("1", Todo("Tell Ann")),)))["todoplan"]
+    base = base_of(merge_plans(newer, late))
+    assert [one.task.subject for one in base.unseen(plan_of_state({"todoplan": newer}))] == ["b"]
+    assert base.listed == {"1"}
     assert merge_plans(newer, {}) is newer
 
 
-def test_a_seeded_plan_is_unseen_and_a_list_that_is_taken_over_is_not():
+def test_what_is_gone_is_told_in_the_order_that_it_had():
     """
-    The application's plan is told of. Of a list that was in the state nobody knows what the model
-    has seen: the base is the plan as it is, so that the next list means what it says.
+    Also where it went one by one, and each edit wrote the record anew.
+    """
+    value = merge_plans({}, step(wrote_todos("a", "b", "c")))
+    for task_id in "12":
+        value = merge_plans(value, updated(value, commands.DeleteTask(task_id), "ann"))
+    assert [task.subject for task in base_of(value).plan] == ["a", "b", "c"]
+    value = merge_plans({}, step(wrote_todos("a", "b", "c")))
+    value = merge_plans(value, updated(value, commands.MoveTask("3", before="1"), "ann"))
+    assert [task.subject for task in base_of(value).plan] == ["a", "b", "c"]
+
+
+def test_a_plan_that_is_replaced_is_unseen_also_at_the_same_revision():
+    """
+    `plan_update` takes a plan as it is, revision and all: what the session listed stands behind it.
+    """
+    value = merge_plans({}, step(wrote_todos("a")))
+    other = plan_of([Task("1", "b")], revision=plan_of_state({"todoplan": value}).revision)
+    base = base_of(merge_plans(value, plan_update(other, actor="cron")["todoplan"]))
+    assert [task.subject for task in base.plan] == ["a"]
+    assert base.actors == {"1": "cron"}
+
+
+def test_a_seeded_plan_and_a_list_that_a_program_passed_in_are_not_listed():
+    """
+    The seeded plan is told of as news. Of a list in the input nobody knows what the model has seen;
+    it has not listed it, so a list without it keeps it, and says how to remove it.
     """
     seeded = plan_of([Task("1", "old")])
     _, made = agent(FIRST, says("x"), settings=SILENT)
@@ -401,14 +491,61 @@ def test_a_seeded_plan_is_unseen_and_a_list_that_is_taken_over_is_not():
     done = made.invoke(HELLO, THREAD)
     assert subjects(done) == ["a", "b", "old"]
     assert "#1 old created by cron" in answers(done)["1"]
-    _, made = agent(FIRST, says("x"), settings=SILENT)
+    _, made = agent(FIRST, says("x"), SECOND, says("y"), settings=SILENT)
     listed = [{"content": "old", "status": "pending"}]
-    assert subjects(made.invoke({**HELLO, "todos": listed}, THREAD)) == ["a", "b"]
+    done = made.invoke({**HELLO, "todos": listed}, THREAD)
+    assert sorted(subjects(done)) == ["a", "b", "old"]
+    assert "not on your list, kept: #1 old" in answers(done)["1"]
+    assert "old" not in answers(made.invoke(HELLO, THREAD))["2"]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_what_langchains_planner_wrote_in_the_thread_counts_as_listed(stored):
+    """
+    The thread goes on here: a list may leave out what the same conversation wrote before, and what
+    the program put beside it stays.
+    """
+    saver = InMemorySaver()
+    model = Scripted(script=[FIRST, says("x")])
+    planner = TodoListMiddleware()
+    theirs = create_agent(model, middleware=[planner], checkpointer=saver)
+    theirs.invoke(HELLO, THREAD)
+    beside = [*theirs.get_state(THREAD).values["todos"], {"content": "cron's", "status": "pending"}]
+    theirs.update_state(THREAD, {"todos": beside})
+    only = wrote(("a", "completed"), call_id="5")
+    planner = PlanMiddleware(settings=SILENT, store=MemoryStore() if stored else None)
+    made = create_agent(
+        Scripted(script=[only, says("y")]), middleware=[planner], checkpointer=saver
+    )
+    done = made.invoke(HELLO, THREAD)
+    assert sorted(todo["content"] for todo in done["todos"]) == ["a", "cron's"]
+    assert "cron's" in answers(done)["5"]
+
+
+def test_a_hand_written_graph_takes_over_a_list_with_its_first_call():
+    """
+    Without a middleware the call itself makes the plan: a line that a program seeded stays, and
+    what the session knows is kept from then on.
+    """
+
+    class Listed(PlanState):
+        todos: list
+
+    script = [SECOND, says("y")]
+    model = Scripted(script=script)
+    graph = StateGraph(Listed).add_node("tools", ToolNode(make_tools()))
+    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_edge(START, "model").add_edge("tools", "model")
+    made = graph.add_conditional_edges("model", tools_condition).compile()
+    listed = [{"content": each, "status": "pending"} for each in ("old", "a")]
+    done = made.invoke({**HELLO, "todos": listed})
+    assert sorted(subjects(done)) == ["a", "b", "old"]
+    assert base_of(done["todoplan"]).listed == {"2", "3"}
 
 
 def test_an_edit_of_a_list_that_is_not_a_plan_yet():
     """
-    The list is what was seen: only the edit is told of.
+    The list is what was there: only the edit is told of.
     """
     state = {"todos": [{"content": "old", "status": "pending"}]}
     _, update = command_update(state, ANN, actor="ann")
@@ -416,10 +553,13 @@ def test_an_edit_of_a_list_that_is_not_a_plan_yet():
     assert [task.subject for task in base_of(value).plan] == ["old"]
 
 
-def test_a_damaged_base_is_an_error():
+@pytest.mark.parametrize("damaged", [{"session": "x"}, {"session": {"version": 9}}, {"base": "x"}])
+def test_a_damaged_record_is_an_error(damaged):
     """
     It is never taken for none: work would be undone.
     """
-    value = merge_plans({}, plan_update(plan_of([Task("1", "a")]))["todoplan"])
+    value = merge_plans({}, step(wrote_todos("a")))
     with pytest.raises(CodecError):
-        base_of({**value, "base": "x"})
+        base_of({**value, **damaged})
+    with pytest.raises(CodecError):
+        merge_plans({"stored": "p", "session": damaged}, {"stored": "p", "session": {}})

@@ -18,7 +18,8 @@ from todoplan.adapters.langgraph import (
     plan_update,
     todos_of,
 )
-from todoplan.adapters.langgraph.answering import answered_calls, messages_in
+from todoplan.adapters.langgraph.state import messages_in
+from todoplan.adapters.langgraph.tools import answered_calls
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -180,7 +181,7 @@ def test_the_reducer_in_a_state_of_your_own():
     value = _value(plan_of([Task("1", "a")]))["todoplan"]
     assert merge_plans({}, {}) == {}
     settled = merge_plans({}, value)
-    assert sorted(settled) == ["base", "head", "journal", "plan"]
+    assert sorted(settled) == ["head", "journal", "plan", "session"]
     assert merge_plans(settled, {}) == settled
     assert merge_plans(settled, dict(settled)) is settled
 

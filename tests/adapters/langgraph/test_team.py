@@ -10,9 +10,10 @@ from support.scripted import Scripted, calls, says
 
 from todoplan import MemoryStore, Planner, Task, Toolbox, plan_of
 from todoplan.adapters.langgraph import PlanMiddleware
-from todoplan.adapters.langgraph.stored_plans.mark import fences_in, mark, merge_marks
+from todoplan.adapters.langgraph.state import merge_plans, stored_record, stored_update
 from todoplan.dialogue import lean, tasks
 from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.planner.record import Record
 
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 NEXT = ("plan", {"next": True})
@@ -77,12 +78,12 @@ def test_a_thread_that_is_resumed_goes_on_with_its_task():
     """Another process has the checkpoint, and with it the fence; a thread of that name has not."""
     store, saver = shared(), InMemorySaver()
     first = run(agent(store, calls((*NEXT, "a")), says("wait"), saver=saver), "ann")
-    assert first["todoplan"]["fences"] == {"1": 1}
+    assert first["todoplan"]["session"]["fences"] == {"1": 1}
     done = [calls(("plan", {"done": [1]}, "b")), says("done")]
     assert "claimed by ann" in answers(run(agent(store, *done), "ann"))[0]
     again = run(agent(store, *done, saver=saver), "ann")
     assert answers(again)[-1] == "1/3: #1 completed"
-    assert "fences" not in again["todoplan"]
+    assert "fences" not in again["todoplan"]["session"]
 
 
 def test_calls_of_one_turn_claim_beside_each_other():
@@ -93,7 +94,7 @@ def test_calls_of_one_turn_claim_beside_each_other():
     toolset = tasks(team=True)
     script = (calls(one, two), done, says("wait"))
     result = run(agent(store, *script, toolset=toolset, saver=saver), "ann")
-    assert result["todoplan"]["fences"] == {"2": 1}
+    assert result["todoplan"]["session"]["fences"] == {"2": 1}
     assert Planner(store, "shared").plan.counts.completed == 1
 
 
@@ -102,22 +103,29 @@ def test_without_a_team_the_state_is_as_it_was():
     store = shared()
     create = calls(("TaskCreate", {"subject": "x"}, "a"))
     result = run(agent(store, create, says("ok"), toolset=tasks()), "ann")
-    assert set(result["todoplan"]) == {"stored", "seen"}
+    assert set(result["todoplan"]) == {"stored", "session"}
+    assert set(result["todoplan"]["session"]) == {"version", "revision", "listed"}
     assert Planner(store, "shared").history()[-1].actor is None
 
 
-def test_marks_of_one_step_are_joined():
-    """Each says what its calls changed; what the other one holds stays. Another plan's are gone."""
-    held = merge_marks({}, mark("p", 1, {}, {"1": 1}), within=False)
-    assert fences_in(held, "p") == {"1": 1}
-    both = merge_marks(held, mark("p", 2, {}, {"2": 5}), within=False)
-    assert fences_in(both, "p") == {"1": 1, "2": 5}
-    ended = merge_marks(both, mark("p", 3, {"1": 1}, {}), within=False)
-    assert ended == {"stored": "p", "seen": 3, "fences": {"2": 5}}
-    looked = merge_marks(ended, mark("p", 4), within=False)
-    assert fences_in(looked, "p") == {"2": 5}
-    assert not fences_in(looked, "q")
-    assert not fences_in(None, "p")
+def written(current, revision, held=(), now=()):
+    """Return a state's value after a call that had the claims `held` before, and then `now`."""
+    was, record = Record(fences=dict(held)), Record(revision=revision, fences=dict(now))
+    return merge_plans(current, stored_update("p", was, record)["todoplan"])
+
+
+def test_records_of_one_step_are_joined():
+    """The later one counts, whole; of claims each says what its calls changed."""
+    first = written({}, 1, {}, {"1": 1})
+    assert stored_record(first, "p").fences == {"1": 1}
+    both = written(first, 2, {}, {"2": 5})
+    assert stored_record(both, "p").fences == {"1": 1, "2": 5}
+    ended = written(both, 3, {"1": 1}, {})
+    record = {"version": 1, "revision": 3, "fences": {"2": 5}}
+    assert ended == {"stored": "p", "session": record}
+    assert stored_record(written(ended, 2), "p").revision == 3
+    assert stored_record(ended, "q").revision is None
+    assert not stored_update("p", Record(revision=3), Record(revision=3))
 
 
 def test_an_agent_that_has_a_name_claims_in_that():

@@ -7,11 +7,10 @@ written by hand; `plan_of_state`, `history_of`, `seed_plan`, `edit_plan` and `un
 application reads, sets and changes the plan of a thread, `plan_update` and `command_update` how a
 node or a tool of its own does.
 
-Read `state` first: where the plan lives, and who writes it when; beside it `seen`: what the model
-last saw of it. With a `store` it lives there (see `stored_plans`). Then `tools` (and `answering`)
-and `middleware` (and `agent_state`), which the model's turns go through (`conversation` is what
-guidance reads of its messages), and `editing` and `undoing` (and `threads`), which the application
-uses between them, and in a store at any time. `approval` is a run that waits for a person.
+Read `state` first: where the plan lives, who writes it when, and what is kept of the session (law
+15). Then `plans`: a plan in the state, or in a store, and how its calls are answered; `tools` and
+`middleware`, which the model's turns go through; and `threads`, by which the application changes
+the plan between them, and in a store at any time. `approval` is a run that waits for a person.
 """
 
 from todoplan.errors import MissingExtraError
@@ -22,14 +21,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "langgraph") from error
 
-from todoplan.adapters.langgraph.approval.middleware import PlanApproval
-from todoplan.adapters.langgraph.editing import (
-    aedit_plan,
-    aseed_plan,
-    command_update,
-    edit_plan,
-    seed_plan,
-)
+from todoplan.adapters.langgraph.approval import PlanApproval
 from todoplan.adapters.langgraph.middleware import PlanMiddleware
 from todoplan.adapters.langgraph.presets import (
     claude_like,
@@ -45,8 +37,16 @@ from todoplan.adapters.langgraph.state import (
     plan_update,
     todos_of,
 )
+from todoplan.adapters.langgraph.threads import (
+    aedit_plan,
+    aseed_plan,
+    aundo_plan,
+    command_update,
+    edit_plan,
+    seed_plan,
+    undo_plan,
+)
 from todoplan.adapters.langgraph.tools import make_tools
-from todoplan.adapters.langgraph.undoing import aundo_plan, undo_plan
 from todoplan.lazy import listing
 
 __all__ = [

@@ -29,8 +29,6 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.errors import MissingExtraError
 
-__all__ = ["Script", "main", "run"]
-
 Say = Callable[[str], object]
 Thread = dict[str, Any]
 

@@ -1,45 +1,63 @@
 """
 `PlanMiddleware` for `create_agent`: LangChain's `TodoListMiddleware`, and more on request.
 
-The plan is the state's (see `state`), or a store's (see `stored_plans`); written by the tools, and
-read here before each request to the model. What guidance remembers is saved in the state; a run's
-mark is not, so that caps begin anew with each run. Reminders and answers that are sent back are in
-one request only: they are neither in the state nor in a checkpoint (what was streamed has been
-seen, though).
+The plan is read before each request to the model. What guidance remembers is saved in the state; a
+run's mark is not, so that caps begin anew with each run. Reminders and answers that are sent back
+are in one request only: they are neither in the state nor in a checkpoint (what was streamed has
+been seen, though), and a reminder changes nothing of what the session knows.
 
 LangChain marks no run's end, and its `after_agent` jumps fight other middleware, so a final answer
 is judged where it arrives: in `wrap_model_call`, by asking the model again within the same step.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Mapping
-from typing import Any, cast
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, NotRequired, cast
 
 import attrs
 from langchain.agents.middleware import (
     AgentMiddleware,
+    AgentState,
     ExtendedModelResponse,
     ModelRequest,
     ModelResponse,
 )
-from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langgraph.channels import UntrackedValue
 from langgraph.types import Command
 
-from todoplan.adapters.langgraph.agent_state import (
-    MEMORY,
-    RUN,
-    PlanAgentState,
-    say_what_is_ignored,
-    update_after,
+from todoplan.adapters.langgraph.plans import Sight, Steps, at_once, awaited, plans_for
+from todoplan.adapters.langgraph.state import (
+    TODOS,
+    merge_agent_plans,
+    publishing,
+    stored_record,
+    stored_update,
+    taking_over,
+    todos_of,
+    value_in,
 )
-from todoplan.adapters.langgraph.conversation import neutral, protected
-from todoplan.adapters.langgraph.stored_plans.look import Look, look_of_state
-from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore
 from todoplan.adapters.langgraph.tools import tools_of
-from todoplan.core.events.base import Base
+from todoplan.core.events.base import NOTHING_LISTED
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.application import require, require_actor, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.conversation import Conversation, is_final_answer
+from todoplan.dialogue.guidance.conversation import (
+    Conversation,
+    Message,
+    ToolResult,
+    is_final_answer,
+    text_of,
+)
 from todoplan.dialogue.guidance.guidance import Advice, Memory, Settings, unfinished_error
 from todoplan.dialogue.observed import guidance_of
 from todoplan.dialogue.toolbox import Toolbox
@@ -47,13 +65,41 @@ from todoplan.dialogue.tools.todos import WRITE_TODOS
 from todoplan.planner import AnyStore
 from todoplan.planner.verifying.verifier import Verify
 
-__all__ = ["PlanMiddleware"]
+MEMORY = "todoplan_memory"
+RUN = "todoplan_run"
+# ContextEditingMiddleware skips what it has cleared already; the strategy tells ours from its own.
+_SPARED = {"cleared": True, "strategy": "todoplan"}
+_ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool"}
+logger = logging.getLogger("todoplan")
 
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
-# `None` asks for the plan as it is now: it may be in a store, and change while the model answers.
-_Steps = Generator[_Request | None, Any, ExtendedModelResponse[Any]]
-_Guided = Generator[_Request | None, Any, tuple[_Response, Memory, bool]]
+
+
+def later(_: Any, update: Any) -> Any:
+    """
+    Reduce two writes to the later one.
+    """
+    return update
+
+
+class PlanAgentState(AgentState[Any]):
+    """
+    What the middleware adds to the agent's state: the plan, the list that others read, and what
+    guidance remembers of the thread. Caps belong to a run, and `todoplan_run` marks its requests.
+    """
+
+    # The reducer must come last: LangGraph does not look for it elsewhere, and says nothing.
+    # Not in the input, since deepagents hands a subagent its caller's state, plan and all.
+    todoplan: Annotated[NotRequired[dict[str, Any]], OmitFromInput, merge_agent_plans]
+    # LangChain's own has no reducer, and two branches that write in one step end its run
+    # (InvalidUpdateError). Nor is this left out of the input: a list from outside is taken over.
+    todos: Annotated[NotRequired[list[dict[str, Any]] | None], later]
+    # In the thread, not in the process: DeerFlow's counters there have a default key, by which one
+    # user's reminders use up another's. Private keys never cross deepagents' `task`.
+    todoplan_memory: Annotated[NotRequired[dict[str, int]], PrivateStateAttr]
+    # Never saved, and so absent when a run begins: no hook is needed to know a new run.
+    todoplan_run: Annotated[NotRequired[bool], UntrackedValue, PrivateStateAttr]
 
 
 class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
@@ -102,10 +148,9 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         wanted = Settings(unfinished=0) if settings is None else require(settings, Settings)
         self.guidance = guidance_of(chosen, wanted)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
-        kept = store, plan_id, chosen, require_clock(clock), verify, require_actor(actor)
-        self._plans = PlanStore.of(*kept, is_agents=True)
-        told: dict[str, Any] = {"clock": clock, "verify": verify, "emit_events": emit_events}
-        self.tools = tools_of(chosen, self._plans, actor=actor, **told)
+        kept = store, plan_id, verify, require_actor(actor)
+        self.plans = plans_for(chosen, require_clock(clock), *kept, is_agents=True)
+        self.tools = tools_of(self.plans, emit_events=emit_events)
         for tool in self.tools:
             if tool.name == writer:
                 tool.description = tool_description or tool.description
@@ -127,17 +172,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         """
         Call the model, with a reminder at the tail if one is due, and again if it stops too early.
         """
-        steps, plans, state = self._steps(request), self._plans, request.state
-        asked: _Request | None = next(steps)
-        while True:
-            if asked is not None:
-                got: Any = handler(asked)
-            else:
-                got = plans.look(state) if plans else look_of_state(state)
-            try:
-                asked = steps.send(got)
-            except StopIteration as stop:
-                return _result(stop)
+        return at_once(self._steps(request, handler, awaits=False))
 
     async def awrap_model_call(
         self, request: "_Request", handler: "Callable[[_Request], Awaitable[_Response]]"
@@ -145,46 +180,40 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         """
         As `wrap_model_call`.
         """
-        steps, plans, state = self._steps(request), self._plans, request.state
-        asked: _Request | None = next(steps)
-        while True:
-            if asked is not None:
-                got: Any = await handler(asked)
-            else:
-                got = await plans.alook(state) if plans else look_of_state(state)
-            try:
-                asked = steps.send(got)
-            except StopIteration as stop:
-                return _result(stop)
+        return await awaited(self._steps(request, handler, awaits=True))
 
-    def _steps(self, request: _Request) -> _Steps:
-        """
-        Yield the requests that are to be sent, take the responses, and return what comes of them.
-        """
-        # LangChain wants this hook sync and async, each by itself: one generator decides for both.
+    def _steps(
+        self, request: _Request, handler: Callable[[_Request], Any], *, awaits: bool
+    ) -> Steps[ExtendedModelResponse[Any]]:
+        # LangChain wants this hook sync and async, each by itself: these steps decide for both.
         state: Any = request.state
-        look: Look = yield None
-        plan, base = look.plan, look.base
-        memory = Memory.of(state.get(MEMORY))
-        if look.plan_id is not None:
-            memory = memory.at(plan, base, look.known)
+        sight = yield from self.plans.sight(state, awaits=awaits)
+        memory = Memory.of(state.get(MEMORY)).at(sight.plan, sight.base, sight.known)
         if not state.get(RUN):
-            memory = memory.new_run(plan)
-            if self._plans is None:
-                say_what_is_ignored(state, plan)
-        if base is None and memory.revision not in {-1, plan.revision}:
-            memory = memory.saw(plan)  # what others did is kept until it has been seen
+            memory = memory.new_run(sight.plan)
+            if not sight.plan_id:
+                _say_what_is_ignored(state, sight.plan)
         names = self.guidance.toolset.tool_names
         if any(_name(tool) in names for tool in request.tools):
-            response, memory, shown = yield from self._guided(request, plan, memory, base)
+            asking = self._guided(request, handler, sight, memory, awaits=awaits)
+            response, memory = yield from asking
         else:  # a middleware has taken the planning tools out of this request
-            response, shown = (yield request), False
-        now = plan if look.plan_id is None else (yield None).plan
-        update = update_after(state, look, now, memory, shown=shown)
+            response = yield partial(handler, request)
+        now = sight if not sight.plan_id else (yield from self.plans.sight(state, awaits=awaits))
+        update = {MEMORY: memory.to_data(), RUN: True, **_update(state, sight, now.plan)}
         return ExtendedModelResponse(response, Command(update=update))
 
-    def _guided(self, request: _Request, plan: Plan, memory: Memory, base: Base | None) -> _Guided:
+    def _guided(
+        self,
+        request: _Request,
+        handler: Callable[[_Request], Any],
+        sight: Sight,
+        memory: Memory,
+        *,
+        awaits: bool,
+    ) -> Steps[tuple[_Response, Memory]]:
         guidance, messages = self.guidance, Conversation(request.messages, neutral)
+        plan, base = sight.plan, sight.base
         if memory.revision < 0 and base is not None:
             # A list that another planner left it has seen; else what stands there is all new.
             if len(base.plan):
@@ -192,28 +221,27 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
             else:
                 base = None
         advice = guidance.before_model(plan, messages, memory, base=base)
-        shown = advice.shows_plan
         # `asked` never holds a reminder, so that each request shows one at most: the latest.
         asked, stands = self._prompted(request), list[AnyMessage]()
-        response = yield self._reminded(asked, advice)
+        response: _Response = yield partial(handler, self._reminded(asked, advice))
         # A structured answer is its own check; sent back, it would be asked for twice.
         structured = request.response_format is not None
         while True:
             answer = cast("AnyMessage", response.result[-1])
             said = neutral(answer)
-            if self._plans is not None:  # somebody may have finished what was open, or added to it
-                plan = (yield None).plan
+            if sight.plan_id:  # somebody may have finished what was open, or added to it
+                plan = (yield from self.plans.sight(request.state, awaits=awaits)).plan
             advice = guidance.after_model(plan, said, advice.memory, structured=structured)
             if advice.verdict != "again":
                 break
             stands = [answer] if advice.keeps(said) else []
             asked = asked.override(messages=[*asked.messages, answer])
-            response = yield self._reminded(asked, advice)
+            response = yield partial(handler, self._reminded(asked, advice))
         if advice.verdict == "raise":
             raise unfinished_error(plan)
         if stands and is_final_answer(said):
             response = ModelResponse([*stands, *response.result], response.structured_response)
-        return response, advice.memory, shown
+        return response, advice.memory
 
     def _prompted(self, request: _Request) -> _Request:
         """
@@ -243,6 +271,75 @@ def _name(tool: Any) -> Any:
     return tool.name
 
 
-def _result(stop: StopIteration) -> ExtendedModelResponse[Any]:
-    result: ExtendedModelResponse[Any] = stop.value
-    return result
+def _update(state: Any, sight: Sight, now: Plan) -> dict[str, Any]:
+    """
+    Return the update after a request that began with a `sight` of the plan, which is as of `now`.
+    """
+    update: dict[str, Any] = {}
+    if sight.plan_id:
+        record = sight.record
+        if record.revision is None:
+            # The first request is a look: what came while the model answered it is news.
+            revision, listed = sight.plan.revision, NOTHING_LISTED if sight.plan.revision else None
+            record = attrs.evolve(record, revision=revision, listed=listed)
+        was = stored_record(value_in(state), sight.plan_id)
+        update = stored_update(sight.plan_id, was, record)
+    elif not value_in(state):
+        return taking_over(state)
+    # Another middleware may have written the list, or answered in a tool's place.
+    same = (state.get(TODOS) or []) == todos_of(now)
+    return update if same else {**update, **publishing(now)}
+
+
+def _say_what_is_ignored(state: Any, plan: Plan) -> None:
+    # Interfaces and other planners write this list too, and a thread must not end for it; but who
+    # passes `todos` to invoke and is not heard should be able to learn why.
+    todos = state.get(TODOS)
+    if value_in(state) and todos and todos != todos_of(plan):
+        logger.warning(
+            "todos differ from the plan that this thread has, and are written over: change the plan"
+            " by edit_plan(agent, config, command), or set it by seed_plan(agent, config, plan)"
+        )
+
+
+def neutral(message: BaseMessage) -> Message:
+    """
+    Return one message of LangChain as guidance reads it.
+    """
+    role = _ROLES.get(message.type, "user")
+    metadata = message.response_metadata
+    if isinstance(message, ToolMessage):
+        # ContextEditingMiddleware leaves the name and puts a placeholder in place of the content.
+        edited = metadata.get("context_editing")
+        was_cleared = edited and edited.get("cleared") and edited != _SPARED
+        ok = message.status != "error" and not was_cleared
+        return Message(role, results=(ToolResult(message.name or "", ok, message.tool_call_id),))
+    if isinstance(message, AIMessage):
+        # Anthropic says the second, others the first.
+        finish = metadata.get("finish_reason") or metadata.get("stop_reason")
+        return Message(
+            role,
+            text_of(message.content),
+            tuple(call["name"] for call in message.tool_calls),
+            invalid_calls=len(message.invalid_tool_calls),
+            finish=finish if isinstance(finish, str) else "",
+        )
+    return Message(role, text_of(message.content))
+
+
+def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyMessage]:
+    """
+    Return the messages of a request with the latest good planning result marked as already edited.
+
+    A `ContextEditingMiddleware` nearer to the model then leaves it alone: it can take away what
+    this middleware has seen, and cannot be seen from here.
+    """
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if not isinstance(message, ToolMessage) or message.name not in names:
+            continue
+        if neutral(message).results[0].ok:
+            mark = {**message.response_metadata, "context_editing": _SPARED}
+            kept = message.model_copy(update={"response_metadata": mark})
+            return [*messages[:place], kept, *messages[place + 1 :]]
+    return [*messages]

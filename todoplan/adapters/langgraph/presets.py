@@ -16,8 +16,6 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.todos import WRITE_TODOS
 from todoplan.errors import MissingExtraError
 
-__all__ = ["claude_like", "deep_planning", "deerflow_like", "langchain_like"]
-
 _OFTEN = 100
 Subagent = Mapping[str, Any]  # as `create_deep_agent` takes them
 Maker = Callable[..., PlanMiddleware]
@@ -53,10 +51,7 @@ def claude_like(
     toolset = WRITE_TODOS.renamed(write_todos=tool)
     toolbox = Toolbox(toolset, policy, show_list=show_list, say_done=True)
     asks = Settings(
-        empty=_OFTEN,
-        unfinished=3,
-        on_ignored=on_ignored,
-        all_done="always" if confirm else "off",
+        empty=_OFTEN, unfinished=3, on_ignored=on_ignored, all_done="always" if confirm else "off"
     )
     return PlanMiddleware(**{"toolbox": toolbox, "settings": asks, **changes})
 
@@ -107,9 +102,7 @@ def deep_planning(
     named = [*subagents]
     if general_purpose is not False and not any(s["name"] == "general-purpose" for s in named):
         try:
-            from deepagents.middleware.subagents import (  # noqa: PLC0415 - it may be missing
-                GENERAL_PURPOSE_SUBAGENT,
-            )
+            from deepagents.middleware.subagents import GENERAL_PURPOSE_SUBAGENT  # noqa: PLC0415 - it may be missing
         except ModuleNotFoundError as error:
             msg = "deepagents is not installed; run: pip install 'todoplan[langgraph]' deepagents"
             raise MissingExtraError(msg, missing="deepagents") from error

@@ -2,21 +2,26 @@
 The plan in a graph's state: where it lives, who writes it when, and how it is read from outside.
 
 One key, `todoplan`, holds plain JSON: the plan's document, which write was the last (`head`), the
-latest entries of its journal (`journal`, see `todoplan.codec.states`), and while others have
-changed it, what the model last saw (`base`, see `seen`). The tools write it, in the update that
-carries their answer; so do `edit_plan` and `seed_plan`, between runs. Calls of one turn all see the
-state before the turn and write at once: LangGraph has `merge_plans` make one plan of their writes.
-A second key, `todos`, is what interfaces of LangChain's planner read. It is published with each
-write; only where there is no plan yet it is the plan. Where a store keeps the plan, a mark stands
-in its place (see `stored_plans`), and `todos` is published all the same.
+latest entries of its journal (`journal`, see `todoplan.codec.states`), and what the session knows
+of the plan (`session`, law 15), unless it has listed all of it as it is. The tools write it, in the
+update that carries their answer; so do `edit_plan` and `seed_plan`, between runs. A second key,
+`todos`, is what interfaces of LangChain's planner read. It is published with each write; only where
+there is no plan yet it is the plan. Checkpointers save both keys, so a fork or an old checkpoint
+has the session of its own time.
 
-Checkpointers save both keys; what guidance remembers is in keys of the middleware's own. Reminders
-are in no key: they are put into one request and forgotten.
+Calls of one turn all see the state before the turn and write at once: LangGraph has `merge_plans`
+make one plan of their writes. So what a call says of its session travels with its step, as a
+`note`, and the reducer advances the session: by the whole note if the step follows from what is
+there, otherwise only by what the call itself did.
 
-An agent that runs inside another graph has a plan of its own. What it hands back must not become
-its caller's plan: its values say that they come from within (`inner`), and `merge_plans` passes
-them by. The key cannot be private instead, as it once was: then nothing that `invoke` and `stream`
-return has the plan, and a list of texts would have to be taken for it.
+Where a store keeps the plan, the key holds {"stored": the plan's id, "session": the record}:
+nothing of the plan can be old here. The record is the thread's, since other threads, agents and
+programs may work on the same plan.
+
+An agent that runs inside another graph has a plan of its own. What it returns must not become its
+caller's plan: its values say that they come from within (`inner`), and the reducer passes them by.
+The key cannot be private instead: then nothing that `invoke` and `stream` return has the plan, and
+a list of texts would have to be taken for it.
 """
 
 import json
@@ -25,54 +30,77 @@ from typing import Annotated, Any, NotRequired
 from uuid import uuid4
 
 import attrs
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
 from langgraph.graph import MessagesState
 from langgraph.types import StateSnapshot
 
-from todoplan.adapters.langgraph.runs import INNER, is_inner
-from todoplan.adapters.langgraph.seen import BASE, SEEN, SHOWN, UPON, base_after, looked_at
-from todoplan.adapters.langgraph.stored_plans.mark import is_stored, merge_marks, refuse_stored
-from todoplan.adapters.langgraph.todos import list_of
-from todoplan.codec import entry_from_data
+from todoplan.codec import entry_from_data, to_langchain
 from todoplan.codec.foreign import branches
-from todoplan.codec.foreign.branches import Step, plan_in_value, whole, write_document
-from todoplan.codec.states import entry_line, read_recent, with_lines
+from todoplan.codec.foreign.branches import Step, head_of, plan_in_value, whole, write_document
+from todoplan.codec.states import base_from_data, entry_line, read_recent, with_lines
 from todoplan.core.commands import WriteTodos
 from todoplan.core.decide.decide import decide_with_change
+from todoplan.core.events.base import Base, Note
 from todoplan.core.events.journal import Entry
-from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.model import Status, Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.validation import short_repr
 from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import require, whole_entry
+from todoplan.dialogue.application import require, unseen_by_model, whole_entry
 from todoplan.dialogue.clock import utc_now
 from todoplan.dialogue.intake.cleaning import clean
 from todoplan.dialogue.intake.read import read
 from todoplan.dialogue.tools.todos import write_tool
 from todoplan.errors import PlanError
-
-__all__ = [
-    "PLAN",
-    "TODOS",
-    "PlanState",
-    "history_of",
-    "merge_agent_plans",
-    "merge_plans",
-    "own_name",
-    "plan_in",
-    "plan_of_state",
-    "plan_of_todos",
-    "plan_update",
-    "publishing",
-    "step_update",
-    "todos_of",
-    "value_in",
-]
+from todoplan.planner.record import (
+    SIGHT,
+    Record,
+    note_from_data,
+    note_to_data,
+    record_from_data,
+    record_to_data,
+)
 
 PLAN = "todoplan"
 TODOS = "todos"  # the key of LangChain's planner: deep-agents-ui and its like read it
+SESSION = "session"
+STORED = "stored"
+INNER = "inner"
+# Of updates alone:
+_LINE = "line"  # the journal's entry, as it is kept
+_NOTE = "note"  # of the model's own step: what its session knows by it
+_SEEN = "seen"  # of an answer that changed nothing: the version that it was upon
+_UPON = "upon"  # the value that a first step is upon, where it is a list that no plan was made of
+_ACTOR = "actor"  # of a whole plan
+_FENCES = "fences"
 _JOURNAL = "journal"
-_LINE = "line"
+_OF_0_2 = {"base": None, "shown": None}  # keys that 0.2.0 kept in place of a record
 _FIELDS = write_tool(TODOS).fields
+# Of a record: its name is of no use beside a thread's, what guidance remembers has another key, and
+# the messages say which calls are answered.
+_KEPT = {"version", "revision", *SIGHT, "fences", "behind"}
+
+_Value = Mapping[str, Any]
+
+
+def run_config() -> RunnableConfig:
+    """
+    Return the config of the run that this code is part of; empty outside of one.
+    """
+    try:
+        return get_config()
+    except RuntimeError:
+        return {}
+
+
+def is_inner() -> bool:
+    """
+    Say whether this code is part of a graph that runs inside another one.
+    """
+    # "node:id" in a graph of its own, "node:id|node:id" in one that runs inside another.
+    return "|" in run_config().get("configurable", {}).get("checkpoint_ns", "")
 
 
 def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -84,23 +112,24 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     theirs are taken. A whole value, from a subgraph, is joined the same way, unless it replaces
     what there is, or is that of an agent, whose plan is its own.
     """
-    if is_stored(current) or is_stored(update):
-        return merge_marks(current, update, within=bool(update.get(INNER)))
+    if STORED in current or STORED in update:
+        return _merged_stored(current, update)
     # A step or a whole plan that was written here has its line; what a graph returns has none.
-    if update.get(INNER) and _LINE not in update:
+    if not update or (update.get(INNER) and _LINE not in update):
         return current
-    # A look is no write of the plan: `branches` would join it as if it were one.
-    is_look = update.keys() in ({SEEN}, {SHOWN})
-    merged = current if is_look or not update else branches.merge_plans(current, update)
-    if merged is current:
-        return looked_at(current, update) if update else current
-    line = _as_merged(update, merged) if _LINE in update else None
-    lines = update.get(_JOURNAL, ()) if line is None else [line]
-    kept = {
-        _JOURNAL: with_lines(current.get(_JOURNAL), lines),
-        BASE: base_after(current, update, merged, line),
-    }
-    return {**merged, **{key: value for key, value in kept.items() if value}}
+    if _SEEN in update:
+        return _looked(current, update)
+    merged = branches.merge_plans(current, update)
+    if merged is current:  # a graph within returns the plan that it was given
+        same = current.get(SESSION) in (None, update.get(SESSION))
+        return current if same else _with(current, {SESSION: update.get(SESSION)})
+    if _LINE in update:
+        line, entry = _as_merged(update, merged)
+        session = _session_after(current, update, merged, entry)
+        lines = [line]
+    else:
+        session, lines = _joined_session(current, update, merged), update.get(_JOURNAL, ())
+    return _with(merged, {_JOURNAL: with_lines(current.get(_JOURNAL), lines), SESSION: session})
 
 
 def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -112,14 +141,19 @@ def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> 
     return {**merged, INNER: True} if within else merged
 
 
-def _as_merged(update: Mapping[str, Any], merged: Mapping[str, Any]) -> str:
+def _with(value: _Value, kept: dict[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in {**value, **kept}.items() if each or key not in kept}
+
+
+def _as_merged(update: _Value, merged: _Value) -> tuple[str, Entry | None]:
     """
-    Return the journal's line of a step as it was carried out: tasks may have got other ids.
+    Return the journal's line of a step as it was carried out: tasks may have got other ids; and its
+    entry, where that was read.
     """
     line: str = update[_LINE]
-    ids = merged.get("moved", {}).get(update.get("turn"))
+    ids = _new_ids(update, merged)
     if ids is None:  # it followed from what was there, and no id was taken
-        return line
+        return line, None
     entry, events = entry_from_data(json.loads(line)), []
     for event in entry.events:
         changes: dict[str, Any] = {}
@@ -135,7 +169,212 @@ def _as_merged(update: Mapping[str, Any], merged: Mapping[str, Any]) -> str:
                 changes[name] = value.but(id=ids.get(value.id, value.id), parent=parent)
         events.append(attrs.evolve(event, **changes))
     revision = plan_in_value(merged).revision
-    return entry_line(attrs.evolve(entry, revision=revision, events=tuple(events)))
+    entry = attrs.evolve(entry, revision=revision, events=tuple(events))
+    return entry_line(entry), entry
+
+
+def _new_ids(update: _Value, merged: _Value) -> Mapping[str, str] | None:
+    ids: Mapping[str, str] | None = merged.get("moved", {}).get(update.get("turn"))
+    return ids
+
+
+def base_of(value: _Value | None) -> Base | None:
+    """
+    Return what the session knows of the plan in a value; `None` if it has listed all of it as it
+    is.
+
+    Raises:
+        CodecError: what stands there is damaged.
+    """
+    if not value:
+        return None
+    if (data := value.get(SESSION)) is None:
+        # 0.2.0 kept the whole plan as the model saw it last; all of that counts as listed.
+        old = value.get("base")
+        return None if old is None else base_from_data(old)
+    plan = plan_in_value(value)
+    record = _record(data, plan)
+    if record.behind is None:
+        return record.base(plan)
+    return attrs.evolve(record.base(record.behind.plan), actors=record.behind.actors)
+
+
+def session_data(base: Base | None, plan: Plan) -> dict[str, Any] | None:
+    """
+    Return what a value keeps of the session beside a plan; `None` for nothing.
+    """
+    if base is None:
+        return None
+    if base.is_alone and base.plan == plan:
+        return None
+    return _record_data(attrs.evolve(Record("").knows(base), behind=base), plan)
+
+
+def _record(data: Any, plan: Plan | None = None) -> Record:
+    return record_from_data({"id": uuid4().hex, **data} if isinstance(data, dict) else data, plan)
+
+
+def _record_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
+    data = record_to_data(record, plan)
+    return {key: each for key, each in data.items() if key in _KEPT}
+
+
+def _looked(current: _Value, update: _Value) -> _Value:
+    """
+    Return the value once a call of the model's was answered that has changed nothing.
+    """
+    note, plan = note_from_data(update[_NOTE]), plan_in_value(current)
+    base = base_of(current) or Base(plan)
+    # What another branch has changed meanwhile was not seen.
+    is_current = update[_SEEN] == head_of(current)
+    base = base.advanced(plan, plan, [note]) if is_current else _also_listed(base, note)
+    return _with(current, {**_OF_0_2, SESSION: session_data(base, plan)})
+
+
+def _session_after(
+    current: _Value, update: _Value, merged: _Value, entry: Entry | None
+) -> dict[str, Any] | None:
+    """
+    Return what `merged` keeps of the session, once a step or a plan that was written here has made
+    it of the other two.
+
+    Raises:
+        CodecError: what stands there is damaged.
+    """
+    if SESSION in update:  # a list is taken over as a plan
+        given: dict[str, Any] | None = update[SESSION]
+        return given
+    before = current or update.get(_UPON)
+    base, after = base_of(before), plan_in_value(merged)
+    if update.get("replace"):
+        actor = update.get(_ACTOR)
+        base = base or Base(plan_in_value(before))
+        actors = dict(base.actors) | {task.id: actor for task in after if actor}
+        return session_data(attrs.evolve(base, actors=actors), after)
+    if _NOTE not in update:  # the application's
+        entry = entry or entry_from_data(json.loads(update[_LINE]))
+        return session_data(unseen_by_model(base, plan_in_value(before), entry), after)
+    said = update[_NOTE]
+    if base is None and said is None:
+        return None
+    # Another call of the turn may have read all that there was to know.
+    base = base or Base(plan_in_value(before))
+    note = Note() if said is None else note_from_data(said, _new_ids(update, merged) or {})
+    if said is not None and update["parent"] == head_of(current):
+        base = base.advanced(plan_in_value(before), after, [note])
+    else:
+        # Decided beside a write by another branch, or refused by what a verifier has found: its own
+        # work is no news, that of others still is.
+        entry = entry or entry_from_data(json.loads(update[_LINE]))
+        base = _also_listed(base.with_own(entry.events), note)
+    return session_data(base, after)
+
+
+def _also_listed(base: Base, note: Note) -> Base:
+    if base.listed is None:
+        return base
+    lines = {task_id for task_id, _ in note.lines or ()}
+    return attrs.evolve(base, listed=base.listed | lines | {*note.named})
+
+
+def _joined_session(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
+    """
+    Return what `merged` keeps of the session where a graph within returned a whole value.
+    """
+    mine, theirs, plan = base_of(current), base_of(update), plan_in_value(merged)
+    # It goes on from what is here if it is taken as it is; what was seen within was seen.
+    if mine is None or merged["head"] == head_of(update):
+        return session_data(theirs, plan)
+    # Its ids stand, and new tasks of ours got others: a task is known by its text and its time.
+    there = {(task.subject, task.created_at): task.id for task in plan}
+    here = plan_in_value(current)
+    ids = {task.id: there.get((task.subject, task.created_at), task.id) for task in here}
+    listed, also_by = mine.listed, theirs.actors if theirs else {}
+    if listed is not None:
+        also = (theirs and theirs.listed) or ()
+        listed = frozenset({*(ids.get(task_id, task_id) for task_id in listed), *also})
+    words = {key: task for key, task in mine.mine.items() if ids.get(key, key) == key}
+    by = {ids.get(task_id, task_id): actor for task_id, actor in mine.actors.items()}
+    base = attrs.evolve(mine, listed=listed, mine=words, actors={**by, **also_by})
+    return session_data(base, plan)
+
+
+def is_stored(value: _Value | None) -> bool:
+    """
+    Say whether a value of the state says that a store keeps the plan.
+    """
+    return value is not None and STORED in value
+
+
+def refuse_stored(value: _Value | None) -> None:
+    """
+    Raise if a store keeps the plan.
+
+    Raises:
+        PlanError: it does; says where the plan is.
+    """
+    if value and STORED in value:
+        plan_id = value[STORED]
+        msg = (
+            f"a store keeps the plan of this thread: read and change it by Planner(store,"
+            f" {plan_id!r}), or by edit_plan(agent, config, command); an agent or tools that go on"
+            " with this thread need store="
+        )
+        raise PlanError(msg, plan_id=plan_id)
+
+
+def stored_update(plan_id: str, was: Record, record: Record) -> dict[str, Any]:
+    """
+    Return the update of a state whose plan is in a store: the record of the thread's session, if it
+    is not as it `was`.
+    """
+    data, held, now = _record_data(record), was.fences, record.fences
+    if data == _record_data(was):
+        return {}
+    # What an agent within a graph returns has no line, and is not its caller's.
+    update: dict[str, Any] = {STORED: plan_id, SESSION: data, _LINE: "", INNER: is_inner()}
+    # Only what has changed: calls beside each other all begin with the same state.
+    ended: dict[str, int | None] = {task_id: None for task_id in held if task_id not in now}
+    if changed := ended | {key: fence for key, fence in now.items() if held.get(key) != fence}:
+        update[_FENCES] = changed
+    return {PLAN: update}
+
+
+def stored_record(value: _Value | None, plan_id: str) -> Record:
+    """
+    Return the record of a thread's session with a plan in a store; a new one if there is none.
+
+    Raises:
+        CodecError: what stands there is damaged.
+    """
+    if value is None or value.get(STORED) != plan_id:
+        return Record()
+    if SESSION in value:
+        return _record(value[SESSION])
+    # 0.2.0 kept a revision: all that the plan held then counts as listed.
+    old = {"version": 1, "revision": value.get(_SEEN), "fences": value.get(_FENCES, {})}
+    return _record(old)
+
+
+def _merged_stored(current: _Value, update: _Value) -> _Value:
+    """
+    Reduce two writes to one, where a store keeps the plan: the record of the later revision counts.
+
+    Raises:
+        PlanError: a plan was written into the state of a thread whose plan is in a store.
+    """
+    if not update or (update.get(INNER) and _LINE not in update):
+        return current
+    if STORED not in update:
+        refuse_stored(current)
+    plan_id, old = update[STORED], stored_record(current, update[STORED])
+    new = stored_record(update, plan_id)
+    # Whole from the one that saw more: two records cannot be merged field by field. But each
+    # call's claims are its own.
+    later = new if (new.revision or 0) >= (old.revision or 0) else old
+    changed = update.get(_FENCES, {})
+    fences = {task_id: fence for task_id, fence in {**old.fences, **changed}.items() if fence}
+    return {STORED: plan_id, SESSION: _record_data(attrs.evolve(later, fences=fences))}
 
 
 class PlanState(MessagesState):
@@ -153,9 +392,17 @@ def value_in(state: Any, key: str = PLAN) -> Any:
     return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
 
 
-def plan_in(state: Any) -> Plan:
+def messages_in(state: Any) -> Sequence[BaseMessage]:
     """
-    Return the plan that a state holds: the one written last, or while there is none, the list.
+    Return the messages of a state: a mapping, an object with attributes, or the list itself.
+    """
+    return state if isinstance(state, list) else value_in(state, "messages") or ()
+
+
+def value_of(state: Any) -> _Value:
+    """
+    Return the value of a state whose plan is there: the one written last, or while there is none,
+    what the list of todos comes to.
 
     Raises:
         CodecError: what stands there is no plan.
@@ -164,9 +411,36 @@ def plan_in(state: Any) -> Plan:
     value, todos = value_in(state), value_in(state, TODOS)
     refuse_stored(value)
     # A channel with a reducer begins as an empty dict: not None, and not absent.
-    if not value and isinstance(todos, list | tuple):
-        return plan_of_todos(todos)
-    return plan_in_value(value)
+    if value or not isinstance(todos, list | tuple):
+        return value or {}
+    plan = plan_of_todos(todos)
+    if not plan.revision:
+        return {}
+    # Which lines this conversation wrote itself, by LangChain's own planner or another one, its
+    # messages say. What a program put there it has not listed.
+    written = {todo.content for todo in _written(messages_in(state))}
+    listed = frozenset(task.id for task in plan if task.subject in written)
+    base = Base(plan, listed=None if len(listed) == len(plan) else listed)
+    session = session_data(base, plan)
+    return {"plan": write_document(plan), **({SESSION: session} if session else {})}
+
+
+def _written(messages: Iterable[Any]) -> Iterator[Todo]:
+    for message in messages:
+        for call in message.tool_calls if isinstance(message, AIMessage) else ():
+            todos = call["args"].get(TODOS)
+            yield from _todos(todos if isinstance(todos, list) else ())
+
+
+def plan_in(state: Any) -> Plan:
+    """
+    Return the plan that a state holds: the one written last, or while there is none, the list.
+
+    Raises:
+        CodecError: what stands there is no plan.
+        PlanError: a store keeps the plan.
+    """
+    return plan_in_value(value_of(state))
 
 
 def plan_of_state(state: Any) -> Plan:
@@ -222,8 +496,19 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
         PlanError: this is no plan.
     """
     entry = whole_entry(require(plan, Plan), "plan_update", at=utc_now(), actor=actor)
-    value = {**whole(plan, own_name()), _LINE: entry_line(entry), INNER: is_inner()}
-    return {PLAN: value, **publishing(plan)}
+    made = {_LINE: entry_line(entry), INNER: is_inner(), _ACTOR: actor}
+    return {PLAN: {**whole(plan, own_name()), **made}, **publishing(plan)}
+
+
+def taking_over(state: Any) -> dict[str, Any]:
+    """
+    Return the update that makes a plan of a state's list; {} if there is none.
+    """
+    if not (value := value_of(state)):
+        return {}
+    update = plan_update(plan_in_value(value))
+    update[PLAN][SESSION] = value.get(SESSION)
+    return update
 
 
 def own_name() -> str:
@@ -234,35 +519,67 @@ def own_name() -> str:
     return uuid4().hex
 
 
-def step_update(step: Step, state: Any, entry: Entry, *, by_model: bool = False) -> dict[str, Any]:
+def step_update(
+    step: Step, before: _Value, entry: Entry, note: Note | None = None, *, by_model: bool = False
+) -> dict[str, Any]:
     """
-    Return the update of the state upon which a step was decided, with its entry of the journal.
-
-    What the model did itself it has seen, and with the answer all that it is told there.
+    Return the update for a step upon the value `before`, with its entry of the journal; `note` is
+    what the session knows by an answer to the model.
     """
-    value = step.value(value_in(state))
-    line = entry_line(entry, value["entry"]["events"])
-    value |= {_LINE: line, INNER: is_inner()}
+    value = step.value(before)
+    value |= {_LINE: entry_line(entry, value["entry"]["events"]), INNER: is_inner()}
     if by_model:
-        value[SEEN] = step.parent
-    elif not value_in(state):
-        value[UPON] = {"plan": write_document(plan_in(state))}
+        value[_NOTE] = None if note is None else note_to_data(note)
+    if before and "head" not in before:
+        value[_UPON] = {**before}
     return {PLAN: value, **publishing(value["plan"].order)}
+
+
+def look_update(parent: str, note: Note) -> dict[str, Any]:
+    """
+    Return the update for an answer to the model that has changed nothing.
+    """
+    return {PLAN: {_SEEN: parent, _NOTE: note_to_data(note)}}
 
 
 def todos_of(plan: Plan) -> list[dict[str, Any]]:
     """
-    Return the plan as user interfaces read it: `content` and `status`, cancelled tasks left out;
-    owner, edges, parent and wait beside them where there are any.
+    Return the plan as user interfaces read it: LangChain's `content` and `status`, cancelled tasks
+    left out. Beside these, where there is something to say: `activeForm`, `priority`, `failed` and
+    `waiting` as `to_langchain` has them; `owner`; and of tasks that an edge or a parent joins to
+    others their `id`, `blockedBy` and `parent`.
+
+    Raises:
+        CodecError: what a task waits for holds what JSON cannot.
     """
-    return list_of(require(plan, Plan))
+    return _listed(require(plan, Plan))
+
+
+def _listed(tasks: Iterable[Task]) -> list[dict[str, Any]]:
+    # An interface draws the keys that it knows: deep-agents-ui and whatever reads `useStream` know
+    # `content` and `status`. So a plan that uses nothing else is published as LangChain would.
+    shown = [task for task in tasks if task.status is not Status.CANCELLED]
+    todos = to_langchain(shown)
+    ids = {task.id for task in shown}
+    parents = {task.parent for task in shown}
+    for todo, task in zip(todos, shown, strict=True):
+        if task.owner is not None:
+            todo["owner"] = task.owner
+        if task.blocked_by or task.blocks or task.parent is not None or task.id in parents:
+            todo["id"] = task.id
+            # A cancelled blocker is not in the list, and blocks nobody.
+            if before := [blocker for blocker in task.blocked_by if blocker in ids]:
+                todo["blockedBy"] = before
+            if task.parent in ids:
+                todo["parent"] = task.parent
+    return todos
 
 
 def publishing(tasks: Iterable[Task]) -> dict[str, Any]:
     """
     Return the update that publishes these tasks.
     """
-    return {TODOS: list_of(tasks)}
+    return {TODOS: _listed(tasks)}
 
 
 def plan_of_todos(todos: Sequence[Any]) -> Plan:

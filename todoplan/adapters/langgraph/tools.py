@@ -1,39 +1,39 @@
 """
-The planning tools for `ToolNode`, with or without `create_agent`; `answering` is what they do.
+The planning tools for `ToolNode`, with or without `create_agent`, and how they answer a call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+import attrs
 from langchain_core.callbacks import BaseCallbackManager, CallbackManager
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
 
-from todoplan.adapters.langgraph.answering import Answering
-from todoplan.adapters.langgraph.stored_plans.plan_store import PlanStore
+from todoplan.adapters.langgraph.plans import AnyPlans, Steps, Turn, at_once, awaited, plans_for
+from todoplan.adapters.langgraph.state import PLAN, messages_in, value_in
 from todoplan.dialogue.application import require, require_actor, require_clock
 from todoplan.dialogue.clock import Clock, utc_now
 from todoplan.dialogue.toolbox import Call, Toolbox
 from todoplan.dialogue.tools.toolset import Definition
 from todoplan.planner import AnyStore
-from todoplan.planner.verifying.looking import Verifying
 from todoplan.planner.verifying.verifier import Verify
 
-__all__ = ["PlanTool", "make_tools", "tools_of"]
+# A private key of HumanInTheLoopMiddleware: the calls that a person has edited, by id.
+_EDITS = "hitl_edited_tool_calls"
 
 
 class PlanTool(StructuredTool):
     """
-    A planning tool of a `toolbox`, with the `plans` that a store keeps. Where nobody listens it is
-    called straight away.
+    A planning tool of an agent's `plans`. Where nobody listens it is called straight away.
     """
 
-    # A tool is a pydantic model, so these are fields; as `Any` they are neither checked nor copied.
-    toolbox: Any = None
+    # A tool is a pydantic model, so this is a field; as `Any` it is neither checked nor copied.
     plans: Any = None
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
@@ -113,48 +113,105 @@ def make_tools(  # noqa: PLR0913 - settings of every adapter
         PlanError: what was given is no toolbox, no store, no clock, no verifier or no name.
     """
     chosen = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-    plans = PlanStore.of(store, plan_id, chosen, require_clock(clock), verify, require_actor(actor))
-    told: dict[str, Any] = {"clock": clock, "verify": verify, "emit_events": emit_events}
-    return tools_of(chosen, plans, actor=actor, **told)
+    kept = store, plan_id, verify, require_actor(actor)
+    return tools_of(plans_for(chosen, require_clock(clock), *kept), emit_events=emit_events)
 
 
-def tools_of(  # noqa: PLR0913 - settings of every adapter
-    toolbox: Toolbox,
-    plans: PlanStore | None,
-    *,
-    clock: Clock,
-    verify: Verify | None,
-    emit_events: bool,
-    actor: str | None = None,
-) -> list[BaseTool]:
+def tools_of(plans: AnyPlans, *, emit_events: bool) -> list[BaseTool]:
     """
-    Return the tools of a toolbox, for plans in the state, or in a store.
+    Return the planning tools of an agent.
     """
-    verifying = Verifying.of(toolbox, verify)
-    answering = Answering(toolbox, clock, emit_events, plans, verifying, actor)
-    return [_tool(answering, definition) for definition in toolbox.toolset.definitions()]
+    return [
+        _tool(plans, one, emit_events=emit_events) for one in plans.toolbox.toolset.definitions()
+    ]
 
 
-def _tool(answering: Answering, definition: Definition) -> BaseTool:
+def _tool(plans: AnyPlans, definition: Definition, *, emit_events: bool) -> BaseTool:
     # ToolNode finds by its annotation which parameter wants the runtime.
     def answer(runtime: ToolRuntime, arguments: dict[str, Any], call_id: str) -> Command[Any]:
-        return answering.answer(runtime, Call(definition.name, arguments, call_id))
+        own = Call(definition.name, arguments, call_id)
+        return at_once(_answer(plans, runtime, own, emit_events=emit_events, awaits=False))
 
-    async def awaited(
+    async def answer_awaited(
         runtime: ToolRuntime, arguments: dict[str, Any], call_id: str
     ) -> Command[Any]:
-        return await answering.aanswer(runtime, Call(definition.name, arguments, call_id))
+        own = Call(definition.name, arguments, call_id)
+        return await awaited(_answer(plans, runtime, own, emit_events=emit_events, awaits=True))
 
     return PlanTool.from_function(
         answer,
         # Else nothing is waited for, and calls of one loop stay in order.
-        awaited if answering.plans or answering.verifying else None,
+        answer_awaited if plans.is_awaited else None,
         name=definition.name,
         description=definition.description,
         # LangChain does not validate a schema that is a dict: intake reads what was sent, and says
         # what is wrong. It is cheaper, too: 143 us a call, 179 with a pydantic model (empty tool).
         args_schema=definition.schema,
         infer_schema=False,
-        toolbox=answering.toolbox,
-        plans=answering.plans,
+        plans=plans,
     )
+
+
+class _Fresh(Command[Any]):
+    """
+    The command of one call, which nobody else holds: `ToolNode` copies each in depth, and need not.
+    """
+
+    def __deepcopy__(self, memo: object) -> _Fresh:
+        return self
+
+
+def _answer(
+    plans: AnyPlans, runtime: ToolRuntime | None, own: Call, *, emit_events: bool, awaits: bool
+) -> Steps[Command[Any]]:
+    state: Any = runtime.state if runtime else {}
+    own = attrs.evolve(own, call_id=runtime.tool_call_id or "") if runtime else own
+    thread: Mapping[str, Any] = runtime.config.get("configurable", {}) if runtime else {}
+    turn = _turn(plans.toolbox, state, own, thread)
+    reply, update, entry = yield from plans.answer(turn, awaits=awaits)
+    if emit_events and runtime and entry is not None:
+        news = {**entry, "tool": reply.name, "call_id": own.call_id}
+        runtime.stream_writer({PLAN: news})
+    status = "error" if reply.is_error else "success"
+    message = ToolMessage(reply.text, name=reply.name, tool_call_id=own.call_id, status=status)
+    return _Fresh(update={**update, "messages": [message]})
+
+
+def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
+    """
+    Return the model's last message, and which calls have their answer behind it, by id.
+    """
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            return message, answered
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+    return None, answered
+
+
+def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) -> Turn:
+    """
+    Return the turn that a call is part of, with its open planning calls.
+    """
+    message, answered = answered_calls(messages_in(state))
+    if message is None:
+        return Turn(state, [own], 0, thread, "", own.call_id)
+    # Where a person has edited a call, the message still holds what the model sent.
+    edits = value_in(state, _EDITS) or {}
+    calls = []
+    for call in message.tool_calls:
+        action = edits.get(call["id"], call)
+        # Carried out again, a call that a guard or a person refused would come back to life.
+        if call["id"] not in answered and toolbox.toolset.find(action["name"]):
+            calls.append(Call(action["name"], action["args"], call["id"] or ""))
+    # What runs is what counts: a `wrap_tool_call` may have changed its arguments on the way. Where
+    # two calls have one id, the arguments tell which this is.
+    same = [place for place, call in enumerate(calls) if call.call_id == own.call_id]
+    place = same[0] if len(same) == 1 else next((at for at in same if calls[at] == own), -1)
+    if place < 0:  # the application made it up: it is answered upon the plan as it is
+        calls, place = [own], 0
+    calls[place] = own
+    # `add_messages` gives every message an id; a state with a list of its own need not.
+    name = message.id or " ".join(call["id"] or "" for call in message.tool_calls)
+    return Turn(state, calls, place, thread, message.id or "", name)
