@@ -9,8 +9,8 @@ from support.talk import BOXES, check_reply, planned, texts_of, toolbox, write
 
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.intake.findings import MOST_KEPT
 from todoplan.dialogue.intake.parsing import InputLimits
+from todoplan.dialogue.intake.values import MOST_KEPT
 from todoplan.dialogue.toolbox import Call
 
 GOOD = [{"content": "a", "status": "pending"}, {"content": "b", "status": "in_progress"}]

@@ -7,8 +7,8 @@ same seed draws the same mutants as long as the code is the same. What mutmut le
 therefore does not try: tables and fields of classes, and decorated functions, the rules among them.
 
 No test can kill these, so that they may live:
-- `fast_read` leaves more to the careful way: the same is read, only later (`_in_words`,
-  `_columns_reader`, `required < set(keys)`).
+- A plain call is read with care: the same is read, only later (`_column`, `_columns`,
+  `required < set(keys)`).
 - A default that is never reached: `place.get(end, ...)` of mirrored edges, whose ends are all there
   (`_lead_onwards`); `max(..., default=...)` of no lines (`_lines`).
 - `zip(..., strict=True)` of what was seen to be equally long (`Plan.__eq__`).

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import valid
 
-from todoplan.dialogue.intake.containers import arguments_in, entries_in, entry_in
-from todoplan.dialogue.intake.findings import Findings
+from todoplan.dialogue.intake.read import arguments_in, entries_in, entry_in
+from todoplan.dialogue.intake.values import Findings
 from todoplan.dialogue.intake.vocabulary import Line
 from todoplan.dialogue.tools.lean import LEAN
 from todoplan.dialogue.tools.todos import TODOS

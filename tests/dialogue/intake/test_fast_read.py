@@ -9,10 +9,23 @@ from support.talk import TOOLSETS, valid
 
 from todoplan.core.plan.model import Todo
 from todoplan.dialogue.intake import read as intake
-from todoplan.dialogue.intake.fast_read import DEFER, fast_read
 from todoplan.dialogue.intake.fields import Field, Kind
 from todoplan.dialogue.intake.parsing import InputLimits
 from todoplan.dialogue.intake.read import Intake
+from todoplan.dialogue.intake.values import NotPlainError
+
+DEFER = object()
+
+
+def fast_read(raw, fields, limits):
+    """
+    Return what is read of plain arguments; `DEFER` if they are not plain.
+    """
+    try:
+        return intake.plain_read(raw, fields, limits)
+    except NotPlainError:
+        return DEFER
+
 
 ALL = [tool for toolset in TOOLSETS for tool in toolset.tools]
 TOOLS = {tool.key: tool for tool in reversed(ALL)}

@@ -1,8 +1,8 @@
 """What comes up while arguments are read."""
 
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.findings import MISSING, MOST_KEPT, Findings
 from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.intake.values import MISSING, MOST_KEPT, Findings
 
 
 def test_repairs_and_faults_are_kept_in_order():

@@ -5,10 +5,9 @@ from hypothesis import strategies as st
 from support.talk import TOOLSETS, valid
 
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.fast_read import reader_of
 from todoplan.dialogue.intake.fields import MOST_TABLES, Field, Kind, find_field
 from todoplan.dialogue.intake.parsing import InputLimits
-from todoplan.dialogue.intake.read import Intake, read
+from todoplan.dialogue.intake.read import Intake, read, table_of
 from todoplan.dialogue.intake.repairs import Repair
 
 ENTRY = (Field("text", "subject", Kind.LINE, required=True), Field("state", "status", Kind.STATUS))
@@ -65,5 +64,5 @@ def test_tools_that_are_made_anew_for_each_request_do_not_pile_up():
         (field,) = (Field(f"text{number}", "text", Kind.LINE),)
         assert read({field.name: "a"}, (field,)).values == {"text": "a"}
         assert read({field.name.upper(): "a"}, (field,)).values == {"text": "a"}
-    for table in (find_field, reader_of):
+    for table in (find_field, table_of):
         assert table.cache_info().currsize == MOST_TABLES

@@ -6,9 +6,7 @@ from support.talk import planned, toolbox
 from todoplan.core.plan.model import Priority, Status
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.fields import Kind
-from todoplan.dialogue.intake.findings import MISSING, Findings
-from todoplan.dialogue.intake.values import READERS
-from todoplan.dialogue.intake.waits import WaitingWord
+from todoplan.dialogue.intake.values import MISSING, READERS, Findings, WaitingWord
 
 
 def test_every_kind_has_a_reader():
@@ -97,3 +95,10 @@ def test_a_number_that_json_has_not_is_named(spelled, seen):
         planned("a"), "TaskUpdate", f'{{"taskId": 1, "estimate": {spelled}}}'
     )
     assert reply.problems == (Problem("bad_number", seen=seen),)
+
+
+def test_a_word_that_only_had_to_be_cleaned_is_reported_once():
+    """What was hidden in it is named; the word itself was read as it stands."""
+    findings = Findings()
+    assert READERS[Kind.ID]("3\u202e", "taskId", findings) == "3"
+    assert [repair.code for repair in findings.repairs] == ["hidden_characters"]

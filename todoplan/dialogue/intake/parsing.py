@@ -10,8 +10,11 @@ Law 10: never raises, never hangs, whatever it is given. How that is kept:
 - repaired is only what is whole and has one meaning (commas, comments, fences, Python's spelling);
   a text that ends mid-value is refused always, since closing its brackets makes up a value:
   `"status": "pen` once became a status.
+
+JSON texts and Python literals are read strictly: no key twice, no number that cannot be kept.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -21,12 +24,151 @@ import attrs
 
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.cleaning import ANY_CLOSER, unleaked
-from todoplan.dialogue.intake.literals import MOST_DIGITS, RefusedError, from_json, from_python
 from todoplan.dialogue.intake.repairs import Repair
 
-__all__ = ["InputLimits", "Parsed", "parse", "unwrapped_text"]
+MOST_DIGITS = 18
+_CLOSER_OF = {"[": "]", "{": "}", "(": ")"}
+_WORDS = {"None": "null", "True": "true", "False": "false"}
+# `u'...'` is how Python 2 wrote a text.
+_TOKEN = re.compile(
+    r"""
+    (?P<space> \s++ )
+    | u?(?P<string> "(?:[^"\\]++|\\.)*+" | '(?:[^'\\]++|\\.)*+' )
+    | (?P<plain> -?[0-9][0-9.eE+-]*+ | : )
+    | (?P<comma> , )
+    | (?P<word> \w++ )
+    | (?P<opening> [\[{(] )
+    | (?P<closing> [\]})] )
+    | (?P<other> . )
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
+)
+_DEEPEST = 100
+_MISPLACED = "a literal holds brackets, texts, numbers, None, True and False, with commas between"
+_ESCAPED = {"\n": "", **dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))}
+
+
+class RefusedError(Exception):
+    """
+    The text can be read and must not be: `problem` says why.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.code)
+        self.problem = problem
+
+
+def from_json(text: str) -> Any:
+    """
+    Return what a JSON text spells; raw line ends within strings are taken as they are.
+
+    Raises:
+        RefusedError: a key stands twice with different values, or a number cannot be kept.
+        ValueError: it is no JSON.
+        RecursionError: it is nested more deeply than Python can read.
+    """
+    return _DECODER.decode(text)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):  # `json` would keep the last of two, and say nothing
+        first: dict[str, Any] = {}
+        for key, value in pairs:
+            kept = first.setdefault(key, value)
+            if kept != value or type(kept) is not type(value):
+                raise RefusedError(Problem("duplicate_key", seen=key))
+    return found
+
+
+def _no_constant(name: str) -> float:
+    raise RefusedError(Problem("bad_number", seen=name))
+
+
+def _integer(digits: str) -> int:
+    # The length comes first: int() takes quadratic time, and raises beyond 4,300 digits.
+    if len(digits.lstrip("-")) > MOST_DIGITS:
+        raise RefusedError(Problem("bad_number", seen=f"a number of {len(digits)} digits"))
+    return int(digits)
+
+
+def _number(digits: str) -> float:
+    value = float(digits)  # 1e999 is infinite, and `json` would write it as no JSON
+    if value in (float("inf"), float("-inf")):
+        raise RefusedError(Problem("bad_number", seen=digits))
+    return value
+
+
+_DECODER = json.JSONDecoder(
+    strict=False,
+    object_pairs_hook=_object,
+    parse_constant=_no_constant,
+    parse_int=_integer,
+    parse_float=_number,
+)
+
+
+def from_python(text: str) -> Any:
+    """
+    Return what a Python literal of lists, dicts, tuples, texts and numbers spells.
+
+    It is translated to JSON token by token, and read as that. Python's own parser is no choice for
+    text from outside: it warns on standard error, once for each odd token, runs out of memory on
+    `-----`, drops comments, and joins two strings between which a comma was lost.
+
+    Raises:
+        RefusedError, RecursionError: as of `from_json`.
+        ValueError: it is no such literal.
+    """
+    parts: list[str] = []
+    opened: list[tuple[str, int, list[str]]] = []  # brackets, where they stand, their commas
+    for found in _TOKEN.finditer(text):
+        part = found[0]
+        match found.lastgroup:
+            case "space":
+                continue
+            case "string":
+                part = json.dumps(_ESCAPE.sub(_unescaped, found["string"][1:-1]))
+            case "word" if part in _WORDS:
+                part = _WORDS[part]
+            case "comma" if opened:
+                opened[-1][2].append(part)
+            case "opening" if len(opened) < _DEEPEST:
+                opened.append((part, len(parts), []))
+                part = "[" if part == "(" else part
+            case "closing" if opened and _CLOSER_OF[opened[-1][0]] == part:
+                bracket, start, commas = opened.pop()
+                if bracket == "(" and not commas and len(parts) > start + 1:
+                    raise ValueError(_MISPLACED)  # (1) is 1, not a tuple
+                # [1,] is Python, [,] is not; JSON refuses the comma that stays.
+                if parts[-1] == "," and len(parts) > start + 2:
+                    parts.pop()
+                part = "]" if bracket == "(" else part
+            case "plain":
+                pass
+            case _:
+                raise ValueError(_MISPLACED)
+        parts.append(part)
+    # Joined by blanks: two strings between which a comma was lost stay two, and are refused.
+    return from_json(" ".join(parts))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if code := found[1] or found[2] or found[3]:
+        return chr(int(code, 16))
+    if found[4]:
+        return chr(int(found[4], 8))
+    return _ESCAPED.get(found[5], found[0])  # an unknown one keeps its backslash, as in C:\dir
+
 
 _LONGEST_LITERAL = 65_536  # its tokens are read one by one in Python
+# Raw line ends within strings are taken here too, as by `from_json`.
+_PLAIN_DECODE = json.JSONDecoder(strict=False).raw_decode
+_DEEPEST_PLAIN = 5  # arguments, list, entry, its list of ids, an id: no schema of ours is deeper
+_NODE = 64  # for `_json_values` a value's key and brackets count less
 # Encoded twice and more: kimi-cli#2513, livekit#5411, OpenManus#989; beyond three it is a loop.
 _MOST_ENCODINGS = 3
 # lobehub#13817: five blind retries of a cut-off call, 487,000 tokens. So the error says why.
@@ -83,6 +225,57 @@ def parse(raw: object, limits: InputLimits) -> Parsed | Problem:
         return Parsed(_json_values(raw, limits))
     except RefusedError as refused:
         return refused.problem
+
+
+def plain_object(raw: object, limits: InputLimits) -> dict[str, Any] | None:
+    """
+    Return the dict that a call's arguments are, or that their JSON text spells without an odd
+    thing; `None`: they have to be parsed with care. Its values were not validated, but their size.
+    """
+    # `type` and not `isinstance`: a class of its own may answer anything.
+    if limits.depth < _DEEPEST_PLAIN:
+        return None
+    if type(raw) is dict:
+        return raw if _size(raw) <= limits.chars else None
+    return _plain_json(raw) if type(raw) is str and len(raw) <= limits.chars else None
+
+
+def _size(value: dict[str, Any] | list[Any]) -> int:
+    """
+    Return a size that `_json_values` does not find larger.
+    """
+    size = 0
+    for inner in value.values() if type(value) is dict else value:
+        if isinstance(inner, dict | list):
+            size += _size(inner)
+        else:
+            size += _NODE + len(inner) if isinstance(inner, str) else _NODE
+    return size
+
+
+def _plain_json(text: str) -> dict[str, Any] | None:
+    """
+    Return the object of a JSON text in which no key stands twice, where that is cheap to see.
+
+    A hook for each object, as `from_json` has it, would cost more than all the rest. Instead: as
+    many colons as the value has keys mean that no repeated key was lost. Where texts hold colons
+    too, only those are counted that end a key; that needs a text without escapes or odd spaces.
+    """
+    try:
+        value, end = _PLAIN_DECODE(text)
+    except (ValueError, RecursionError):
+        return None
+    if end != len(text) or type(value) is not dict:
+        return None
+    keys = len(value)
+    for inner in value.values():
+        if type(inner) is list:
+            keys += sum(len(item) for item in inner if type(item) is dict)
+    if keys == text.count(":"):
+        return value
+    if "\\" in text or any(loose in text for loose in (" :", "\n:", "\t:", "\r:")):
+        return None
+    return value if keys == text.count('":') else None
 
 
 def _read(raw: str | bytes, limits: InputLimits) -> Parsed | Problem:

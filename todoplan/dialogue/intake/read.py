@@ -9,37 +9,417 @@ The theory of intake, which the whole room keeps:
 - `null` means "not given", never the task "None"; an unknown word is never taken for the nearest;
 - law 17: what was guessed about the container is marked (`Intake.guessed`), and removes nothing.
 
-There are two ways with one meaning: `fast_read` for the call as the schema asks for it, which is
-nearly every one, and the careful one below for all others. A test holds them against each other.
+There is one reader, and it is asked twice: first with `Plain` findings and the value as it came,
+which is enough for a call as its schema asks for it, nearly every one; at the first thing that is
+not plain, anew with the validated value, and what is found is kept. A list in which all entries are
+plain is read without the places that repairs need, and where they have the same keys as columns,
+all values of a key by one call into C. A test holds both against reading with care.
+
+Read from the end of the file on: `read`, and how it reads an object and the entries of a list. What
+stands in front of that is for calls that are read with care: what arguments and lists were packed
+in, and how lists say which entry lies in which. Models and peers say that in many ways: lists in
+lists, `subtasks` in an entry, `parent` by id or by title, ids with dots, indented lines. All of
+them come to one form, the index of the entry that contains another. Every step is a loop, in linear
+time: a text in a list may spell the next list, and so on, deeper than Python recurses.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from functools import lru_cache
+from itertools import islice, repeat
+from typing import Any, NamedTuple
 
 import attrs
 
-from todoplan.core.plan.fast_constructor import fast_constructor
+from todoplan.core.plan.fast_constructor import fast_constructor, fast_keyword_constructor
+from todoplan.core.plan.model import Waiting
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.cleaning import quoted
-from todoplan.dialogue.intake.containers import arguments_in, entries_in
-from todoplan.dialogue.intake.fast_read import DEFER, fast_read
-from todoplan.dialogue.intake.fields import Field, Kind, meant_by
-from todoplan.dialogue.intake.findings import MISSING, Findings
-from todoplan.dialogue.intake.nesting import (
-    OWN_ID,
-    as_lines,
-    nests,
-    read_own_ids,
-    rows_in,
-    within_each_other,
-)
-from todoplan.dialogue.intake.parsing import InputLimits, parse
+from todoplan.dialogue.intake.cleaning import is_clean, quoted
+from todoplan.dialogue.intake.fields import MOST_TABLES, Field, Kind, meant_by
+from todoplan.dialogue.intake.parsing import InputLimits, parse, plain_object
 from todoplan.dialogue.intake.repairs import Repair, is_guess
-from todoplan.dialogue.intake.values import READERS
-from todoplan.dialogue.intake.waits import WaitingWord, settle_wait
+from todoplan.dialogue.intake.values import (
+    MISSING,
+    READERS,
+    Findings,
+    NotPlainError,
+    Plain,
+    Reader,
+    WaitingWord,
+    settle_wait,
+)
+from todoplan.dialogue.intake.vocabulary import EXACT_WORDS, Line, checklist, id_of, indentation
 
-__all__ = ["WITHIN", "Intake", "careful_read", "read"]
+# openclaw#142304, ollama#11805, hermes#100979: the call's own envelope instead of its arguments.
+_WRAPPERS = (
+    "arguments",
+    "input",
+    "parameters",
+    "args",
+    "params",
+    "kwargs",
+    "tool_input",
+    "function",
+)
+# What may stand beside a wrapper: the rest of the envelope.
+# "function" holds the whole call in OpenAI's envelope, and only a name in others.
+_NAMES = frozenset({"name", "tool", "tool_name", "function", "type", "id"})
+_LEVELS = 3
+
+
+def arguments_in(
+    value: Any, fields: tuple[Field, ...], findings: Findings
+) -> Mapping[str, Any] | None:
+    """
+    Return a call's arguments by key, however they were packed; `None` if that cannot be told.
+    """
+    value = _unwrapped(value, fields, findings)
+    # No arguments (agno#4604, hermes#112120) are an empty object: what is required is then named.
+    if value is None or value is MISSING:
+        return {} if value is None else None
+    # Of several lists of entries a bare list, or a bare entry, could be any.
+    lists = [field for field in fields if field.kind is Kind.ITEMS and not field.hidden]
+    field = lists[0] if len(lists) == 1 else None
+    if not isinstance(value, Mapping):
+        listed = isinstance(value, list | tuple) or (isinstance(value, str) and checklist(value))
+        if field is None or not listed:
+            findings.refuse("wrong_type", "arguments", value, "an object")
+            return None
+        findings.repair("bare_list", field.name)
+        return {field.name: value}
+    named = any(meant_by(key, fields)[0] for key in value)
+    # A weak spelling alone ("description", strength 0) is no sign of an entry.
+    if named or field is None or not any(meant_by(key, field.items)[1] > 0 for key in value):
+        return value
+    findings.repair("bare_entry", field.name)
+    return {field.name: [value]}
+
+
+def _unwrapped(value: Any, fields: tuple[Field, ...], findings: Findings) -> Any:
+    """
+    Return the arguments out of at most three wrappers, such as {"arguments": {...}}.
+    """
+    for _ in range(_LEVELS):
+        value = findings.decoded(value, "")
+        key = _wrapper(value, fields)
+        if key is None:
+            return value
+        # Of {"arguments": {...}, "drop": [2]} one half would be lost, so that neither is taken.
+        if isinstance(value[key], Mapping) and any(near != key for near in value.keys() - _NAMES):
+            return findings.refuse("wrapper_siblings", "arguments", key)
+        findings.repair("wrapper", "")
+        value = value[key]
+    value = findings.decoded(value, "")
+    if _wrapper(value, fields) is None:
+        return value
+    return findings.refuse("too_deep", "arguments", "", str(_LEVELS))
+
+
+def _wrapper(value: Any, fields: tuple[Field, ...]) -> str | None:
+    """
+    Return the key of a wrapper; `None` where there is none. A field of the tool is never one.
+    """
+    if not isinstance(value, Mapping):
+        return None
+    # A text or a list under "input" may be an argument of some tool: it is a wrapper only alone.
+    alone = len(value.keys() - _NAMES) <= 1
+    for key in _WRAPPERS:
+        if key in value and meant_by(key, fields)[0] is None:
+            inner = value[key]
+            if isinstance(inner, Mapping):
+                return key
+            if alone and key not in _NAMES and (inner is None or isinstance(inner, str | list)):
+                return key
+    return None
+
+
+def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
+    """
+    Return the list of entries, however it was given; `MISSING` if it is none, or broken. Of a
+    checklist the entries are `Line`s.
+
+    Taken out of {"todos": {"todos": ...}} three times at most. A text that is neither the JSON or
+    Python spelling of a list nor plainly a checklist is refused: "null", "same as before" and
+    "[object Object]" were titles once, and emptied the plan around them.
+    """
+    value = findings.decoded(value, path)
+    for _ in range(_LEVELS):
+        if not isinstance(value, Mapping) or len(value) != 1:
+            break
+        ((key, inner),) = value.items()
+        if meant_by(key, (field,))[0] is None:
+            break
+        findings.repair("wrapper", path)
+        value = findings.decoded(inner, path)
+    if isinstance(value, str):
+        lines = checklist(value)
+        if lines is None:
+            return findings.refuse("no_list", path, value)
+        findings.repair("checklist", path)
+        return lines
+    if value is MISSING or isinstance(value, list | tuple):
+        return value
+    findings.repair("bare_entry", path)
+    return [value]
+
+
+def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> Any:
+    """
+    Return the entry that a text in a list is: a title, with a box before it or none, or JSON.
+    """
+    title = field.items[0].name
+    if isinstance(item, Line):
+        return {title: item.title, **({"status": item.status} if item.status else {})}
+    lines = checklist(item) or []
+    if len(lines) == 1:
+        findings.repair("box", path)
+        return entry_in(lines[0], field, path, findings)
+    # A title may begin with "[": only an object is looked for in a text that stands for an entry.
+    spelled = findings.decoded(item, path) if item.lstrip().startswith("{") else item
+    return {title: item} if isinstance(spelled, str) else spelled
+
+
+OWN_ID = "id"
+"""Under this name an entry holds the id that its author gave it, which is none of the plan."""
+
+BY_OWN_ID = "@"
+"""Behind this sign a reference holds the index of the entry that its author named by its id."""
+
+_BULLET = "- "
+_MOST_NAMED = 20
+_EDGES = frozenset({"blocked_by", "blocks"})
+
+
+@attrs.define
+class Row:
+    """
+    One entry of a list: where it stands, its values by target, and what was said of its place.
+
+    `outer` is the index of the row whose own list it stands in, `level` how far its line is
+    indented.
+    """
+
+    path: str
+    values: dict[str, Any]
+    outer: int | None
+    level: int
+
+
+@attrs.define
+class _List:
+    """
+    A list that is being read: what is left of it, and the index of the row read last.
+    """
+
+    left: Iterator[tuple[int, Any]]
+    path: str
+    outer: int | None = None
+    last: int | None = None
+
+
+def nests(field: Field) -> bool:
+    """
+    Say whether the entries of a field may lie in each other.
+    """
+    return any(inner.kind is Kind.SUBTASKS for inner in field.items)
+
+
+def rows_in(
+    listed: Sequence[Any],
+    field: Field,
+    path: str,
+    findings: Findings,
+    read: Callable[[Mapping[str, Any], str], dict[str, Any]],
+) -> list[Row]:
+    """
+    Return the entries of a list, as `read` reads them, and of the lists in it, each behind the
+    entry that contains it. More than are allowed, all together, are refused.
+    """
+    rows: list[Row] = []
+    nested = nests(field)
+    open_lists = [_List(enumerate(listed), path)]
+    while open_lists:
+        here = open_lists[-1]
+        place, item = next(here.left, (-1, None))
+        at = f"{here.path}[{place}]"
+        if place < 0:
+            open_lists.pop()
+        elif nested and here.last is not None and isinstance(item, list | tuple):
+            open_lists.append(_List(enumerate(item), at, here.last))
+        elif nested and (lines := _several_lines(item)):
+            # A checklist in one entry of a list, as in ["- [ ] a\n  - [ ] b"].
+            findings.repair("checklist", at)
+            open_lists.append(_List(enumerate(lines), at, here.outer))
+        elif len(rows) == findings.limits.items:
+            findings.refuse("too_many", path, f"over {len(rows)}", str(len(rows)))
+            break
+        else:
+            level, entry = _entry(item, field, at, findings)
+            if not isinstance(entry, Mapping):
+                if entry is not MISSING:
+                    findings.refuse("wrong_type", at, entry, "an object")
+                continue
+            here.last = len(rows)
+            row = Row(at, read(entry, f"{at}."), here.outer, level)
+            rows.append(row)
+            if inner := row.values.pop("subtasks", None):
+                inside = entries_in(inner, field, f"{at}.subtasks", findings)
+                if inside is not MISSING:
+                    open_lists.append(_List(enumerate(inside), f"{at}.subtasks", here.last))
+    return rows
+
+
+def _several_lines(item: Any) -> list[Line]:
+    lines = checklist(item) if isinstance(item, str) and "\n" in item.strip() else None
+    return lines if lines and len(lines) > 1 else []
+
+
+def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, Any]:
+    """
+    Return how far the line of an entry is indented, and the entry.
+    """
+    if isinstance(item, Line):
+        return item.level or 0, entry_in(item, field, at, findings)
+    if not isinstance(item, str):
+        return 0, item
+    if not nests(field) or "\n" in item.strip():
+        return 0, entry_in(item, field, at, findings)
+    level, bare = 2 * indentation(item), item.strip()
+    # Where entries are published as texts, a bullet is a way to write a line: half a level.
+    if bare.startswith(_BULLET) and sum(not inner.hidden for inner in field.items) == 1:
+        level, bare = level + 1, bare.removeprefix(_BULLET).lstrip()
+    return level, entry_in(bare or item, field, at, findings)
+
+
+def within_each_other(rows: Sequence[Row]) -> list[int | None]:
+    """
+    Return, for each row, the index of the one that contains it: of the last one above it in the
+    same list that is indented less, or else of the one whose list that is.
+    """
+    found: list[int | None] = []
+    above: dict[int | None, list[tuple[int, int]]] = {}
+    for index, row in enumerate(rows):
+        lines = above.setdefault(row.outer, [])
+        while lines and lines[-1][0] >= row.level:
+            lines.pop()
+        found.append(lines[-1][1] if lines else row.outer)
+        lines.append((row.level, index))
+    return found
+
+
+def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
+    """
+    Return the rows of a whole list as the fields of its lines, in the order of their tree: each
+    with its level, if any of them says where it lies.
+    """
+    within = within_each_other(rows)
+    named = _named(rows)
+    said = any(outer is not None for outer in within)
+    for index, row in enumerate(rows):
+        values = row.values
+        parent, own = values.pop("parent", None), values.pop("id", "")
+        if task_id := id_of(own):
+            values["id"] = task_id
+        if "waiting" in values:
+            values["waiting"] = Waiting(values["waiting"])
+        head = own.rpartition(".")[0]
+        if within[index] is not None:
+            continue
+        if parent is not None:
+            said = True
+            within[index] = _parent(parent, index, named, row.path, findings) if parent else None
+        elif head and head in named and task_id is None:
+            said, within[index] = True, named[head]
+    if not said:
+        return [row.values for row in rows]
+    return _in_order(rows, within, findings)
+
+
+def _named(rows: Sequence[Row]) -> dict[str, int]:
+    """
+    Return the index of each row by its id, as it was written, and by its title.
+    """
+    named: dict[str, int] = {}
+    for index, row in reversed([*enumerate(rows)]):
+        named[str(row.values.get("content", "")).strip()] = index
+    return named | _by_id(rows)
+
+
+def _by_id(rows: Sequence[Row]) -> dict[str, int]:
+    named: dict[str, int] = {}
+    for index, row in reversed([*enumerate(rows)]):
+        if own := row.values.get(OWN_ID, ""):
+            named[own] = index
+            named[id_of(own) or own] = index
+    return named
+
+
+def read_own_ids(
+    rows: Sequence[Row], within: Sequence[int | None], names: Mapping[str, str], findings: Findings
+) -> None:
+    """
+    Take the ids out of new entries, and let what names an entry by its id say which one that is:
+    edges, a parent, or the dots of an id. `names` is what the model calls the fields.
+    """
+    # Were they left out, a plan that has tasks would lend "1" a meaning that nobody meant.
+    named = _by_id(rows)
+    used: set[int] = set()
+
+    def read(reference: str, path: str) -> str:
+        index = named.get(reference)
+        if index is None:
+            return reference
+        used.add(index)
+        findings.repair("id", path, reference, f"#{index}")
+        return f"{BY_OWN_ID}{index}"
+
+    for place, row in enumerate(rows):
+        values, own = row.values, row.values.get(OWN_ID, "")
+        for edges in _EDGES & values.keys():
+            path = f"{row.path}.{names[edges]}"
+            values[edges] = tuple(read(each, path) for each in values[edges])
+        head = own.rpartition(".")[0]
+        if "parent" in values:
+            values["parent"] = read(values["parent"], f"{row.path}.{names['parent']}")
+        elif within[place] is None and named.get(head, place) < place:
+            values["parent"] = read(head, f"{row.path}.{OWN_ID}")
+            used.add(named[own])
+    for index, row in enumerate(rows):
+        if row.values.pop(OWN_ID, "") and index not in used:
+            findings.repair("ignored_key", f"{row.path}.{OWN_ID}", OWN_ID)
+
+
+def _parent(
+    word: str, index: int, named: Mapping[str, int], path: str, findings: Findings
+) -> int | None:
+    found = named.get(word, named.get(id_of(word) or word))
+    if found is None or found == index:
+        known = ", ".join(islice(named, _MOST_NAMED))
+        findings.refuse("unknown_reference", f"{path}.parent", word, known)
+        return None
+    return found
+
+
+def _in_order(
+    rows: Sequence[Row], within: Sequence[int | None], findings: Findings
+) -> list[dict[str, Any]]:
+    below: dict[int | None, list[int]] = {}
+    for index in reversed(range(len(rows))):
+        below.setdefault(within[index], []).append(index)
+    lines: list[dict[str, Any]] = []
+    seen = [False] * len(rows)
+    left = [(index, 0) for index in below.get(None, ())]
+    while left:
+        index, level = left.pop()
+        seen[index] = True
+        lines.append({**rows[index].values, "level": level})
+        left += [(inner, level + 1) for inner in below.get(index, ())]
+    if not all(seen):
+        # What lies on a circle lies below no entry at the top.
+        lost = rows[seen.index(False)]
+        findings.refuse("parent_circle", f"{lost.path}.parent", lost.values.get("content", ""))
+    return lines
+
 
 WITHIN = "within"
 """Under this name an entry holds the index of the one that it lies in, if it lies in one."""
@@ -68,6 +448,7 @@ class Intake:
 
 _intake = fast_constructor(Intake)
 _USUAL = InputLimits()
+_FEW_ROWS = 5  # measured: up to here, rows are faster than setting up columns
 
 
 def read(raw: object, fields: tuple[Field, ...], limits: InputLimits | None = None) -> Intake:
@@ -75,13 +456,28 @@ def read(raw: object, fields: tuple[Field, ...], limits: InputLimits | None = No
     Read a call's arguments: JSON text, or the mapping that a framework has made of it.
     """
     limits = limits or _USUAL
-    values = fast_read(raw, fields, limits)
-    return _intake(values) if values is not DEFER else careful_read(raw, fields, limits)
+    try:
+        return _intake(plain_read(raw, fields, limits))
+    except Exception:  # noqa: BLE001 - not plain, or of a foreign class: with care it is said
+        return careful_read(raw, fields, limits)
+
+
+def plain_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> dict[str, Any]:
+    """
+    Read arguments as their schema asks for them.
+
+    Raises:
+        NotPlainError: they are not; or whatever a foreign class raises.
+    """
+    given = plain_object(raw, limits)
+    if given is None:
+        raise NotPlainError
+    return _plain_object(given, table_of(fields), Plain(limits))
 
 
 def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> Intake:
     """
-    Read any arguments: those that `fast_read` leaves alone, and to the same effect all others.
+    Read any arguments: those that are plain, and to the same effect all others.
     """
     parsed = parse(raw, limits)
     if isinstance(parsed, Problem):
@@ -91,6 +487,69 @@ def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) ->
     found = arguments_in(parsed.value, fields, findings)
     values = {} if found is None else _object(found, fields, "", findings)
     return Intake(values, tuple(findings.repairs), tuple(findings.problems))
+
+
+class Table(NamedTuple):
+    """
+    What is worked out once for the fields of a tool or of an entry, for plain values: by published
+    name the target and its reader, what is required by target, and what `null` alone clears.
+    """
+
+    readers: Mapping[str, tuple[str, Callable[[Any, str, Findings], Any]]]
+    required: frozenset[str]
+    clearing: frozenset[str]
+
+
+@lru_cache(maxsize=MOST_TABLES)
+def table_of(fields: tuple[Field, ...]) -> Table:
+    """
+    Return the table of these fields.
+    """
+    # Published names only: an alias means a look at what else was given.
+    return Table(
+        {field.name: (field.target, _plain_reader(field)) for field in fields},
+        frozenset(each.target for each in fields if each.required and not each.lenient),
+        frozenset(field.name for field in fields if field.clears),
+    )
+
+
+def _plain_reader(field: Field) -> Reader:
+    if field.kind is Kind.ITEMS:
+        return _plain_entries(field)
+    if field.clears:  # "" and `null` have a meaning, and so has what stands beside it
+        return _not_plain
+    return _filled_text if field.required and field.kind in _TEXTS else READERS[field.kind]
+
+
+def _not_plain(_value: Any, _path: str, findings: Findings) -> Any:
+    findings.need_care()
+
+
+_UNKNOWN = "", _not_plain
+
+
+def _filled_text(value: Any, path: str, findings: Findings) -> Any:
+    found = READERS[Kind.LINE](value, path, findings)
+    return found if found.strip() else findings.need_care()
+
+
+_TEXTS = frozenset({Kind.LINE, Kind.TEXT})
+
+
+def _plain_object(given: dict[str, Any], table: Table, findings: Findings) -> dict[str, Any]:
+    readers, absent = table.readers, 0
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        target, reader = readers.get(key, _UNKNOWN)
+        # Not given: OpenAI's strict mode makes models send a `null` for each, which clears none.
+        if value is None and target:
+            absent += 1
+            cleared = key in table.clearing
+        else:
+            values[target] = reader(value, "", findings)
+    if (absent == 1 and cleared) or not table.required <= values.keys():
+        raise NotPlainError
+    return values
 
 
 def _object(
@@ -170,6 +629,85 @@ def _value(value: Any, field: Field, path: str, findings: Findings) -> Any:
     if field.required and isinstance(found, str) and not found.strip():
         return findings.refuse("empty_text", path, value)
     return found
+
+
+def _plain_entries(field: Field) -> Reader:
+    """
+    Return what reads the entries of a field, of which each is an object or only a title.
+    """
+    table, columns = table_of(field.items), _columns(field)
+    title, *others = field.items
+    alone = title.kind is Kind.LINE and not table_of(tuple(others)).required
+    make = dict if field.entry is None else fast_keyword_constructor(field.entry)
+
+    def read(listed: Any, _path: str, findings: Findings) -> Any:
+        if type(listed) is not list or len(listed) > findings.limits.items:
+            raise NotPlainError
+        if len(listed) > _FEW_ROWS and (found := columns(listed)) is not None:
+            return found
+        rows = []
+        for item in listed:
+            if type(item) is dict:
+                rows.append(make(**_plain_object(item, table, findings)))
+            elif type(item) is str and alone and _is_plain_title(item, field):
+                rows.append(make(**{title.target: item}))
+            else:
+                raise NotPlainError
+        return rows
+
+    return read
+
+
+def _is_plain_title(text: str, field: Field) -> bool:
+    # A box, or an entry's JSON text; what is read as a line loses the spaces around it.
+    if "[" in text or text.startswith("{") or text != text.strip() or not text:
+        return False
+    # A line with a bullet may lie in the one above it.
+    return is_clean(text) and not (text.startswith("- ") and nests(field))
+
+
+def _columns(field: Field) -> Callable[[list[Any]], Any]:
+    """
+    Return what reads entries that all have the same keys, all values of a key at once; `None` for
+    others.
+    """
+    entry = field.entry
+    if entry is None:
+        return lambda _: None
+    by_name = {inner.name: inner for inner in field.items}
+    required = frozenset(item.name for item in field.items if item.required and not item.lenient)
+    order, make = [each.name for each in attrs.fields(entry)], fast_constructor(entry)
+
+    def read(entries: list[dict[str, Any]]) -> Any:
+        if set(map(type, entries)) != {dict}:
+            return None
+        # The same keys in the same order, so that the values line up without a look at the keys.
+        keys = tuple(entries[0])
+        alike = list(map(tuple, entries)).count(keys) == len(entries)
+        if not alike or not required <= set(keys) <= by_name.keys():
+            return None
+        columns: dict[str, Any] = {}
+        for key, values in zip(keys, zip(*map(dict.values, entries), strict=True), strict=True):
+            column = _column(by_name[key], values)
+            if column is None:
+                return None
+            columns[by_name[key].target] = column
+        return list(map(make, *(columns.get(name, repeat(None)) for name in order)))
+
+    return read
+
+
+def _column(field: Field, values: Sequence[Any]) -> Sequence[Any] | None:
+    if set(map(type, values)) != {str}:
+        return None
+    words = EXACT_WORDS.get(field.kind)
+    if words is not None:
+        found = list(map(words.get, values))
+        return None if None in found else found
+    # Joined, for one search in C: a suspect character is one code point, so no seam makes one.
+    if field.clears or field.kind not in {Kind.LINE, Kind.TEXT} or not is_clean("".join(values)):
+        return None
+    return None if field.required and not all(map(str.strip, values)) else values
 
 
 def _entries(listed: Sequence[Any], field: Field, path: str, findings: Findings) -> Any:

@@ -1,15 +1,29 @@
-"""One reader for each kind of field: from a JSON value to ours, with repairs and faults."""
+"""
+One reader for each kind of field: from a JSON value to ours, with repairs and faults.
+
+Read `Findings` first: what comes up while a call's arguments are read. Then what tasks wait for
+outside the plan, in the words of models: a status such as "on hold", a reason, a list of reasons by
+id. A wait is a field of a task and no status, so what is said of both must come together: what
+waits is pending, and what is closed waits for nothing. Then the readers, and the table of them.
+"""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import attrs
+
 from todoplan.core.plan.model import Status
-from todoplan.dialogue.intake.cleaning import quoted
+from todoplan.core.plan.slots import number_of
+from todoplan.core.problems import Problem
+from todoplan.dialogue.intake.cleaning import clean, is_clean, leaks_field, quoted
 from todoplan.dialogue.intake.fields import Kind, folded
-from todoplan.dialogue.intake.findings import MISSING, Findings
+from todoplan.dialogue.intake.parsing import InputLimits, unwrapped_text
+from todoplan.dialogue.intake.repairs import GUESSES, Repair
 from todoplan.dialogue.intake.vocabulary import (
     ABSENT,
+    BLOCKED,
     DELETED,
     EXACT_WORDS,
     PUBLISHED,
@@ -20,19 +34,211 @@ from todoplan.dialogue.intake.vocabulary import (
     status_of,
     wait_of,
 )
-from todoplan.dialogue.intake.waits import WaitingWord, read_reason, read_waits
 
-__all__ = ["READERS", "Reader"]
+MISSING = object()
+"""What a reader returns for a value that does not count, or that it has refused."""
+
+MOST_KEPT = 1_000
+"""So many repairs, and problems, of a call are kept; a megabyte of odd keys has 100,000 of them."""
+
+
+class NotPlainError(Exception):
+    """
+    What a call needs that was not sent as its schema asks for: the validated value, and findings.
+    """
+
+
+@attrs.define
+class Findings:
+    """
+    What came up while a call's arguments were read. `faults` counts all problems, also unkept ones.
+    """
+
+    limits: InputLimits = InputLimits()
+    repairs: list[Repair] = attrs.Factory(list)
+    problems: list[Problem] = attrs.Factory(list)
+    faults: int = 0
+
+    def need_care(self) -> None:
+        """
+        Say that a value is not plain: see `Plain`.
+        """
+
+    def repair(self, code: str, path: str, seen: object = "", used: str = "") -> None:
+        """
+        Say what was read differently from what was given.
+        """
+        if len(self.repairs) < MOST_KEPT or code in GUESSES:  # law 17 goes by the guesses
+            self.repairs.append(Repair(code, path, quoted(seen), used))
+
+    def refuse(self, code: str, path: str, seen: object = "", legal: str = "") -> Any:
+        """
+        Say what cannot be read, and return `MISSING`.
+        """
+        # `problems` cannot be counted for this: once it is full, a faulty entry would look sound.
+        self.faults += 1
+        if self.faults <= MOST_KEPT:
+            self.problems.append(Problem(code, (), quoted(seen), legal, path))
+        return MISSING
+
+    def decoded(self, value: Any, path: str, *, expected: bool = False) -> Any:
+        """
+        Return the list or object that a text spells, or else the value; `MISSING` if it is broken.
+
+        `expected`: the schema asks for a JSON text here, so reading one is nothing to report.
+        """
+        if not isinstance(value, str):
+            return value
+        found = unwrapped_text(value, self.limits)
+        if isinstance(found, Problem):
+            return self.refuse(found.code, path or "arguments", found.seen, found.legal)
+        for repair in found.repairs:
+            if repair.code != "json_text" or not expected:
+                self.repair(repair.code, path)
+        return found.value
+
+    def cleaned(self, text: str, path: str) -> Any:
+        """
+        Return the text without what hides from a reader; `MISSING` if a field was lost in it.
+        """
+        if is_clean(text):
+            return text
+        if leaks_field(text):
+            return self.refuse("swallowed_field", path, text)
+        kept, repairs = clean(text, path)
+        for repair in repairs:
+            self.repair(repair.code, path)
+        return kept
+
+
+class Plain(Findings):
+    """
+    The findings of a value that was not validated: nothing may be repaired, refused or decoded.
+
+    Whatever a reader returns without asking for one of these is of JSON's plain types and within
+    the limits.
+    """
+
+    def __init__(self, limits: InputLimits) -> None:
+        self.limits, self.faults = limits, 0
+
+    def _refuse_all(self, *_: object, **__: object) -> Any:
+        raise NotPlainError
+
+    need_care = repair = refuse = decoded = cleaned = _refuse_all
+
+
+_ID_KEYS = frozenset({"id", "taskid"})
+_EDGES = frozenset({"blocked_by", "add_blocked_by"})
+_WAITING_LINE = re.compile(r"#?([0-9]{1,18})(?:\s*+[:,-]|\s)\s*+(\S.*)", re.DOTALL)
+_REASON_KEYS = frozenset({"for", "reason", "why", "text", "waitingfor"})
+_WAITS_LEGAL = 'ids with what each waits for, such as {"3": "the answer of ann"}'
+
+
+@attrs.frozen
+class WaitingWord:
+    """
+    A status such as "on hold": the task is pending, and waits for what `reason` says.
+    """
+
+    word: str
+    reason: str
+
+
+def read_reason(value: Any, path: str, findings: Findings) -> Any:
+    """
+    Read what a task waits for, where it may be asked for in words of others: `needs`, `reason`.
+    """
+    findings.need_care()
+    if isinstance(value, str) and not all(map(id_of, ids_in(value))):
+        return findings.cleaned(value.strip(), path)
+    # Ids, say: a whole list has no edges, and an edge is no wait for something outside of it.
+    findings.repair("ignored_key", path, path.rpartition(".")[2])
+    return MISSING
+
+
+def read_waits(value: Any, path: str, findings: Findings) -> Any:
+    """
+    Read what tasks wait for, as pairs of an id and a reason, "" for no more: {"3": "why"}, and also
+    "3 why", [{"id": 3, "for": "why"}], or a list of these.
+    """
+    found = findings.decoded(value, path, expected=True)
+    if found is MISSING:
+        return MISSING
+    if isinstance(found, Mapping) and not _ID_KEYS & set(map(folded, found)):
+        pairs = list(found.items())
+    else:
+        listed = found if isinstance(found, list | tuple) else [found]
+        pairs = [_wait_in(part) for part in listed]
+        findings.repair("waits", path, value)
+    if len(pairs) > findings.limits.items:
+        return findings.refuse("too_many", path, len(pairs), str(findings.limits.items))
+    waits: dict[str, str] = {}
+    for key, reason in pairs:
+        task_id = id_of(key)
+        if task_id is None or not isinstance(reason, str | None):
+            findings.refuse("bad_id" if task_id is None else "wrong_type", path, key, _WAITS_LEGAL)
+        elif task_id in waits:
+            findings.refuse("duplicate_key", path, task_id)
+        else:
+            waits[task_id] = findings.cleaned((reason or "").strip(), path)
+    return tuple(waits.items())
+
+
+def _wait_in(part: Any) -> tuple[Any, Any]:
+    """
+    Return the id and the reason in an entry of a list; no id where there are not both.
+    """
+    if isinstance(part, str) and (line := _WAITING_LINE.fullmatch(part.strip())):
+        return line[1], line[2]
+    if not isinstance(part, Mapping):
+        return None, part
+    by_word = {folded(key): inner for key, inner in part.items()}
+    ids = [by_word[key] for key in sorted(_ID_KEYS & by_word.keys())]
+    reasons = [by_word[key] for key in sorted(_REASON_KEYS & by_word.keys())]
+    return (ids[0], reasons[0]) if ids and reasons else (None, part)
+
+
+def settle_wait(values: dict[str, Any], paths: Mapping[str, str], findings: Findings) -> None:
+    """
+    Bring together what status and wait say: what waits is pending, and what is closed waits for
+    nothing.
+    """
+    status = values.get("status")
+    if isinstance(status, WaitingWord):
+        values["status"] = Status.PENDING
+        # Whom a task is blocked by, where that is said, are edges: no wait would ever end by them.
+        waits = "waiting" in paths and not (status.reason == BLOCKED and values.keys() & _EDGES)
+        used = "pending and waiting" if waits else "pending"
+        findings.repair("word", paths["status"], status.word, used)
+        if waits:
+            values["waiting"] = values.get("waiting") or status.reason
+    elif status in {None, Status.PENDING} or not values["waiting"]:
+        return
+    elif status is Status.IN_PROGRESS:
+        findings.repair("word", paths["status"], status, "pending and waiting")
+        values["status"] = Status.PENDING
+    else:
+        findings.repair("ignored_key", paths["waiting"], "waiting")
+        del values["waiting"]
+
 
 _MOST_DIGITS = 18
+_BEYOND_IDS = 10**_MOST_DIGITS
+_MOST_MINUTES = 1e9  # two thousand years
 _DELETING = frozenset({DELETED, "delete", "remove", "removed"})
-_ID_KEYS = frozenset({"id", "taskid"})
 _AT_THE_TOP = ABSENT | {"0", "root"}
 
 Reader = Callable[[Any, str, Findings], Any]
 
 
+# Each reader begins with what a schema asks for, of exactly that type (a class of its own may
+# answer anything), so that nearly every value is read by one comparison; see `Plain`.
+
+
 def _text(value: Any, path: str, findings: Findings) -> Any:
+    if type(value) is str and is_clean(value):
+        return value
     # Never str(value): a coercion of whatever comes is how `null` became the task "None".
     if isinstance(value, int | float) and not isinstance(value, bool):
         findings.repair("number_as_text", path, value, str(value))
@@ -49,10 +255,10 @@ def _word_reader(kind: Kind, meaning: Callable[[str], Any], code: str) -> Reader
     exact, legal = EXACT_WORDS[kind], ", ".join(PUBLISHED[kind])
 
     def read(value: Any, path: str, findings: Findings) -> Any:
+        if type(value) is str and value in exact:
+            return exact[value]
         if not isinstance(value, str):
             return findings.refuse("wrong_type", path, value, f"one of {legal}")
-        if value in exact:
-            return exact[value]
         word = findings.cleaned(value, path)
         if word is MISSING or _is_absent(word, path, findings):
             return MISSING
@@ -88,7 +294,20 @@ def _status_or_deleted(word: str) -> str | WaitingWord | None:
     return DELETED if folded(word) in _DELETING else _status(word)
 
 
+def _plain_id(value: Any) -> str | None:
+    if type(value) is str:  # the length first: `number_of` keeps what it was asked in a cache
+        return value if len(value) <= _MOST_DIGITS and number_of(value) else None
+    return str(value) if type(value) is int and 0 < value < _BEYOND_IDS else None
+
+
+def _plain_ref(value: Any) -> str | None:
+    return value if type(value) is str and is_reference(value) else _plain_id(value)
+
+
 def _id(value: Any, path: str, findings: Findings) -> Any:
+    plain = _plain_id(value)
+    if plain is not None:
+        return plain
     word = findings.cleaned(value, path) if isinstance(value, str) else value
     if isinstance(word, str) and _is_absent(word, path, findings):
         return MISSING
@@ -100,10 +319,15 @@ def _id(value: Any, path: str, findings: Findings) -> Any:
     return found
 
 
-def _id_hint(value: Any, _path: str, _findings: Findings) -> Any:
+def _id_hint(value: Any, path: str, findings: Findings) -> Any:
     """
     Read an id of the model's own numbering, which may be none of ours: "2.1", say.
     """
+    return _plain_id(value) or _own_id(value, path, findings)
+
+
+def _own_id(value: Any, _path: str, findings: Findings) -> Any:
+    findings.need_care()  # what else it names is seen where all entries are
     fits = isinstance(value, str | int | float) and not isinstance(value, bool)
     return str(value).strip() if fits else MISSING
 
@@ -112,16 +336,27 @@ def _parent(value: Any, path: str, findings: Findings) -> Any:
     """
     Read how an entry names the one that contains it: by its id, or by its title; "" at the top.
     """
+    findings.need_care()
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return findings.refuse("wrong_type", path, value, "the id of an entry of the list")
     word = str(value).strip()
     return "" if word.casefold() in _AT_THE_TOP else word
 
 
-def _ids(value: Any, path: str, findings: Findings, read_one: Reader = _id) -> Any:
+def _ids(
+    value: Any,
+    path: str,
+    findings: Findings,
+    read_one: Reader = _id,
+    plain: Callable[[Any], str | None] = _plain_id,
+) -> Any:
     """
     Read a list of ids, however it was given: 7, "1, 2", [[7]], [{"id": 7}]; each id once.
     """
+    if type(value) is list and len(value) <= findings.limits.items:
+        found = dict.fromkeys(map(plain, value))
+        if None not in found and len(found) == len(value):
+            return tuple(found)
     value = findings.decoded(value, path)
     if value is MISSING:
         return MISSING
@@ -154,15 +389,17 @@ def _single(part: Any) -> Any:
 
 
 def _refs(value: Any, path: str, findings: Findings) -> Any:
-    return _ids(value, path, findings, _ref)
+    return _ids(value, path, findings, _ref, _plain_ref)
 
 
 def _ref(value: Any, path: str, findings: Findings) -> Any:
-    reference = isinstance(value, str) and is_reference(value)
-    return value if reference else _id(value, path, findings)
+    return _plain_ref(value) or _id(value, path, findings)
 
 
 def _minutes(value: Any, path: str, findings: Findings) -> Any:
+    if type(value) in (int, float) and 0 <= value < _MOST_MINUTES:
+        return value
+    findings.need_care()
     given = value
     # float() reads the digits of every script, and "1_0" as 10; ids and minutes are plain ASCII.
     if isinstance(value, str) and value.isascii() and len(value) <= _MOST_DIGITS:
@@ -172,10 +409,9 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
             value = None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return findings.refuse("wrong_type", path, given, "a number of minutes")
-    if not 0 <= value < 1e9 or not math.isfinite(value):  # noqa: PLR2004 - two thousand years
+    if not 0 <= value < _MOST_MINUTES or not math.isfinite(value):
         return findings.refuse("bad_number", path, given, "minutes from 0 up")
-    if isinstance(given, str):
-        findings.repair("word", path, given, str(value))
+    findings.repair("word", path, given, str(value))  # a number that fits is plain
     return value
 
 
@@ -184,13 +420,18 @@ _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def _flag(value: Any, path: str, findings: Findings) -> Any:
-    if isinstance(value, bool):
+    if type(value) is bool:
         return value
     if isinstance(value, str | int) and quoted(value).casefold() in _FLAGS:
         used = _FLAGS[quoted(value).casefold()]
         findings.repair("word", path, value, str(used).lower())
         return used
     return findings.refuse("wrong_type", path, value, "true or false")
+
+
+def _subtasks(value: Any, _path: str, findings: Findings) -> Any:
+    findings.need_care()
+    return value
 
 
 def _metadata(value: Any, path: str, findings: Findings) -> Any:
@@ -229,7 +470,7 @@ READERS: dict[Kind, Reader] = {
     Kind.PRIORITY: _word_reader(Kind.PRIORITY, priority_of, "unknown_priority"),
     Kind.ID: _id,
     Kind.ID_HINT: _id_hint,
-    Kind.OWN_ID: _id_hint,
+    Kind.OWN_ID: _own_id,
     Kind.IDS: _ids,
     Kind.REF: _ref,
     Kind.REFS: _refs,
@@ -239,6 +480,6 @@ READERS: dict[Kind, Reader] = {
     Kind.WAITS: read_waits,
     Kind.WAITING: read_reason,
     Kind.PARENT: _parent,
-    Kind.SUBTASKS: lambda value, _path, _findings: value,
+    Kind.SUBTASKS: _subtasks,
 }
 """The reader of each kind; lists of entries are read in `todoplan.dialogue.intake.read`."""

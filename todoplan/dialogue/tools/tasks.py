@@ -12,8 +12,7 @@ from todoplan.core.plan.model import Status, Waiting
 from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake.fields import Field, Kind
-from todoplan.dialogue.intake.nesting import BY_OWN_ID, OWN_ID
-from todoplan.dialogue.intake.read import WITHIN
+from todoplan.dialogue.intake.read import BY_OWN_ID, OWN_ID, WITHIN
 from todoplan.dialogue.intake.vocabulary import DELETED
 from todoplan.dialogue.tools.todos import SUBTASKS, TITLES, WAITS
 from todoplan.dialogue.tools.toolset import CLAIM, Ignoring, Query, Request, Tool, ToolSet
