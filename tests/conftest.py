@@ -1,23 +1,32 @@
 """
-Hypothesis profiles: `HYPOTHESIS_PROFILE` is dev (quick), default, ci, newcomer, or mutants.
+Which tests run, and how many examples Hypothesis draws for them.
 
-ci draws many examples and newcomer as many as the default, both the same each time; mutants is as
-dev, but what fails is not made smaller, and not tried on the next mutant.
+The markers stand in pyproject.toml. `slow` is set by hand; `drawn` is set here, on every test that
+draws examples. `pytest` alone leaves the slow tests out; `pytest -m ""` runs all.
+
+`HYPOTHESIS_PROFILE` names the number of examples: dev (15), default (25), ci (100), laws (400) or
+mutants. newcomer is as default but draws the same examples each time, as ci and laws do. mutants is
+as dev; a failure is neither made smaller nor tried on the next mutant.
 """
 
 import os
 import signal
 
-from hypothesis import HealthCheck, Phase, settings
+import pytest
+from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
+from support.postgres import binaries, running
+from support.shared import RECORDINGS
 
-# A shell starts what runs in its background deaf to SIGINT, and children inherit that: those whose
-# Ctrl-C is tested would wait for ever. A handler, unlike that, ends at exec.
+# A shell starts background jobs with SIGINT ignored, and children inherit that: the processes that
+# the tests end by Ctrl-C would wait for ever. A handler, unlike that, is dropped at exec.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+_SAME_EACH_TIME = {"derandomize": True, "database": None}
 
-settings.register_profile("default", max_examples=100, stateful_step_count=30, **_COMMON)
+settings.register_profile("default", max_examples=25, stateful_step_count=20, **_COMMON)
+settings.register_profile("newcomer", settings.get_profile("default"), **_SAME_EACH_TIME)
 settings.register_profile("dev", max_examples=15, stateful_step_count=15, **_COMMON)
 settings.register_profile(
     "mutants",
@@ -26,14 +35,33 @@ settings.register_profile(
     database=None,
 )
 settings.register_profile(
-    "ci", max_examples=400, stateful_step_count=40, derandomize=True, database=None, **_COMMON
+    "ci", max_examples=100, stateful_step_count=30, **_SAME_EACH_TIME, **_COMMON
 )
-settings.register_profile(
-    "newcomer",
-    max_examples=100,
-    stateful_step_count=30,
-    derandomize=True,
-    database=None,
-    **_COMMON,
-)
+settings.register_profile("laws", settings.get_profile("ci"), max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+NO_RECORDINGS = pytest.mark.skip("the recordings of real agents are not beside the project")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest asks `-m` which tests to keep
+def pytest_collection_modifyitems(items):
+    """
+    Mark the tests that draw examples, and skip those that read recordings where there are none.
+    """
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("drawn")
+        if item.get_closest_marker("recordings") and not RECORDINGS.is_dir():
+            item.add_marker(NO_RECORDINGS)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """
+    A running PostgreSQL server, one for the whole session; `fresh` gives each test its own schema.
+    """
+    if binaries() is None:
+        missing = "no PostgreSQL binaries; install the package postgresql"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    with running() as server:
+        yield server

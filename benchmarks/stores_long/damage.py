@@ -10,8 +10,7 @@ from todoplan import AsyncPlanner, Plan, Planner, commands
 from todoplan.core.events.journal import Entry
 from todoplan.stores import SqliteStore
 from todoplan.stores.journals import follow
-from todoplan.testing.stores.claiming import STOPS, refused_after_a_stop
-from todoplan.testing.stores.surviving import SCRIPT, told_to_the_killed
+from todoplan.testing.stores.checks import SCRIPT, STOPS, refused_after_a_stop, told_to_the_killed
 
 __all__ = ["cuts", "kills", "stops", "stops_on_sqlite"]
 

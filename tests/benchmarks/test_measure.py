@@ -5,6 +5,8 @@ import pytest
 from benchmarks.figures import growth, row, rows, spread
 from benchmarks.measure import Call, Effort, Taken, measure
 
+pytestmark = pytest.mark.slow
+
 QUICK = Effort(rounds=4, block=1, budget=10**9)
 
 

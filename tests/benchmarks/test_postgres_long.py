@@ -2,19 +2,11 @@
 
 import psycopg
 import pytest
-from support.postgres import binaries, running
 
 from benchmarks import postgres_long
 from todoplan.stores.postgres import PostgresStore
 
-
-@pytest.fixture(scope="module")
-def postgres():
-    """A running server."""
-    if binaries() is None:
-        pytest.skip("no PostgreSQL binaries; install the package postgresql")
-    with running() as server:
-        yield server
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("way", ["_bare", "_store", "_silent", "_planner"])

@@ -2,10 +2,14 @@
 
 import sys
 
+import pytest
+
 from benchmarks.stores_long import __main__ as command
 from benchmarks.stores_long.contention import openings, writers
 from benchmarks.stores_long.costs import growth, one_process
 from benchmarks.stores_long.damage import cuts, stops_on_sqlite
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_damaged_log_leaves_an_exact_prefix_of_the_commits():

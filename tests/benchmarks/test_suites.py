@@ -9,6 +9,8 @@ from support.shared import needs_recordings
 from benchmarks.measure import Effort, once
 from benchmarks.suites import footprint, guidance, life, operations, recordings, tokens
 
+pytestmark = pytest.mark.slow
+
 HOSTS = {
     "langgraph": "langchain_turns",
     "agentscope": "agentscope_turns",

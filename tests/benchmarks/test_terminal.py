@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks.plots.terminal import drawn
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_picture_shows_what_is_printed_and_loads_nothing():
     """Every printed line is in it; no font, script or image comes from elsewhere."""

@@ -17,6 +17,8 @@ from support.mcp_server import server_of
 from todoplan.adapters.mcp.apps import EXTENSION, MIME_TYPE, app_uri
 from todoplan.stores.memory import MemoryStore
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=PATIENCE)
 
 # What the specification has a host put before a page that names no addresses.

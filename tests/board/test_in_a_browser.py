@@ -13,6 +13,8 @@ from todoplan import STRICT, Limits, MemoryStore, Planner, Policy, commands
 from todoplan.core.plan.model import Waiting
 from todoplan.core.plan.questions import ready
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=PATIENCE)
 LARGE = Policy(limits=Limits(items=20_000, open_items=20_000))
 RUNS = "window.pwned = 1; alert(1)"

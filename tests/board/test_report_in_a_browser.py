@@ -12,6 +12,8 @@ from todoplan.cli.output.screen import Screen
 from todoplan.cli.plan_options import Place
 from todoplan.stores import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=PATIENCE)
 
 

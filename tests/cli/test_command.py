@@ -32,6 +32,7 @@ def test_a_fresh_process_answers(command, arguments, shown):
     assert b"\x1b" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_fresh_process_reads_files(command, recording, todo, tmp_path):
     """So do those that read; exit codes arrive."""
     path = recording(todo(1, "~~"))
@@ -44,6 +45,7 @@ def test_a_fresh_process_reads_files(command, recording, todo, tmp_path):
     assert (missing.returncode, missing.stderr.count(b"\n")) == (2, 1)
 
 
+@pytest.mark.slow
 def test_the_script_is_the_module(start):
     """`todoplan` and `python -m todoplan` are the same function."""
     (script,) = entry_points(group="console_scripts", name="todoplan")
@@ -54,6 +56,7 @@ def test_the_script_is_the_module(start):
     assert b"8 planning calls" in stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["replay", "--sample"], ["replay", "--sample", "--json"]])
 def test_a_closed_pipe_ends_quietly(command, arguments):
     """As under `| head`: nothing on stderr, and no exit code that means something else."""
@@ -66,6 +69,7 @@ def test_a_closed_pipe_ends_quietly(command, arguments):
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send to a child")
 def test_ctrl_c_ends_quietly(start, recording, todo):
     """An interrupted replay leaves no traceback: here one that would read for ever."""
@@ -86,6 +90,7 @@ def test_ctrl_c_ends_quietly(start, recording, todo):
     assert (process.returncode, stderr) == (130, b"")
 
 
+@pytest.mark.slow
 def test_any_text_can_be_printed_in_any_encoding(command, recording, todo):
     """What an encoding lacks is replaced."""
     path = recording(todo(1, "~", "Bohnen säen 豆"))

@@ -34,6 +34,7 @@ def completed(line, **environment):
     return result.stdout.split()
 
 
+@pytest.mark.slow
 def test_the_command_itself_is_asked(command):
     """As a shell does it, in a process of its own."""
     done = command(**asked("todoplan sch"))

@@ -5,20 +5,18 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.shared import RECORDINGS, needs_recordings
 
 from todoplan.cli.output.json_schemas import REPLAY_SCHEMA, STATS_SCHEMA
 
-RECORDED = Path(__file__).parents[2].parent / "shared" / "transcripts"
 CALLS = 288
 
-pytestmark = pytest.mark.skipif(
-    not RECORDED.exists(), reason="the shared recordings are not beside this checkout"
-)
+pytestmark = needs_recordings
 
 
 def test_all_are_replayed(invoke):
     """Thirty recordings, each call of them, nothing unreadable; the notes beside are skipped."""
-    result = invoke("replay", RECORDED, "--json")
+    result = invoke("replay", RECORDINGS, "--json")
     data = json.loads(result.stdout)
     Draft202012Validator(REPLAY_SCHEMA).validate(data)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -30,7 +28,7 @@ def test_all_are_replayed(invoke):
 @pytest.mark.parametrize("form", [(), ("--markdown",)])
 def test_all_are_printed(invoke, form):
     """People get all of them too, without a control character."""
-    result = invoke("replay", RECORDED, *form)
+    result = invoke("replay", RECORDINGS, *form)
     assert result.exit_code == 0
     assert result.stdout.count("planning call") >= 30
     assert result.stdout.replace("\n", "").isprintable()
@@ -38,9 +36,9 @@ def test_all_are_printed(invoke, form):
 
 def test_stats_agree_with_the_replay(invoke):
     """Totals of all recordings."""
-    data = json.loads(invoke("stats", RECORDED, "--json").stdout)
+    data = json.loads(invoke("stats", RECORDINGS, "--json").stdout)
     Draft202012Validator(STATS_SCHEMA).validate(data)
     totals = data["totals"]
     assert (totals["recordings"], totals["calls"], totals["largest"]) == (30, CALLS, 13)
     assert totals["updates"] + totals["reads"] + totals["failed"] == CALLS
-    assert "total of 30" in invoke("stats", RECORDED).stdout
+    assert "total of 30" in invoke("stats", RECORDINGS).stdout

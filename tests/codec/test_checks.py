@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from support.documents import entries, plans
 
 from todoplan.codec import (
@@ -33,7 +33,6 @@ ENTRIES = (
 
 
 @given(entries)
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_a_line_comes_back(entry):
     """An entry survives exactly, whatever is in it; a line is one line."""
     line = entry_to_line(entry)
@@ -42,7 +41,6 @@ def test_a_line_comes_back(entry):
 
 
 @given(plans())
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_a_plan_with_a_check_comes_back(plan):
     """With a check a plan document holds the same, and the check."""
     text = dump_plan(plan, check=True)

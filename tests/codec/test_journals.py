@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.documents import entries
 
@@ -28,7 +28,6 @@ def refused(text, **options):
 
 
 @given(st.lists(entries, max_size=3).map(tuple))
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_a_dumped_journal_loads_as_the_same_entries(journal):
     """Entries of every kind survive exactly, one a line behind the head."""
     text = dump_journal(journal)
@@ -40,7 +39,6 @@ def test_a_dumped_journal_loads_as_the_same_entries(journal):
 
 
 @given(entries)
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_read_has_the_types_of_what_was_written(entry):
     """A priority in an edit is a priority again, not the word that equals it."""
     (read,) = load_journal(dump_journal([entry]))

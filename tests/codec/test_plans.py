@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.documents import plans
 
@@ -53,7 +53,6 @@ def facts(plan):
 
 
 @given(plans())
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_a_dumped_plan_loads_as_the_same_plan(plan):
     """A plan, its order, next id, revision, texts, numbers and times survive exactly."""
     text = dump_plan(plan)

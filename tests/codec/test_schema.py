@@ -4,7 +4,7 @@ import json
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.documents import entries, plans
@@ -41,7 +41,6 @@ def test_the_schema_names_every_field():
 
 
 @given(plans())
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_every_dumped_plan_validates(plan):
     """The schema allows whatever is written."""
     assert BOTH.is_valid(json.loads(dump_plan(plan)))
@@ -49,7 +48,6 @@ def test_every_dumped_plan_validates(plan):
 
 
 @given(st.lists(entries, max_size=3))
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_every_dumped_journal_validates(journal):
     """The array of a journal's lines validates."""
     lines = [json.loads(line) for line in dump_journal(journal).split("\n")[:-1]]

@@ -40,6 +40,7 @@ def arguments_of(tool, text, *, whole):
     return [text] if whole else [{field.name: text} for field in tool.fields] or [{"x": text}]
 
 
+@pytest.mark.slow
 @given(
     tool=tools,
     frame=frames,
@@ -86,6 +87,7 @@ MANY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MANY)
 def test_a_megabyte_is_answered_and_leaves_nothing_behind(name):
     """As text and as value: the reply is short, and no cache keeps what was sent."""

@@ -182,6 +182,7 @@ def killed_at(step, client, folder):
         sys.settrace(before)
 
 
+@pytest.mark.slow
 def test_a_loop_that_is_killed_between_any_two_steps_does_nothing_twice(tmp_path, monkeypatch):
     """
     A process is killed in front of a line, and another one finishes: for every line. The plan, its

@@ -10,6 +10,8 @@ from textwrap import dedent
 import pytest
 from support.docs import PAGES, ROOT, page
 
+pytestmark = pytest.mark.slow
+
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 MODEL = """

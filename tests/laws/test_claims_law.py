@@ -131,6 +131,7 @@ def _takes_any_fence(plan, command, at, fences):
 FAULTS = [_gives_fences_twice, _asks_nobody, _has_a_clock_of_its_own, _takes_any_fence]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decided", FAULTS, ids=lambda each: each.__name__)
 def test_a_seeded_fault_breaks_the_law(decided):
     """Each is found by the lives that the law is tested with."""

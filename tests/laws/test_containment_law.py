@@ -169,6 +169,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decided", FAULTS.values(), ids=FAULTS)
 def test_a_seeded_fault_breaks_the_law(decided):
     """Each is found by the scripts that the law is tested with."""

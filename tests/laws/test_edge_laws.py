@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import strategies as some
@@ -140,6 +141,7 @@ def chain(length):
     return answer.plan
 
 
+@pytest.mark.slow
 def test_a_chain_of_100_000_neither_recurses_nor_is_quadratic():
     """Law 5: walks ask for each task about once; a task at the chain's end costs two questions."""
     plan = chain(LONG)
@@ -207,6 +209,7 @@ def dense(tasks, edges, **more):
     return CreateTasks(tuple(items))
 
 
+@pytest.mark.slow
 def test_one_cycle_check_a_command_however_many_edges(monkeypatch):
     """Law 5: 95,000 edges among 1,000 tasks are looked at a few times each, not once for each."""
     command = dense(1_000, 95_000)
@@ -219,6 +222,7 @@ def test_one_cycle_check_a_command_however_many_edges(monkeypatch):
     assert looks[0] <= 8 * (1_000 + given)
 
 
+@pytest.mark.slow
 def test_the_cycle_of_a_large_command_is_named_by_its_shortest_way(monkeypatch):
     """Law 5: one wrong edge among 90,000 is found, and the work stays bounded."""
     items = dense(1_000, 95_000).items
@@ -230,6 +234,7 @@ def test_the_cycle_of_a_large_command_is_named_by_its_shortest_way(monkeypatch):
     assert sum(looks) <= 16 * (1_000 + 95_000)
 
 
+@pytest.mark.slow
 def test_many_cycles_in_one_command_are_named_with_bounded_work(monkeypatch):
     """Law 5: hundreds of edges that all lead back are no more work than edges that do not."""
     back = {place: (f"#{place + 1}", "#399") for place in range(0, 398, 2)}

@@ -7,7 +7,6 @@ from pathlib import Path
 import attrs
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from support.postgres import binaries, running
 from support.stores_sound import Sound
 
 from todoplan.codec import dump_journal, load_journal
@@ -17,7 +16,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.stores import FileStore, MemoryStore, SqliteStore
 from todoplan.testing.stores.appends import appends
 
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(suppress_health_check=list(HealthCheck))
 FOUND = settings(FEW, max_examples=400, database=None, derandomize=True, phases=[Phase.generate])
 
 
@@ -45,15 +44,6 @@ def sqlite():
             store.close()
 
 
-@pytest.fixture(scope="module")
-def server():
-    """A server of PostgreSQL, where its programs are there."""
-    if binaries() is None:
-        pytest.skip("no PostgreSQL binaries; install the package postgresql")
-    with running() as made:
-        yield made
-
-
 def folds_alike(store, made, plan_id="a"):
     """
     Append what was drawn, and assert that what the store gives back is one history.
@@ -79,14 +69,14 @@ def test_a_journal_folds_to_one_plan(opened, made):
         folds_alike(store, made)
 
 
-def test_a_journal_folds_to_one_plan_in_postgres(server):
+def test_a_journal_folds_to_one_plan_in_postgres(postgres):
     """The same in a database of PostgreSQL, each history under an id of its own."""
     from todoplan.stores.postgres import PostgresStore  # noqa: PLC0415 - an extra
 
-    store, number = PostgresStore(server.fresh()), iter(range(10_000))
+    store, number = PostgresStore(postgres.fresh()), iter(range(10_000))
 
     @given(appends())
-    @settings(FEW, max_examples=15)
+    @settings(FEW, max_examples=settings().max_examples // 2)
     def law(made):
         folds_alike(store, made, str(next(number)))
 

@@ -4,19 +4,19 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 from support import strategies as some
+from support.naive.machines import NaiveMachine
 
 from todoplan.core.commands import Batch, CreateTask, CreateTasks, DeleteTask, WriteTodos
 from todoplan.core.events.apply import apply, replay
 from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
-from todoplan.testing import PlanMachine
 
 
-class LawMachine(PlanMachine):
+class LawMachine(NaiveMachine):
     """
-    The shipped machine on `decide` itself, under any policy, with times, by several hands and at
-    more sizes.
+    The machine on `decide` itself, under any policy, with times, by several actors and at more
+    sizes.
     """
 
     times = True

@@ -21,7 +21,7 @@ from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.actors import Actors
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
-from todoplan.testing.strategies.hands import rewrites
+from todoplan.testing.strategies.sensible import rewrites
 
 BOX = Toolbox(TODOS, Policy())
 ASKING = DEFAULT.but(evidence_required="error")

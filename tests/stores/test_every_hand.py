@@ -2,7 +2,6 @@
 
 import pytest
 from support.many_hands import drain, faults_of, seed
-from support.postgres import binaries, running
 
 from todoplan import Planner, Toolbox, commands
 from todoplan.core.rules.policy import Policy
@@ -15,14 +14,11 @@ TASKS = 40
 def address(request, tmp_path):
     """The address of a store where nothing is yet."""
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/plans.db"
-        return
-    if binaries() is None:
-        pytest.skip("no PostgreSQL binaries; install the package postgresql")
-    with running() as server:
-        yield server.fresh()
+        return f"sqlite:///{tmp_path}/plans.db"
+    return request.getfixturevalue("postgres").fresh()
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_and_nothing_is_done_twice(address):
     """MCP clients, a LangGraph agent, a loop, and a person at the command line, all at once."""
     seed(address, TASKS)

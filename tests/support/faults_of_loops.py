@@ -270,7 +270,7 @@ FAULTS = {
     keeps_what_was_found: r"the evidence of #\d+ is Evidence.*, it should be (None|Evidence)",
     approves_nothing: "the plan is not approved, it should be",
     approves_all: "the plan is approved, it should not be",
-    approves_another: r"revision \d+ is approved, it should be one of this step",
+    approves_another: r"the revision of the approval is \d+, it should be \d+",
     approves_as_another: "the by of the approval is 'zoe', it should be ",
     forgets_what_is_ready: r"the tasks that are ready are none|does not wait for",
     half_a_mirror: r"#\d+ blocked_by #.*, which blocks does not mirror",

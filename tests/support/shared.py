@@ -6,6 +6,5 @@ import pytest
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "transcripts"
 
-needs_recordings = pytest.mark.skipif(
-    not RECORDINGS.is_dir(), reason="the recordings of real agents are not beside the project"
-)
+needs_recordings = pytest.mark.recordings
+"""Skipped by `conftest` where there are none."""

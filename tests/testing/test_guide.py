@@ -67,6 +67,7 @@ def test_the_failure_is_the_one_that_is_shown():
     assert str(failure.value) == SHOWN
 
 
+@pytest.mark.slow
 def test_the_failure_that_is_shown_is_what_is_found():
     """Hypothesis shrinks to those two tasks and that edge, by whichever command they are made."""
     failure, text = smallest_failure_of(forgetful, settings(RUN, max_examples=200))
@@ -88,6 +89,7 @@ def test_what_is_named_is_there():
     assert find(st.from_type(Plan), lambda _: True) == Plan()
 
 
+@pytest.mark.slow
 def test_the_rule_that_is_shown_holds_and_its_gap_is_found():
     """As it is shown it passes; without the line for tasks that are created it does not."""
     names = defined("testing", "rule")

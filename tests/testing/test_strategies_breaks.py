@@ -23,7 +23,6 @@ from todoplan.testing.strategies import calls
 from todoplan.testing.strategies.calls import makes_sense
 
 CHAIN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))], revision=2)
-SOME = settings(max_examples=50)
 FEW = settings(max_examples=1, database=None)
 
 
@@ -61,14 +60,12 @@ def test_a_break_is_what_it_says(name, data):
 
 
 @given(st.data(), st.sampled_from(TOOLSETS))
-@SOME
 def test_any_break_can_be_drawn(data, toolset):
     """Without a name all are drawn from, also where there is no plan."""
     check(data.draw(some.broken_arguments(toolset)), toolset, Plan())
 
 
 @given(some.broken_arguments(tasks(), raw=False))
-@SOME
 def test_what_frameworks_parse_is_no_text(broken):
     """`raw=False` leaves out what only a text can be."""
     assert not broken.broken.raw
@@ -107,7 +104,6 @@ def test_a_tool_that_takes_nothing_has_no_arguments():
 
 
 @given(some.turns(LEAN))
-@SOME
 def test_turns_have_call_ids(calls):
     """The calls of a turn are told apart by their ids."""
     assert len({call.call_id for call in calls}) == len(calls)

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.recorded import TODOS, lines_file
+from support.shared import RECORDINGS, needs_recordings
 
 from todoplan.errors import ReadError
 from todoplan.transcripts.calls import BadLine, Compaction, PersonSpoke, PlanningCall
 from todoplan.transcripts.reading import DIALECTS, detect, read
-
-RECORDED = Path(__file__).parents[2].parent / "shared" / "transcripts"
 
 COUNTS = {
     "claude-code/tasks-entireio-cli-af83563936ee.jsonl": 12,
@@ -59,12 +58,11 @@ REFUSED = {
 }
 
 
+@needs_recordings
 @pytest.mark.parametrize("name", COUNTS)
 def test_recordings_of_real_agents_are_read_whole(name):
     """Every call of a real recording is read once, with its result; no line is bad."""
-    path = RECORDED / name
-    if not path.exists():
-        pytest.skip("the shared recordings are not beside this checkout")
+    path = RECORDINGS / name
     told = []
     items = list(read(path, on_bytes=told.append))
     kinds = Counter(type(item) for item in items)
@@ -77,12 +75,11 @@ def test_recordings_of_real_agents_are_read_whole(name):
     assert sum(told) == path.stat().st_size
 
 
+@needs_recordings
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_recording_cut_anywhere_gives_its_beginning(name, tmp_path):
     """What is read of a cut file is the beginning of what is read of the whole one."""
-    path = RECORDED / name
-    if not path.exists():
-        pytest.skip("the shared recordings are not beside this checkout")
+    path = RECORDINGS / name
     raw = path.read_bytes()
     cut = tmp_path / path.name
     cut.write_bytes(raw[: len(raw) * 2 // 3])

@@ -1,25 +1,19 @@
 """A store of one's own on a real PostgreSQL server, under the store suite."""
 
-import os
-
 import pytest
-from support.postgres import binaries, server
 from support.postgres_store import PostgresStore
 
 from todoplan.testing.stores import AsyncStoreSuite
+
+pytestmark = pytest.mark.slow
 
 
 class TestPostgresStore(AsyncStoreSuite):
     """A new store is the same database, emptied."""
 
-    @pytest.fixture(autouse=True, scope="class")
-    @classmethod
-    def _server(cls):
-        if binaries() is None:
-            missing = "no PostgreSQL binaries; install the package postgresql"
-            (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-        with server() as cls.address:
-            yield
+    @pytest.fixture(autouse=True)
+    def _server(self, postgres):
+        self.address = postgres.address
 
     async def store(self):
         store = await PostgresStore(self.address).open()

@@ -2,9 +2,9 @@
 Property tests for plan behaviour: Hypothesis strategies, a machine to drive, two suites.
 
 `todoplan.testing.strategies` draws plans, commands, tool arguments (also broken ones) and more;
-`PlanMachine` and `ToolMachine` hold your rules, tool set or agent loop to a naive model of the
-plan; `todoplan.testing.adapters` proves an adapter, `todoplan.testing.stores` a store. Nothing of
-it is loaded before it is asked for.
+`PlanMachine` and `ToolMachine` compare your agent loop, rules or tool set with todoplan's own
+`decide`, step by step; `todoplan.testing.adapters` proves an adapter, `todoplan.testing.stores` a
+store. Nothing of it is loaded before it is asked for.
 
 Inside, read `strategies` first, for everything else draws from them, then `machine`, then the two
 suites, which share only `assertions`; `failures` is what a failed check of an adapter says.

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 import attrs
 
-__all__ = ["Difference", "clipped", "contrast", "difference", "must", "same", "same_parts"]
-
 __tracebackhide__ = True  # pytest ends its traceback in the check
 
 # Stores are sent texts of 5,000 characters: a failure has to be read all the same.

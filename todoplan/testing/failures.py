@@ -12,8 +12,6 @@ from typing import Any
 
 from todoplan.testing.assertions import clipped
 
-__all__ = ["TellsFailures"]
-
 __tracebackhide__ = True
 
 _LATEST = 2

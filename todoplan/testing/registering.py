@@ -20,10 +20,8 @@ from todoplan.core.rules.policy import Policy
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["register"]
-
 _FUNCTIONS: dict[type, str] = {
-    Plan: "shapes.plans",
+    Plan: "values.plans",
     Task: "values.tasks",
     Todo: "values.todos",
     Waiting: "values.waits",
@@ -38,12 +36,12 @@ _FUNCTIONS: dict[type, str] = {
     commands.WriteTodos: "command.writes",
     commands.MoveTask: "command.places",
     commands.DeleteTask: "command.deletions",
-    commands.ClaimTask: "teamwork.claimings",
-    commands.RenewClaim: "teamwork.renewals",
-    commands.ReleaseClaim: "teamwork.releases",
-    commands.AnswerTask: "teamwork.answers",
-    commands.RecordEvidence: "teamwork.findings",
-    commands.ApprovePlan: "teamwork.agreements",
+    commands.ClaimTask: "command.claimings",
+    commands.RenewClaim: "command.renewals",
+    commands.ReleaseClaim: "command.releases",
+    commands.AnswerTask: "command.answers",
+    commands.RecordEvidence: "command.findings",
+    commands.ApprovePlan: "command.agreements",
     commands.RestorePlan: "command.restores",
     commands.Batch: "command.batches",
 }

@@ -4,10 +4,12 @@ import asyncio
 import os
 import sys
 
+import pytest
 from acp import PROTOCOL_VERSION, Client, spawn_agent_process, text_block
 from support.docs import fenced
 
 
+@pytest.mark.slow
 def test_the_smallest_program_shows_its_plan(tmp_path):
     """All that it did has been sent when its turn ends."""
     agent = tmp_path / "agent.py"

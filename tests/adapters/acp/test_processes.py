@@ -7,12 +7,15 @@ import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from acp import PROTOCOL_VERSION, Client, spawn_agent_process, text_block
 
 from todoplan import Planner, Task, plan_of
 from todoplan.core.commands import CreateTask, UpdateTask
 from todoplan.core.plan.model import Waiting
 from todoplan.stores.file import FileStore
+
+pytestmark = pytest.mark.slow
 
 AGENT = Path(__file__).parents[2] / "support" / "acp_agent.py"
 PATIENCE = 60

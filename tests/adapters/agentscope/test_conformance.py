@@ -22,6 +22,7 @@ class TestAgentScope(AdapterSuite):
 
 
 class TestAgentScopeStored(TestAgentScope):
+    reads_as = TestAgentScope
     drawing = settings(max_examples=3, deadline=None)
 
     @pytest.fixture(autouse=True)

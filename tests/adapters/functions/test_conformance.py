@@ -41,6 +41,7 @@ class TestGemini(AdapterSuite):
 
 
 class TestRun(AdapterSuite):
+    reads_as = TestOpenAIChat
     capabilities = TEXT_ONLY
 
     def host(self, setup):

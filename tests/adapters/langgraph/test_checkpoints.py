@@ -17,7 +17,6 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
-from support.postgres import binaries, server
 from support.scripted import Scripted, calls, says
 
 from todoplan import Plan, commands
@@ -67,15 +66,6 @@ def agent(script, saver):
     return create_agent(Scripted(script=script), middleware=[planner], checkpointer=saver)
 
 
-@pytest.fixture(scope="session")
-def postgres():
-    if binaries() is None:
-        missing = "no PostgreSQL binaries; install the package postgresql"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-    with server() as address:
-        yield address
-
-
 @contextmanager
 def memory(where):
     yield InMemorySaver()
@@ -108,7 +98,9 @@ async def apostgresql(where):
 
 
 def place(kind, request, tmp_path):
-    return request.getfixturevalue("postgres") if "postgres" in kind else tmp_path / "db.sqlite"
+    if "postgres" not in kind:
+        return tmp_path / "db.sqlite"
+    return request.getfixturevalue("postgres").fresh()
 
 
 def details(plan):

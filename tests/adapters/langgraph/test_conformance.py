@@ -25,6 +25,7 @@ class TestLangGraph(AdapterSuite):
 
 
 class TestLangGraphAsync(AdapterSuite):
+    reads_as = TestLangGraph
     capabilities = HANDED_ON - {Capability.LIVE_EDITS}
 
     def host(self, setup):
@@ -48,6 +49,7 @@ class Folder:
 
 
 class TestLangGraphStored(Folder, AdapterSuite):
+    reads_as = TestLangGraph
     drawing = settings(max_examples=3, deadline=None)
 
 

@@ -5,11 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from support.docs import fenced
 
 PATHS = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
+@pytest.mark.slow
 def test_the_client_prints_what_is_shown(tmp_path):
     """A client of either mcp starts `todoplan mcp` over stdio and writes a list."""
     done = subprocess.run(

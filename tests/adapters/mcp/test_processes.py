@@ -17,6 +17,8 @@ from support.mcp_server import TOOLSETS, command, environment, http_process
 from todoplan.adapters.mcp import plan_uri
 from todoplan.stores.file import FileStore
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=ERAS)
 def era(request):

@@ -13,6 +13,7 @@ class TestOpenAIAgents(AdapterSuite):
 
 
 class TestOpenAIAgentsStreamed(AdapterSuite):
+    reads_as = TestOpenAIAgents
     capabilities = ALL - {Capability.ERROR_FLAG, Capability.RETURNS}
 
     def host(self, setup):

@@ -16,6 +16,7 @@ class TestPydanticAI(AdapterSuite):
 
 
 class TestPydanticAIStored(AdapterSuite):
+    reads_as = TestPydanticAI
     capabilities = ALL - {Capability.RETURNS}  # the store has it
 
     @pytest.fixture(autouse=True)
@@ -27,6 +28,7 @@ class TestPydanticAIStored(AdapterSuite):
 
 
 class TestPydanticAIStreamed(AdapterSuite):
+    reads_as = TestPydanticAI
     # What was streamed has been seen, and is kept.
     capabilities = ALL - {Capability.LIVE_EDITS, Capability.FURTHER_TURNS}
 

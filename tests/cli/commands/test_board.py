@@ -50,6 +50,7 @@ def asked(url, **headers):
         return json.load(answer)
 
 
+@pytest.mark.slow
 def test_it_says_where_it_serves_and_ends_quietly(store):
     """The URL stands on stderr; a page that is open does not keep the server from ending."""
     with served("--store", store, "--actor", "ada") as url:
@@ -60,6 +61,7 @@ def test_it_says_where_it_serves_and_ends_quietly(store):
     assert told == {"write": True, "plan": None, "person": "ada", "named": True}
 
 
+@pytest.mark.slow
 def test_token_and_plan_and_reading_are_as_the_options_say(store):
     """The token comes from its variable; a board for reading says so."""
     line = ("--store", store, "--plan", "garden", "--read-only")

@@ -40,6 +40,7 @@ def http_server(*options, **more):
             process.communicate(timeout=30)
 
 
+@pytest.mark.slow
 def test_stdio_keeps_the_plan_in_the_file(tmp_path):
     """Tool set, rules, plan and form of the answers are as the options say."""
     file = tmp_path / "plans.json"
@@ -60,6 +61,7 @@ def test_stdio_keeps_the_plan_in_the_file(tmp_path):
     assert [task.subject for task in FileStore(file).load("garden")] == ["Dig"]
 
 
+@pytest.mark.slow
 def test_the_board_is_offered_unless_told_otherwise():
     """A client that shows pages finds the board's among the resources, but for `--no-board`."""
     shows = {EXTENSION: {"mimeTypes": [MIME_TYPE]}}
@@ -75,6 +77,7 @@ def test_the_board_is_offered_unless_told_otherwise():
     assert asyncio.run(talk("--no-board")) == [plan]
 
 
+@pytest.mark.slow
 def test_http_says_where_it_serves(tmp_path):
     """The URL stands on stderr, and the token comes from the environment."""
     file, bearer = tmp_path / "plans.json", {"Authorization": f"Bearer {SECRET}"}
@@ -92,6 +95,7 @@ def test_http_says_where_it_serves(tmp_path):
     assert len(FileStore(file).load("plan")) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 def test_on_a_terminal_it_says_what_it_waits_for():
     """A person who starts it by hand is told that a client has to; stdout stays the client's."""
@@ -108,6 +112,7 @@ def test_on_a_terminal_it_says_what_it_waits_for():
     os.close(its)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_server_on_stdio(tmp_path):
     """An idle server waits for a line that never comes; an interrupt ends it all the same."""
     line = [sys.executable, "-m", "todoplan", "mcp"]
@@ -147,6 +152,7 @@ def test_what_cannot_be_served_is_exit_2_with_a_reason(
     assert result.stdout == ""
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_exit_2(invoke):
     """The system's reason is passed on."""
     with http_server() as url:

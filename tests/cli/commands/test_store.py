@@ -99,6 +99,7 @@ def test_something_has_to_be_shown(invoke, here):
     assert (result.exit_code, f"by --store or {STORE}" in result.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_store_is_served(here):
     """`todoplan mcp --store`: what a client does is in the database at once."""
     line = ["-m", "todoplan", "mcp", "--plan", "garden", "--toolset", "tasks"]

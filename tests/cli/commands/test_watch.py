@@ -178,6 +178,7 @@ def test_what_cannot_be_watched_is_exit_2(acting, path, invoke):
     assert "started #1 Sow" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_pipe_is_told_at_once_and_ctrl_c_ends_it(start, path):
     """In a process of its own, of what another process does."""
     with start("-m", "todoplan", "watch", "--store", path) as process:
@@ -190,6 +191,7 @@ def test_a_pipe_is_told_at_once_and_ctrl_c_ends_it(start, path):
         assert process.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_a_terminal_of_80_columns_is_kept_to(path):
     """A real one: what another process does is drawn, ctrl-c ends it and leaves the cursor."""
     Planner(SqliteStore(path), "garden").apply(UpdateTask("2", subject="Reap " * 40))

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from support.documents import plans
 
 from todoplan.codec import from_agentscope, to_agentscope
@@ -47,7 +47,6 @@ def refused(*tasks):
 
 @given(plans())
 @example(plan_of([Task("1", "a", created_at=datetime(2000, 1, 1, tzinfo=TINY))]))
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_a_plan_survives_the_round_trip(plan):
     """All that AgentScope has no field for comes back from the metadata."""
     data = parse(to_text(to_agentscope(plan)))
@@ -58,7 +57,6 @@ def test_a_plan_survives_the_round_trip(plan):
 
 
 @given(plans())
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_every_task_is_one_of_agentscope(plan):
     """The fields are those of its model, and the state is one of its three."""
     for task in to_agentscope(plan)["tasks"]:
@@ -68,7 +66,6 @@ def test_every_task_is_one_of_agentscope(plan):
 
 
 @given(plans())
-@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_one_task_is_written_as_in_the_list(plan):
     """Without next id, revision and approval, which then stand elsewhere."""
     for task, listed in zip(plan, to_agentscope(plan)["tasks"], strict=True):

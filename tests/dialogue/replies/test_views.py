@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from support.strategies import full_plans
 from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Evidence, Status, Task, Waiting
+from todoplan.core.plan.model import Claim, Evidence, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import stuck, unresolved_blockers
 from todoplan.dialogue.replies.views import ids_text, list_text, one_line, task_text
@@ -256,3 +257,14 @@ def test_a_task_in_full_names_what_it_is_part_of_and_its_parts():
         "Subtasks: #3-#4",
     ]
     assert task_text(plan, plan["4"]).splitlines()[2:] == ["Part of: #2", "Answer: this one"]
+
+
+@pytest.mark.parametrize(
+    ("until", "shown"),
+    [(None, "by w1"), (datetime(2026, 1, 1, 12, tzinfo=UTC), "by w1, until 2026-01-01 12:00:00")],
+)
+def test_a_claim_is_shown_with_its_end_if_it_has_one(until, shown):
+    """A claim without an end, of a host without a clock, names its owner alone."""
+    claimed = Task("1", "a", status="in_progress", claim=Claim("w1", 1, until), claims=1)
+    assert shown in task_text(plan_of((claimed,)), claimed)
+    assert ("until" in task_text(plan_of((claimed,)), claimed)) is (until is not None)

@@ -1,23 +1,10 @@
-"""One real server for all tests of PostgreSQL here, and a place of its own in it for each."""
-
-import os
+"""A schema of its own on a real server for each test of the PostgreSQL stores."""
 
 import psycopg
 import pytest
-from support.postgres import binaries, running
 from support.postgres_awaited import AwaitedStore
 
 from todoplan.stores.postgres import PostgresStore
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    """A running server."""
-    if binaries() is None:
-        missing = "no PostgreSQL binaries; install the package postgresql"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-    with running() as server:
-        yield server
 
 
 @pytest.fixture

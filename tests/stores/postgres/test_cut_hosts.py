@@ -13,6 +13,8 @@ from todoplan import Planner, commands
 from todoplan.core.plan.model import Status
 from todoplan.stores.postgres import PostgresStore
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def net():

@@ -42,6 +42,7 @@ def in_children(count, act):
         return sorted(said.read().decode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("_", range(4))
 def test_many_processes_open_a_fresh_place_at_once(postgres, address, _):
     """All make the tables, and none fails: `create table if not exists` alone is not safe."""
@@ -78,6 +79,7 @@ def test_a_retry_is_told_by_its_key_and_not_by_its_actor(address, keys, outcomes
         assert store.entries("a") == DIG[0]
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_outlives_its_writers_and_its_server(postgres, address):
     """Writers and the server are killed at any moment; whoever is left goes on."""
     chance = random.Random(7)  # noqa: S311 - no secret
@@ -133,6 +135,7 @@ class TestTheCheck:
         assert list(faults_of([*journal, *added], [])) == ["one happened 2 times"]
 
 
+@pytest.mark.slow
 def test_the_writers_speak_to_the_server_they_are_given(address):
     """And leave what they said, and nothing else."""
     with writers(address, 1) as at_work:

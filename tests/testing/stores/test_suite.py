@@ -18,11 +18,10 @@ from todoplan.core.plan.plan import Plan
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
 from todoplan.testing.assertions import difference
-from todoplan.testing.stores import AsyncStoreSuite, StoreSuite, runners
+from todoplan.testing.stores import AsyncStoreSuite, StoreSuite, harness
 from todoplan.testing.stores.appends import adding, appends
-from todoplan.testing.stores.harness import Checks
-from todoplan.testing.stores.runners import TaskRunner, ThreadRunner
-from todoplan.testing.stores.sequential import ODD_IDS
+from todoplan.testing.stores.checks import ODD_IDS
+from todoplan.testing.stores.harness import Checks, TaskRunner, ThreadRunner
 
 pytest_plugins = ["pytester"]
 
@@ -188,8 +187,8 @@ def test_threads_run_at_once_and_leave_the_profile_as_it_was():
 def test_threads_take_turns_in_the_store_only(monkeypatch):
     """A thread gives way where the store is at work: ours or another's, a few hundred times."""
     switches = []
-    monkeypatch.setattr(runners.time, "sleep", switches.append)
-    give_way = runners._handing_over()
+    monkeypatch.setattr(harness.time, "sleep", switches.append)
+    give_way = harness._handing_over()
 
     def at_work_in(module):
         frame = SimpleNamespace(f_globals={"__name__": module})

@@ -21,8 +21,7 @@ from support.stores_sound import Holding as HoldingStore
 
 from todoplan.core.events.types import Event
 from todoplan.testing.stores import AsyncStoreSuite, StoreSuite
-from todoplan.testing.stores.holding import Holding
-from todoplan.testing.stores.watching import Watching
+from todoplan.testing.stores.checks import Holding, Watching
 
 MODULES = (
     faults_of_stores,

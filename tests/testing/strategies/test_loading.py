@@ -25,6 +25,7 @@ def test_a_bare_import_loads_no_hypothesis():
     assert run(code) == "set()"
 
 
+@pytest.mark.slow
 def test_hypothesis_finds_our_types_by_its_entry_point():
     """Where todoplan is installed `from_type(Plan)` needs no import of `todoplan.testing`."""
     code = """

@@ -26,20 +26,20 @@ open, by lines of Python that the suite gives:
 
 What fails says what was wanted and what the store did; the law that it broke stands below.
 
-Inside, read `harness` first (how a check is made of a law, and how it fails), then `sequential`,
-`concurrent`, `holding`, `claiming`, `surviving` and `watching`, the checks. `appends` is what they
-append, `runners` how the same check is run in threads upon a `Store` and in tasks upon an
-`AsyncStore`.
+Inside, `checks` has the laws and `appends` what they append; `harness` makes a check of a law, and
+runs it in threads upon a `Store` and in tasks upon an `AsyncStore`.
 """
 
 from todoplan.lazy import listing
-from todoplan.testing.stores.claiming import Claiming
-from todoplan.testing.stores.concurrent import Concurrent
-from todoplan.testing.stores.holding import Holding
-from todoplan.testing.stores.runners import TaskRunner, ThreadRunner
-from todoplan.testing.stores.sequential import Sequential
-from todoplan.testing.stores.surviving import Surviving
-from todoplan.testing.stores.watching import Watching
+from todoplan.testing.stores.checks import (
+    Claiming,
+    Concurrent,
+    Holding,
+    Sequential,
+    Surviving,
+    Watching,
+)
+from todoplan.testing.stores.harness import TaskRunner, ThreadRunner
 
 __all__ = ["AsyncStoreSuite", "StoreSuite"]
 __dir__ = listing(__all__)

@@ -24,8 +24,6 @@ from todoplan.testing.strategies import arguments, hostile_texts, plans, sensibl
 from todoplan.testing.strategies.text import titles
 from todoplan.testing.strategies.values import metadata
 
-__all__ = ["Append", "adding", "appends"]
-
 # All digits of a microsecond: a time kept as milliseconds comes back as another.
 _NOON = datetime(2026, 1, 31, 12, 30, 15, 999_999, tzinfo=UTC)
 _TIMES = st.datetimes(

@@ -12,10 +12,9 @@ Hypothesis does that by itself. They shrink to little: a plan to few tasks witho
 
 `kinds={FieldKind.METADATA: ...}` of `plans` and `tasks` has fields of one kind hold what you draw.
 
-Inside, read `text`, then `values` (what a task's fields hold, tasks, policies), `shapes` (plans),
-`command` and `teamwork` (commands and events of no plan in particular), `sensible` (commands that
-make sense for a plan), `lines` (whole lists that do) and `script` (such in order), `hands` (what
-several do to one plan), `calls` (what a model sends). `breaks` spoils such calls.
+Inside, read `text`, then `values` (what a task's fields hold, tasks, plans, policies), `command`
+(commands and events of no plan in particular), `sensible` (commands that make sense for a plan, and
+scripts of them), `calls` (what a model sends) and `breaks` (such calls, broken).
 """
 
 from todoplan.core.plan.model import FieldKind
@@ -24,11 +23,9 @@ from todoplan.testing.registering import register
 from todoplan.testing.strategies.breaks import BREAKS, broken_arguments
 from todoplan.testing.strategies.calls import arguments, conversations, turns
 from todoplan.testing.strategies.command import commands, events
-from todoplan.testing.strategies.script import histories, scripts
-from todoplan.testing.strategies.sensible import sensible_commands
-from todoplan.testing.strategies.shapes import plans
+from todoplan.testing.strategies.sensible import histories, scripts, sensible_commands
 from todoplan.testing.strategies.text import hostile_texts, texts
-from todoplan.testing.strategies.values import policies, tasks, todos
+from todoplan.testing.strategies.values import plans, policies, tasks, todos
 
 __all__ = [
     "BREAKS",

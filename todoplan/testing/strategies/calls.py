@@ -24,8 +24,6 @@ from todoplan.dialogue.tools.todos import TODOS
 from todoplan.dialogue.tools.toolset import Tool, ToolSet
 from todoplan.testing.strategies.text import few, hostile_texts, texts, titles
 
-__all__ = ["arguments", "arguments_of", "conversations", "makes_sense", "messages", "turns"]
-
 _WORDS = [status.value for status in Status]
 _LEAF = st.none() | st.booleans() | st.integers(0, 9) | titles()
 _SOME_IDS = ("1", "2", "3")

@@ -16,13 +16,19 @@ from hypothesis.strategies import SearchStrategy
 
 from todoplan.core.commands import (
     UNSET,
+    AnswerTask,
+    ApprovePlan,
     Batch,
+    ClaimTask,
     ClearPlan,
     Command,
     CreateTask,
     CreateTasks,
     DeleteTask,
     MoveTask,
+    RecordEvidence,
+    ReleaseClaim,
+    RenewClaim,
     RestorePlan,
     StartNext,
     UpdateTask,
@@ -45,17 +51,8 @@ from todoplan.core.events.types import (
     TasksReordered,
 )
 from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Approval, FieldKind, Task
+from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Approval, FieldKind, Priority, Task
 from todoplan.core.plan.plan import Plan
-from todoplan.testing.strategies.shapes import plans
-from todoplan.testing.strategies.teamwork import (
-    agreements,
-    answers,
-    claimings,
-    findings,
-    releases,
-    renewals,
-)
 from todoplan.testing.strategies.text import any_ids, few, ids, texts
 from todoplan.testing.strategies.values import (
     FENCES,
@@ -65,25 +62,73 @@ from todoplan.testing.strategies.values import (
     claims,
     field_values,
     metadata,
+    plans,
     tasks,
     times,
     todos,
 )
 
-__all__ = [
-    "CHANGES",
-    "EVENTS",
-    "batches",
-    "commands",
-    "creations",
-    "deletions",
-    "events",
-    "lists",
-    "places",
-    "restores",
-    "updates",
-    "writes",
-]
+# Times of a machine are minutes apart: some leases have run out by the next, and some have not.
+_LEASES = st.sampled_from([300.0, 30.0, 10.0**9])
+
+
+@cache
+def claimings(task_id: SearchStrategy[str | None] | None = None) -> SearchStrategy[ClaimTask]:
+    """
+    Draw claims of the next task, or of one that is named, if it is not said of which.
+    """
+    return st.builds(
+        ClaimTask,
+        WORKERS,
+        _LEASES,
+        st.none() | any_ids() if task_id is None else task_id,
+        st.sampled_from([None, None, *Priority]),
+        st.sampled_from([None, None, "fast"]),
+        st.sampled_from([None, None, 1, 2]),
+        st.sampled_from([None, "ann"]),
+    )
+
+
+@cache
+def renewals() -> SearchStrategy[RenewClaim]:
+    """
+    Draw renewals of claims.
+    """
+    return st.builds(RenewClaim, any_ids(), FENCES, _LEASES)
+
+
+@cache
+def releases() -> SearchStrategy[ReleaseClaim]:
+    """
+    Draw tasks that are given back.
+    """
+    return st.builds(ReleaseClaim, any_ids(), FENCES)
+
+
+@cache
+def answers() -> SearchStrategy[AnswerTask]:
+    """
+    Draw answers, most of which nobody has asked for.
+    """
+    return st.builds(AnswerTask, any_ids(), st.sampled_from(["yes", "the first"]))
+
+
+@cache
+def findings() -> SearchStrategy[RecordEvidence]:
+    """
+    Draw what a program found of a task.
+    """
+    by = st.sampled_from([None, "ci", "ann"])
+    return st.builds(RecordEvidence, any_ids(), st.booleans(), st.sampled_from(["", "3 of 4"]), by)
+
+
+@cache
+def agreements() -> SearchStrategy[ApprovePlan]:
+    """
+    Draw approvals of the plan as it stands.
+    """
+    return st.builds(ApprovePlan, st.sampled_from([None, "ann", "bob"]))
+
 
 _Ends = SearchStrategy[tuple[str, ...]]
 

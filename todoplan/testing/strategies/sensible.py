@@ -1,11 +1,16 @@
 """
-Commands that make sense for a plan: their ids are its, what they add closes no cycle, and those
-about a task that somebody has claimed are given with the fence of the claim.
+Commands that make sense for a plan, one by one and in scripts.
+
+Their ids are the plan's, what they add closes no cycle, and those about a claimed task are given
+with its fencing token: only a rule refuses them. `rewrites` and `meddling` are for several actors
+on one plan: each writes the list as it last saw it, changed (law 15), or changes what another one
+has claimed (law 19).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import attrs
 from hypothesis import strategies as st
@@ -29,17 +34,70 @@ from todoplan.core.commands import (
     RestorePlan,
     StartNext,
     UpdateTask,
+    WriteTodos,
 )
-from todoplan.core.plan.graph import may_contain, topological_order
-from todoplan.core.plan.model import OPEN, Status, Task
+from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.events.apply import replay
+from todoplan.core.events.types import Event
+from todoplan.core.plan.graph import ancestors, may_contain, topological_order
+from todoplan.core.plan.model import OPEN, Status, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.testing.strategies.command import CHANGES
-from todoplan.testing.strategies.lines import containers, indented, rewritten
-from todoplan.testing.strategies.teamwork import agreements, claimings, findings
+from todoplan.core.rules.policy import Policy
+from todoplan.testing.strategies.command import CHANGES, agreements, claimings, commands, findings
 from todoplan.testing.strategies.text import titles
-from todoplan.testing.strategies.values import STATUSES
+from todoplan.testing.strategies.values import STATUSES, times, todos
 
-__all__ = ["growth", "sensible_commands"]
+
+def containers(plan: Plan, parent: str | None) -> set[str]:
+    """
+    Return what a task lies in that lies in this one: none of that may block it.
+    """
+    return set() if parent is None else {parent, *ancestors(plan, parent)}
+
+
+def rewritten(draw: DrawFn, plan: Plan) -> WriteTodos:
+    """
+    Draw the list as it is, but shortened, shuffled, moved on, by id or not, with new lines behind.
+    """
+    # Where somebody has claimed a task each line says which it means: none may mean that one.
+    known = any(task.claim for task in plan)
+    lines = [_line(draw, task, known=known) for task in plan if draw(_KEPT) or task.claim]
+    lines = draw(st.permutations(lines)) if draw(st.booleans()) else lines
+    return WriteTodos((*lines, *draw(_NEW_LINES)), draw(st.booleans()))
+
+
+def indented(draw: DrawFn, plan: Plan) -> WriteTodos:
+    """
+    Draw the list as it is, indented as it is, with new lines behind that lie where they may. Where
+    no edge could join what then lies in each other, any line may be left out or lie elsewhere.
+    """
+    free = not any(task.blocked_by for task in plan)
+    kept = [task for task in plan if not free or draw(_KEPT) or task.claim]
+    lines = []
+    for task in kept:
+        level = draw(_LEVELS) if free else len(containers(plan, task.parent))
+        lines.append(attrs.evolve(_line(draw, task, known=True), level=level))
+    new = [attrs.evolve(todo, level=draw(_LEVELS)) for todo in draw(_NEW_LINES)]
+    return WriteTodos((*lines, *new), draw(st.booleans()))
+
+
+def _line(draw: DrawFn, task: Task, *, known: bool) -> Todo:
+    status = draw(_NEXT[task.status]) if task.claim is None else task.status
+    line = Todo(task.subject, status, id=task.id if known or draw(st.booleans()) else None)
+    # Said to be pending: without an id it may mean another task of this text, and that be closed.
+    pending = line.status is Status.PENDING
+    return attrs.evolve(line, waiting=draw(CHANGES["waiting"])) if pending else line
+
+
+def _new_line(todo: Todo) -> Todo:
+    status = todo.status if todo.waiting is None else Status.PENDING
+    return attrs.evolve(todo, status=status, level=None)
+
+
+_KEPT = st.sampled_from([True, True, True, False])
+_LEVELS = st.integers(0, 2)
+_NEXT = {status: st.sampled_from([status, None, *Status]) for status in Status}
+_NEW_LINES = st.lists(todos(titles(), st.nothing()).map(_new_line), max_size=2)
 
 
 @st.composite
@@ -271,3 +329,110 @@ _KINDS: SearchStrategy[_Make] = st.sampled_from(
 _BUT_WAITING = [name for name in CHANGES if name != "waiting"]  # not everything may wait
 _NAMED = st.lists(st.sampled_from(_BUT_WAITING), min_size=1, max_size=2)
 _MORE = st.lists(st.sampled_from([*CHANGES]), max_size=6)
+
+
+# Drawn before the plan is known: several hands take turns, and what each will have seen depends on
+# what the others did.
+@attrs.frozen
+class Rewrite:
+    """
+    How a hand rewrites the list that it last saw, whatever that is: for each task a status, "" to
+    leave it as it is, `None` to leave it out; behind them new ones.
+
+    Tasks beyond the last of `lines` stay as they are.
+    """
+
+    lines: tuple[str | None, ...] = ()
+    new: tuple[str, ...] = ()
+
+    def of(self, seen: Plan) -> list[dict[str, Any]]:
+        """
+        Return the todos to send, each known by its id.
+        """
+        lines = (*self.lines, *[""] * len(seen))
+        kept = [
+            {"id": task.id, "content": task.subject, "status": status or task.status.value}
+            for task, status in zip(seen, lines, strict=False)
+            if status is not None
+        ]
+        return [*kept, *({"content": title, "status": "pending"} for title in self.new)]
+
+
+def rewrites() -> SearchStrategy[Rewrite]:
+    """
+    Draw ways to rewrite a list; most leave much as it is.
+    """
+    line = st.sampled_from(["", "", None]) | STATUSES.map(lambda status: status.value)
+    lines = st.lists(line, max_size=6).map(tuple)
+    return st.builds(Rewrite, lines, st.lists(titles(), max_size=2).map(tuple))
+
+
+@st.composite
+def meddling(draw: DrawFn, plan: Plan) -> Command:
+    """
+    Draw what somebody does to a task of the plan that is claimed: without a fence, with the current
+    one, or with another.
+    """
+    held = [(task.id, task.claim.fence) for task in plan if task.claim]
+    claimed, current = draw(st.sampled_from(held))
+    fence = draw(st.sampled_from([None, current, max(current - 1, 1), current + 1]))
+    changes = UpdateTask(claimed, status=draw(STATUSES), fence=fence)
+    others = [Todo(task.subject, id=task.id) for task in plan if task.id != claimed]
+    given = current if fence is None else fence
+    done: list[Command] = [
+        changes,
+        UpdateTask(claimed, subject="b", fence=fence),
+        UpdateTask(claimed, waiting=Waiting("ann"), fence=fence),
+        # What a part of a batch is given the next one has as well.
+        Batch((UpdateTask(claimed, fence=fence), DeleteTask(claimed, "lift"))),
+        Batch((changes, ClaimTask("w2", task_id=claimed))),
+        DeleteTask(claimed, "remove"),
+        WriteTodos(tuple(others)),
+        ClearPlan(),
+        ClaimTask("w2", task_id=claimed),
+        RenewClaim(claimed, given, 900.0),
+        ReleaseClaim(claimed, given),
+    ]
+    return draw(st.sampled_from(done))
+
+
+_NO_RULES = Policy()
+
+
+@st.composite
+def scripts(
+    draw: DrawFn,
+    *,
+    start: Plan | None = None,
+    policy: Policy = _NO_RULES,
+    max_size: int = 8,
+    blind: bool = False,
+) -> tuple[Command, ...]:
+    """
+    Draw commands to be carried out in order, each sensible for the plan that it will meet.
+
+    `policy` is the one that they will run under. `blind`: each knows nothing of the plan.
+    """
+    plan = start or Plan()
+    script: list[Command] = []
+    for _ in range(draw(st.integers(0, max_size))):
+        command = draw(commands() if blind else sensible_commands(plan))
+        answer = decide(plan, command, policy)
+        plan = answer.plan if isinstance(answer, Accepted) else plan
+        script.append(command)
+    return tuple(script)
+
+
+@st.composite
+def histories(draw: DrawFn, max_size: int = 8) -> tuple[Event, ...]:
+    """
+    Draw the events of a plan's life: replaying them from an empty plan gives a plan.
+    """
+    plan = Plan()
+    happened: list[Event] = []
+    for command in draw(scripts(max_size=max_size)):
+        answer = decide(plan, command, at=draw(times()))
+        brought = answer.events if isinstance(answer, Accepted) else ()
+        plan = replay(plan, brought)
+        happened += brought
+    return tuple(happened)

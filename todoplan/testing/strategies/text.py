@@ -11,8 +11,6 @@ from hypothesis.strategies import SearchStrategy
 
 from todoplan.errors import PlanError
 
-__all__ = ["HOSTILE", "NO_IDS", "any_ids", "few", "hostile_texts", "ids", "texts", "titles"]
-
 T = TypeVar("T")
 
 # "\uff11\uff12".isdigit() is True, 30 digits are an int for Python and no 64-bit number.

@@ -1,21 +1,22 @@
 """
-Values: todos, tasks, policies, and what their fields hold.
+Todos, tasks, policies, plans of a size and a shape, and what their fields hold.
 
-A field of a task is drawn by its kind, for every field that `TASK_FIELDS` declares: a new field is
-drawn from the day on which it is declared, by every strategy that makes or changes tasks.
+A field of a task is drawn by its kind, for every field that `TASK_FIELDS` declares: every strategy
+that makes or changes tasks draws a new field without being changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from todoplan.core.decide.assembly import plan_of
 from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.model import (
     TASK_FIELDS,
@@ -29,33 +30,12 @@ from todoplan.core.plan.model import (
     Todo,
     Waiting,
 )
+from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.builtin import RULES
 from todoplan.core.rules.limits import Limits
 from todoplan.core.rules.policy import Policy, Severity
 from todoplan.core.rules.presets import PRESETS
 from todoplan.testing.strategies.text import any_ids, ids, texts, titles
-
-__all__ = [
-    "FENCES",
-    "STATUSES",
-    "WORKERS",
-    "ByKind",
-    "Statuses",
-    "Texts",
-    "approvals",
-    "aware_times",
-    "claims",
-    "evidence",
-    "field_values",
-    "json_values",
-    "limits",
-    "metadata",
-    "policies",
-    "tasks",
-    "times",
-    "todos",
-    "waits",
-]
 
 Texts = SearchStrategy[str]
 Statuses = SearchStrategy[Status]
@@ -165,9 +145,7 @@ _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
 }
 
 
-def field_values(
-    kinds: ByKind | None = None,
-) -> dict[str, SearchStrategy[Any]]:
+def field_values(kinds: ByKind | None = None) -> dict[str, SearchStrategy[Any]]:
     """
     Return what each field of a task may hold, by the field's name. No edges: they need a plan.
 
@@ -298,3 +276,109 @@ def policies() -> SearchStrategy[Policy]:
 def _policy(severities: dict[str, Severity], given: Limits) -> Policy:
     rules = ((rule, severities.get(name, Severity.OFF)) for name, rule in RULES.items())
     return Policy(tuple(rules), given)
+
+
+Shape = Literal["any", "chain", "diamond", "wide", "disconnected", "tree"]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+"""`chain`: each task waits for the one before; `diamond`: one first, one last, the rest between;
+`wide`: all wait for one; `disconnected`: no edges; `tree`: no edges, and each lies in one before,
+or in none; `any`: each waits for some of those before, and may lie in another one of them."""
+
+_FEW = st.integers(0, 2)
+_SELDOM = st.sampled_from([False, False, True])
+
+
+def _any(draw: DrawFn, place: int, _: int) -> list[int]:
+    return sorted({draw(st.integers(0, place - 1)) for _ in range(draw(_FEW))}) if place else []
+
+
+def _diamond(_: DrawFn, place: int, size: int) -> list[int]:
+    return (place == size - 1 and [*range(1, place)]) or [0][:place]
+
+
+# What a shape has for blockers of the task in a place, of so many, by their places.
+_BLOCKERS: dict[str, Callable[[DrawFn, int, int], list[int]]] = {
+    "any": _any,
+    "chain": lambda _, place, __: [place - 1][:place],
+    "diamond": _diamond,
+    "wide": lambda _, place, __: [0][:place],
+    "disconnected": lambda *_: [],
+    "tree": lambda *_: [],
+}
+_TOPS = {"tree": 1, "any": 4}
+"""In which shapes tasks lie in others, and how much weight "in none" has beside each of those."""
+
+
+@st.composite
+def plans(  # noqa: PLR0913 - all are options, by name
+    draw: DrawFn,
+    *,
+    shape: Shape = "any",
+    min_size: int = 0,
+    max_size: int = 6,
+    text: Texts | None = None,
+    status: Statuses = STATUSES,
+    kinds: ByKind | None = None,
+) -> Plan:
+    """
+    Draw a valid plan of `min_size` to `max_size` tasks whose edges and subtasks make a shape.
+
+    Its order need not follow its edges, its ids may have gaps, its revision is any, and it may be
+    approved. `text`, `status` and `kinds` are those of `tasks`; `kinds` with `FieldKind.PARENT`
+    means no subtasks, whatever the shape.
+    """
+    size = draw(st.integers(min_size, max_size))
+    tops = 0 if FieldKind.PARENT in (kinds or {}) else _TOPS.get(shape, 0)
+    ids: list[str] = []
+    made: list[Task] = []
+    above: list[set[str]] = []
+    for _ in range(size):
+        # All that belongs to a task is one draw: a counterexample loses the task in one step.
+        drawn = draw(_placed(shape, size, tops, ids, above, tasks_like=(text, status, kinds)))
+        ids.append(drawn.id)
+        made.append(drawn)
+        outer = () if drawn.parent is None else above[ids.index(drawn.parent)]
+        above.append({*outer, *filter(None, [drawn.parent])})
+    order = draw(st.permutations(range(size))) if draw(_SELDOM) else range(size)
+    later = draw(_FEW)
+    approved = draw(st.none() | approvals())
+    return plan_of(
+        [_mirrored(made[place], made) for place in order],
+        next_id=int(ids[-1] if ids else 0) + 1 + later,
+        revision=size + later,
+        approved=approved,
+    )
+
+
+@st.composite
+def _placed(  # noqa: PLR0913, PLR0917 - the plan as far as it is drawn
+    draw: DrawFn,
+    shape: Shape,
+    size: int,
+    tops: int,
+    ids: list[str],
+    above: list[set[str]],
+    tasks_like: tuple[Texts | None, Statuses, ByKind | None],
+) -> Task:
+    """
+    Draw the next task, with its parent and what blocks it among those that are there.
+    """
+    place = len(ids)
+    # Edges and parents lead from earlier to later places, which closes no cycle. What contains a
+    # task must not block it either. "In none" stands first, so that trees shrink away.
+    parent = draw(st.sampled_from([*[None] * tops, *range(place)])) if tops else None
+    inside = set() if parent is None else {ids[parent], *above[parent]}
+    ends = [ids[end] for end in _BLOCKERS[shape](draw, place, size)]
+    gap = draw(_FEW) if draw(_SELDOM) else 0
+    text, status, kinds = tasks_like
+    task = draw(
+        tasks(text, status, st.just(str(int(ids[-1] if ids else 0) + 1 + gap)), kinds=kinds)
+    )
+    blocked_by = tuple(end for end in ends if end not in inside)
+    within = None if parent is None else ids[parent]
+    return attrs.evolve(task, blocked_by=blocked_by, parent=within)
+
+
+def _mirrored(task: Task, made: list[Task]) -> Task:
+    blocks = tuple(other.id for other in made if task.id in other.blocked_by)
+    return attrs.evolve(task, blocks=blocks)

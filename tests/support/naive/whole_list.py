@@ -7,11 +7,10 @@ Law 8: a write keeps the identity of what it leaves alone, and the same list aga
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from todoplan.core.plan.model import Todo
-from todoplan.testing.machine.model import Model, normalised
-from todoplan.testing.machine.steps import Steps
+from support.naive.model import Model, normalised
+from support.naive.steps import Steps
 
-__all__ = ["write"]
+from todoplan.core.plan.model import Todo
 
 _SAME: tuple[Callable[[Todo, dict[str, Any]], bool], ...] = (
     lambda todo, task: todo.id == task["id"],

@@ -8,12 +8,11 @@ out is judged by the time that comes with the command.
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from support.naive.model import CLOSED, Model
+from support.naive.steps import Steps
+
 from todoplan.core.commands import ClaimTask, ReleaseClaim, RenewClaim
 from todoplan.core.plan.model import Claim
-from todoplan.testing.machine.model import CLOSED, Model
-from todoplan.testing.machine.steps import Steps
-
-__all__ = ["claim", "keep_fences", "release", "renew", "under"]
 
 
 def claim(steps: Steps, part: ClaimTask) -> None:

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from todoplan.core.plan.model import Waiting
-from todoplan.testing.machine.model import CLOSED, Model
+from support.naive.model import CLOSED, Model
 
-__all__ = ["Steps"]
+from todoplan.core.plan.model import Waiting
 
 
 class Steps:

@@ -1,25 +1,14 @@
-"""Where a plan and the naive model differ, in sentences, and both as a person reads them."""
+"""Where a plan and the naive model differ, in sentences."""
 
 from collections.abc import Iterable, Iterator
-from enum import Enum
-from textwrap import indent
 from typing import Any
 
 import attrs
+from support.naive.model import TIMES, Model, as_dict, edges_of
 
-from todoplan.core.commands import ClaimTask, RenewClaim
-from todoplan.core.plan.model import Approval, Claim, Evidence, Status, Task, Waiting
+from todoplan.core.plan.model import Approval, Claim, Evidence, Status, Task
 from todoplan.core.plan.plan import Counts, Plan
 from todoplan.core.plan.questions import unresolved_blockers
-from todoplan.dialogue.replies.views import list_text
-from todoplan.dialogue.toolbox import Call
-from todoplan.testing.machine.model import TIMES, Model, as_dict, edges_of
-
-__all__ = ["call_text", "command_text", "differences", "endless", "model_text", "plan_text"]
-
-# The catalogue of breaks sends a megabyte: a failure has to be read all the same.
-_LONGEST_CALL = 400
-_FOR_EVER = 10.0**9  # seconds
 
 
 def differences(plan: Plan, model: Model, *, times: bool) -> Iterator[str]:
@@ -68,22 +57,6 @@ def _untimed(value: Any) -> Any:
     if isinstance(value, Claim):
         return attrs.evolve(value, until=None)
     return attrs.evolve(value, at=None) if isinstance(value, Evidence) else value
-
-
-def endless(value: Any) -> Any:
-    """
-    Return a command, or what is in it, with no time at which a wait or a claim ends.
-    """
-    if isinstance(value, Waiting):
-        return attrs.evolve(value, until=None)
-    if isinstance(value, ClaimTask | RenewClaim):
-        return attrs.evolve(value, lease=_FOR_EVER)
-    if isinstance(value, tuple):
-        return tuple(map(endless, value))
-    if not attrs.has(type(value)):
-        return value
-    names = [field.name for field in attrs.fields(type(value))]
-    return attrs.evolve(value, **{name: endless(getattr(value, name)) for name in names})
 
 
 def _approval(
@@ -152,38 +125,3 @@ def model_text(model: Model) -> str:
         said = f"{task['subject']}{owner}{claimed}{blocked}{waiting}{below}"
         lines.append(f"#{task['id']} [{task['status']}] {said}")
     return "\n".join(lines) or "no tasks"
-
-
-def plan_text(title: str, plan: Plan) -> str:
-    """
-    Return a plan under its title, as the notes of a failure show it.
-    """
-    return f"  {title}:\n{indent(list_text(plan), '    ')}"
-
-
-def command_text(value: Any) -> str:
-    """
-    Return a command, or any value in it, as Python writes it, without fields that have defaults.
-    """
-    if isinstance(value, tuple) and value:
-        return f"({', '.join(map(command_text, value))}{',' * (len(value) == 1)})"
-    if isinstance(value, Enum):
-        return repr(value.value)
-    if not attrs.has(type(value)):
-        return repr(value)
-    shown = []
-    for field in attrs.fields(type(value)):
-        inner = getattr(value, field.name)
-        if field.default is attrs.NOTHING:
-            shown.append(command_text(inner))
-        elif inner != field.default:
-            shown.append(f"{field.name}={command_text(inner)}")
-    return f"{type(value).__name__}({', '.join(shown)})"
-
-
-def call_text(call: Call) -> str:
-    """
-    Return a tool call on one line, clipped.
-    """
-    line = f"{call.name}({call.arguments!r})"
-    return line if len(line) <= _LONGEST_CALL else f"{line[: _LONGEST_CALL - 3]}..."

@@ -22,8 +22,6 @@ from todoplan.core.plan.frozen import thaw
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
 from todoplan.core.plan.plan import Plan
 
-__all__ = ["CLOSED", "RESOLVED", "SETTABLE", "TIMES", "Model", "as_dict", "edges_of", "normalised"]
-
 RESOLVED = ("completed", "cancelled")
 CLOSED = (*RESOLVED, "failed")
 TIMES = tuple(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME)

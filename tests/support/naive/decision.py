@@ -11,6 +11,10 @@ from types import MappingProxyType
 from typing import assert_never
 
 import attrs
+from support.naive.claims import claim, keep_fences, release, renew, under
+from support.naive.model import SETTABLE, Model, as_dict
+from support.naive.steps import Steps
+from support.naive.whole_list import write
 
 from todoplan.core.commands import (
     UNSET,
@@ -34,12 +38,6 @@ from todoplan.core.commands import (
 )
 from todoplan.core.plan.frozen import thaw
 from todoplan.core.plan.model import Evidence, Task
-from todoplan.testing.machine.claims import claim, keep_fences, release, renew, under
-from todoplan.testing.machine.model import SETTABLE, Model, as_dict
-from todoplan.testing.machine.steps import Steps
-from todoplan.testing.machine.whole_list import write
-
-__all__ = ["NaiveDecision"]
 
 _NO_FENCES: Mapping[str, int] = MappingProxyType({})
 _LARGEST = 10**15  # the highest id or next id that may come from outside

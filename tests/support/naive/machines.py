@@ -1,51 +1,28 @@
-"""What should come of a step, what came of it, and what is wrong with that: laws 2 and 3."""
+"""What the naive model says of a step, and machines that ask it after each (laws 2 and 3)."""
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import attrs
+from hypothesis.stateful import invariant
+from support.naive.comparison import differences, model_text
+from support.naive.decision import NaiveDecision
+from support.naive.model import Model
+from support.naive.rules import NAIVE_RULES, problems
 
 from todoplan.core.commands import DeleteTask, RestorePlan
-from todoplan.core.decide.decide import Accepted, Decision, Rejected, decide
-from todoplan.core.events.apply import replay
-from todoplan.core.events.types import Event
+from todoplan.core.decide.decide import Accepted, decide
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules.builtin import RULES
 from todoplan.core.rules.change import Change
 from todoplan.core.rules.policy import Policy, Severity
 from todoplan.dialogue.intake.read import read
-from todoplan.dialogue.toolbox import Reply
 from todoplan.dialogue.tools.toolset import Query, Tool
-from todoplan.testing.machine.comparison import differences
-from todoplan.testing.machine.decision import NaiveDecision
-from todoplan.testing.machine.model import Model
-from todoplan.testing.machine.rules import NAIVE_RULES, problems
+from todoplan.testing.machine import Outcome, PlanMachine, ToolMachine, call_text, command_text
 
-__all__ = [
-    "Answer",
-    "Expected",
-    "Outcome",
-    "expected_of_call",
-    "expected_of_command",
-    "outcome",
-    "verdict",
-]
-
-Answer = Decision | Reply | Plan
-"""What a step returns: all that was decided, or only the plan as it stands then."""
-
-
-@attrs.frozen
-class Outcome:
-    """
-    An answer in one form. What the answer does not say is `None`.
-    """
-
-    plan: Plan
-    events: tuple[Event, ...] | None = None
-    refused: bool | None = None
-    codes: frozenset[str] | None = None
+_NO_FENCES: Mapping[str, int] = MappingProxyType({})
 
 
 @attrs.frozen(eq=False)
@@ -64,21 +41,6 @@ class Expected:
     changed: bool = False
     restores: bool = False
     repeats: bool = False
-
-
-def outcome(before: Plan, answer: Answer) -> Outcome:
-    """
-    Return an answer in one form.
-    """
-    match answer:
-        case Plan():
-            return Outcome(answer)
-        case Rejected(found):
-            return Outcome(before, (), refused=True, codes=frozenset(each.code for each in found))
-        case Accepted():
-            return Outcome(answer.plan, answer.events, refused=False, codes=frozenset())
-    codes = frozenset(problem.code for problem in answer.problems)
-    return Outcome(answer.plan, answer.events, answer.is_error, codes)
 
 
 def expected_of_command(plan: Plan, policy: Policy, decision: NaiveDecision) -> Expected:
@@ -154,42 +116,83 @@ def _drops_unnamed(decision: NaiveDecision) -> bool:
     return bool(gone) and not emptied
 
 
-def verdict(before: Plan, out: Outcome, wanted: Expected, *, times: bool) -> Iterator[str]:
+def faults(before: Plan, out: Outcome, wanted: Expected, *, times: bool) -> Iterator[str]:
     """
-    Yield what is wrong with a step, in sentences.
+    Yield where a step did not come to what the model says.
     """
     if out.refused is not None and out.refused != wanted.refused:
-        done = f"refused ({_listed(out.codes)})" if out.refused else "accepted"
-        should = f"be refused ({_listed(wanted.codes)})" if wanted.refused else "be accepted"
-        yield f"it was {done}, it should {should}"
+        yield f"refused: {out.refused} {out.codes}, the model: {wanted.refused} {wanted.codes}"
     elif wanted.codes is not None and out.codes not in (None, wanted.codes):
-        yield f"it was refused for {_listed(out.codes)}, it should be for {_listed(wanted.codes)}"
-    if out.refused and out.plan != before:
-        yield "it was refused, and changed the plan"
+        yield f"it was refused for {out.codes}, it should be for {wanted.codes}"
     grown = out.plan.revision - before.revision
-    if out.events is not None and replay(before, out.events) != out.plan:
-        yield "replaying its events does not give its plan"
-    if out.events is not None and grown != len(out.events):
-        yield f"the revision grew by {grown}, there were {len(out.events)} events"
     # Where the host has a clock that the model does not see, its finding may be a later one.
     unsure = wanted.repeats and not times
-    if grown < 0 or (bool(grown) != wanted.changed and not unsure):
-        should = "grow" if wanted.changed else "stay"
-        yield f"the revision went from {before.revision} to {out.plan.revision}, it should {should}"
-    yield from _approved_now(before, out.plan, wanted.model)
+    if bool(grown) != wanted.changed and not unsure:
+        yield f"the revision grew by {grown}, for the model something changed: {wanted.changed}"
+    fresh = wanted.model.approved is not None and wanted.model.approved["revision"] is None
+    if fresh and not before.revision < out.plan.approved.revision <= out.plan.revision:
+        yield f"revision {out.plan.approved.revision} is approved, it should be one of this step"
     yield from differences(out.plan, wanted.model, times=times)
 
 
-def _approved_now(before: Plan, after: Plan, model: Model) -> Iterator[str]:
+class _Beside:
     """
-    Yield whether an approval of this step names another revision than one of this step.
+    What both machines add: the model, moved on with each step and compared after it.
     """
-    fresh = model.approved is not None and model.approved["revision"] is None
-    if fresh and after.approved is not None:
-        named = after.approved.revision
-        if not before.revision < named <= after.revision:
-            yield f"revision {named} is approved, it should be one of this step"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = Model()
+
+    def agree(self, step: str, before: Plan, wanted: Expected) -> None:
+        """
+        Compare the last step with what the model says, and move the model on.
+        """
+        found = [*faults(before, self.latest, wanted, times=self.times)]
+        if found:
+            self.fail(f"after {step}, beside the naive model", found, model_text(wanted.model))
+        self.model = wanted.model
+        if self.model.approved is not None:
+            # The model does not count events: it learns which revision was meant.
+            self.model.approved["revision"] = self.plan.approved.revision
+
+    @invariant()
+    def plan_is_model(self) -> None:
+        """
+        Compare tasks, order, edges, next id, counts, ready and waiting with what counting gives.
+        """
+        found = [*differences(self.plan, self.model, times=self.times)]
+        if found:
+            self.fail("between two steps", found, model_text(self.model))
 
 
-def _listed(codes: frozenset[str] | None) -> str:
-    return ", ".join(sorted(codes or ())) or "no reason known"
+class NaiveMachine(_Beside, PlanMachine):
+    """
+    The shipped machine of commands, with the naive model as a second opinion on each step.
+    """
+
+    def do(self, command, at=None, actor=None, fences=_NO_FENCES):
+        """
+        Take a command through all three, and compare.
+        """
+        before, at = self.plan, at if self.times else None
+        decision = NaiveDecision(self.model, command, at, actor, fences)
+        wanted = expected_of_command(before, self.policy, decision)
+        super().do(command, at, actor, fences)
+        self.agree(command_text(command), before, wanted)
+
+
+class NaiveToolMachine(_Beside, ToolMachine):
+    """
+    The shipped machine of calls, with the naive model as a second opinion on each.
+    """
+
+    def send(self, call, meant):
+        """
+        Take a call through all three, and compare.
+        """
+        before = self.plan
+        tool = next(tool for tool in self.toolset.tools if tool is self.toolset.find(call.name))
+        wanted = expected_of_call(before, self.model, self.policy, tool, meant, sent=call.arguments)
+        super().send(call, meant)
+        self.agree(call_text(call), before, wanted)

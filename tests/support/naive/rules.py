@@ -10,13 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from support.naive.decision import NaiveDecision
+from support.naive.model import CLOSED, normalised
+
 from todoplan.core.commands import Batch, CreateTasks, RestorePlan, WriteTodos
 from todoplan.core.plan.model import TASK_FIELDS
 from todoplan.core.rules.limits import Limits
-from todoplan.testing.machine.decision import NaiveDecision
-from todoplan.testing.machine.model import CLOSED, normalised
-
-__all__ = ["NAIVE_RULES", "problems"]
 
 _Broken = Callable[[NaiveDecision, Limits], bool]
 

@@ -1,0 +1,344 @@
+"""The machines find faults, show the plan before and after, and pass right code."""
+
+import re
+from datetime import UTC, datetime
+
+import attrs
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import run_state_machine_as_test
+from support.failures import failure_of, smallest_failure_of
+from support.faults_of_loops import FAULTS, loses_an_edge, plan_behind, tampered
+from support.naive.machines import NaiveToolMachine
+from support.policies import strict_for
+
+from todoplan.core.commands import ApprovePlan, CreateTask, CreateTasks, DeleteTask, WriteTodos
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Rejected, decide
+from todoplan.core.plan.model import Approval
+from todoplan.core.plan.plan import Counts, Plan
+from todoplan.core.problems import Problem
+from todoplan.core.rules.builtin import Rule
+from todoplan.core.rules.policy import Policy
+from todoplan.core.rules.presets import DEFAULT, STRICT
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.planner import Planner
+from todoplan.testing import PlanMachine, ToolMachine, machine
+
+RUN = settings(
+    max_examples=max(6, settings().max_examples // 4),
+    stateful_step_count=10,
+    database=None,
+    derandomize=True,
+)
+LONG = settings(RUN, max_examples=1_000)
+FOUND = settings(LONG, phases=[Phase.generate])
+SHRUNK = settings(LONG, phases=[Phase.generate, Phase.shrink])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "says"), FAULTS.items(), ids=lambda each: getattr(each, "__name__", "")
+)
+def test_a_seeded_fault_is_caught(fault, says):
+    """Each fault is found, named in a sentence, and shown with the plan before and after it."""
+    _, text = failure_of(tampered(fault), FOUND)
+    assert re.search(says, text)
+    assert "  before:\n" in text
+
+
+@pytest.mark.slow
+def test_a_failure_can_be_read():
+    """The smallest failure tells every step with the plan before and after, and what should be."""
+    _, text = smallest_failure_of(lambda: tampered(loses_an_edge), SHRUNK)
+    # By which command the tasks are made, and what the first one is, is left to the lot.
+    first, second = r"#1 \[\w+\] a\n", r"#2 \[\w+\] a"
+    assert re.search(rf"The plan should be:\n{first}{second} \[blocked by #1\]\n", text)
+    assert re.search(rf"\n\w+\(.*\)\n  before:\n.*\n  after:\n    {first}    {second}\n", text)
+
+
+def inside(action):
+    """
+    Run something where Hypothesis takes notes.
+    """
+
+    @given(st.none())
+    @settings(max_examples=1, database=None)
+    def body(_):
+        action()
+
+    body()
+
+
+def test_an_id_that_comes_back_is_named():
+    """An id of a task that is gone is not given to a new one, whatever the numbers say."""
+
+    def again():
+        box = PlanMachine()
+        box.do(CreateTask("a"))
+        box.do(DeleteTask("1"))
+        box.plan = Plan()
+        box.do(CreateTask("a"))
+
+    with pytest.raises(AssertionError, match="the id #1 was used before"):
+        inside(again)
+
+
+def _no_owner(change):
+    owned = [task.id for task in change.after if task.owner]
+    return (Problem("no_owner", tuple(owned)),) if owned else ()
+
+
+class OwnRule(PlanMachine):
+    policy = DEFAULT.adding(Rule("no_owner", _no_owner))
+
+
+class OwnRuleForgotten(PlanMachine):
+    policy = DEFAULT.adding(Rule("no_owner", _no_owner))
+
+    def carry_out(self, command):
+        return decide(self.plan, command, DEFAULT)
+
+
+class Strict(PlanMachine):
+    policy = STRICT
+    times = True
+    actors = (None, "ann", "bob")
+    holders = True
+
+
+class Tasks(ToolMachine):
+    toolset = tasks("snake").renamed(TaskCreate="add_task")
+
+
+class Lean(ToolMachine):
+    toolset = LEAN
+    policy = strict_for(LEAN)
+
+
+class Unbroken(ToolMachine):
+    breaks = ()
+
+
+class Loop(ToolMachine):
+    def __init__(self):
+        super().__init__()
+        self.loop = Planner()
+
+    def call(self, call):
+        self.loop.call(call.name, call.arguments)
+        return self.loop.plan
+
+
+class Clocked(PlanMachine):
+    def carry_out(self, command):
+        given = {"at": datetime.now(UTC), "actor": self.actor, "fences": self.fences}
+        return decide(self.plan, command, self.policy, **given)
+
+
+@pytest.mark.parametrize(
+    "right", [PlanMachine, Strict, OwnRule, ToolMachine, Tasks, Lean, Unbroken, Loop, Clocked]
+)
+def test_what_is_right_passes(right):
+    """Commands and calls, any policy, any tool set, a loop with a clock of its own: no failure."""
+    run_state_machine_as_test(right, settings=RUN)
+
+
+@pytest.mark.parametrize("toolset", [TODOS, Tasks.toolset, LEAN], ids=lambda each: each.name)
+def test_the_naive_model_agrees_on_calls(toolset):
+    """Law 2 and 3 for tools: the naive model, a second opinion, expects the same of each call."""
+    allowed = DEFAULT if toolset is not LEAN else Lean.policy
+    beside = type("Beside", (NaiveToolMachine,), {"toolset": toolset, "policy": allowed})
+    run_state_machine_as_test(beside, settings=RUN)
+
+
+def test_a_rule_of_ones_own_is_held():
+    """A rule of the user's own refuses commands; a loop that forgets it is caught."""
+    assert "it should be refused (no_owner)" in failure_of(OwnRuleForgotten, FOUND)[1]
+
+
+def test_the_machine_of_the_docstring_runs():
+    """The ten lines that the module shows are a machine that passes."""
+    lines = machine.__doc__.split("\n\n    class ")[1].split("\n\n`policy")[0]
+    code = "class " + lines.replace("\n    ", "\n")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    names = {"PlanMachine": PlanMachine, "Planner": Planner, "__name__": "shown"}
+    exec(code, names)  # noqa: S102 - our own text
+    run_state_machine_as_test(names["LoopMachine"], settings=RUN)
+    assert names["TestLoop"]
+
+
+def test_a_broken_call_is_told():
+    """A tool set that takes what is to be refused is caught, and the break is named."""
+
+    class Gullible(ToolMachine):
+        breaks = ("unknown_status", "status_word")
+
+        def call(self, call):
+            reply = super().call(call)
+            if reply.is_error and reply.problems[0].code == "unknown_status":
+                return Toolbox(self.toolset).call(self.plan, call.name, {"todos": ["x"]})
+            return reply
+
+    _, text = failure_of(Gullible, FOUND)
+    assert "it was accepted, it should be refused (no reason known)" in text
+    assert "broken: unknown_status (a status that there is not), to be refused" in text
+    assert "write_todos({'todos': [{" in text
+
+
+def _forget_tasks(box):
+    plan, revision, _ = box._versions[-1]
+    box._versions[-1] = plan, revision, ()
+
+
+def _miscount(box):
+    box.plan = attrs.evolve(box.plan, _counts=Counts(pending=7))
+
+
+def _half_an_edge(box):
+    object.__setattr__(box.plan["1"], "blocks", ("7",))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (_forget_tasks, "revision 1 has changed"),
+        (lambda box: setattr(box, "policy", Policy().but(priority_required="error")), "policy"),
+        (_miscount, r"between two steps:\n- the counts are"),
+        (_half_an_edge, "between two steps"),
+        (lambda box: box.events.clear(), "replaying all events does not give the plan"),
+    ],
+)
+def test_what_is_wrong_between_steps_is_caught(spoil, says):
+    """The laws are asked between the steps as well, and once more at the end."""
+    box = PlanMachine()
+    inside(lambda: box.do(CreateTask("a")))
+    spoil(box)
+    with pytest.raises(AssertionError, match=says):
+        _ask(box)
+
+
+def _ask(box):
+    box.plan_is_sound()
+    box.accepted_satisfies_policy()
+    box.old_versions_stand()
+    box.teardown()
+
+
+LINKED = CreateTasks((CreateTask("a"), CreateTask("b", blocked_by=("#0",))))
+NESTED = CreateTasks((CreateTask("a"), CreateTask("b", parent="#0"), CreateTask("c")))
+RIGHT = {
+    "linked": decide(Plan(), LINKED).plan,
+    "nested": decide(Plan(), NESTED).plan,
+    "approved": decide(Plan(), ApprovePlan("ann")).plan,
+}
+
+
+def _turned(name, subject):
+    """
+    Return a plan whose task "1" has a field set, whether or not a plan could have it.
+    """
+
+    def spoil(plan):
+        spoilt = plan_of(tuple(plan), next_id=plan.next_id, revision=plan.revision)
+        first = attrs.evolve(spoilt["1"], **{name: subject})
+        return plan_of([first, *tuple(spoilt)[1:]], next_id=plan.next_id, revision=plan.revision)
+
+    return spoil
+
+
+def _bare(plan):
+    bare = [attrs.evolve(task, blocks=(), blocked_by=(), parent=None) for task in plan]
+    return plan_of(bare, next_id=plan.next_id, revision=plan.revision)
+
+
+def _doubled(plan):
+    spoilt = plan_of([attrs.evolve(task) for task in plan], next_id=plan.next_id)
+    object.__setattr__(spoilt["1"], "blocks", ("2", "2"))
+    object.__setattr__(spoilt["2"], "blocked_by", ())
+    return spoilt
+
+
+DIFFERENT = [
+    ("linked", _bare, "the edge #1 -> #2 is missing"),
+    ("linked", _bare, "#2 does not wait for #1"),
+    ("linked", _bare, "the tasks that are ready are #1, #2, they should be #1"),
+    ("linked", lambda _: Plan(), "the tasks are none, they should be #1, #2"),
+    ("linked", lambda _: Plan(), "the next id is 1, it should be 3"),
+    ("linked", _turned("subject", "c"), "the subject of #1 is 'c', it should be 'a'"),
+    ("linked", _turned("status", "completed"), "the counts are"),
+    ("linked", _doubled, "#1 names a task twice in blocks"),
+    ("linked", _doubled, "#1 blocks #2, #2, which blocked_by does not mirror"),
+    ("nested", _bare, "the children of #1 are none, they should be #2"),
+    ("approved", lambda _: Plan(), "the plan is not approved, it should be"),
+    (
+        "approved",
+        lambda plan: attrs.evolve(plan, approved=Approval(7, "bob")),
+        "the by of the approval is 'bob', it should be 'ann'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "spoil", "says"), DIFFERENT, ids=[d[2] for d in DIFFERENT])
+def test_a_difference_is_a_sentence(name, spoil, says):
+    """What a plan should not be is named by task and field; an equal plan has no differences."""
+    right = RIGHT[name]
+    assert [*machine.differences(right, right, times=True)] == []
+    assert any(says in found for found in machine.differences(spoil(right), right, times=True))
+
+
+def test_differences_go_both_ways():
+    """What is too many is named as well as what is missing."""
+    bare = _bare(RIGHT["linked"])
+    assert "the edge #1 -> #2 is too many" in machine.differences(RIGHT["linked"], bare, times=True)
+    approved = RIGHT["approved"]
+    said = [*machine.differences(approved, Plan(), times=False)]
+    assert said == ["the plan is approved, it should not be"]
+
+
+def _refuses_for_nothing(before, command, answer):
+    return Rejected((Problem("other"),))
+
+
+def _says_no_and_does(before, command, answer):
+    return attrs.evolve(Toolbox(LEAN).call(before, "plan", {"write": ["x"]}), is_error=True)
+
+
+def _forgets_an_event(before, command, answer):
+    return attrs.evolve(answer, events=answer.events[:-1])
+
+
+def _stays(before, command, answer):
+    return before
+
+
+VERDICTS = [
+    (CreateTask("a"), _refuses_for_nothing, "it was refused (other), it should be accepted"),
+    (DeleteTask("7"), _refuses_for_nothing, "it was refused for other, it should be for unknown"),
+    (DeleteTask("7"), lambda *_: decide(Plan(), LINKED), "it should be refused (unknown_task)"),
+    (DeleteTask("7"), _says_no_and_does, "it was refused, and changed the plan"),
+    (LINKED, _forgets_an_event, "replaying its events does not give its plan"),
+    (LINKED, _forgets_an_event, "the revision grew by 3, there were 2 events"),
+    (LINKED, _stays, "the revision went from 0 to 0, it should grow"),
+    (DeleteTask("7"), lambda *_: RIGHT["linked"], "it should stay"),
+]
+
+
+@pytest.mark.parametrize(("command", "spoil", "says"), VERDICTS, ids=[v[2] for v in VERDICTS])
+def test_a_wrong_answer_is_a_sentence(command, spoil, says):
+    """Each wrong answer to one command is caught by the step itself, and named."""
+    with pytest.raises(AssertionError) as failure:
+        inside(lambda: tampered(spoil)().do(command))
+    assert says in str(failure.value)
+
+
+def test_machines_on_plans_alone_have_no_events():
+    """Where only plans are told there is nothing to replay at the end."""
+    box = tampered(lambda before, _, answer: plan_behind(answer, before))()
+    inside(lambda: box.do(WriteTodos(())))
+    assert box.events is None
+    _ask(box)

@@ -1,0 +1,581 @@
+"""
+Machines that drive your rules, your tool set or your agent loop beside todoplan's own `decide`.
+
+Hypothesis draws steps and takes each through your code and through `decide`. What differs is shrunk
+to the fewest steps; the failure prints the plan before and after each. Ten lines are enough:
+
+    class LoopMachine(PlanMachine):
+        def __init__(self):
+            super().__init__()
+            self.loop = Planner()
+
+        def carry_out(self, command):
+            self.loop.apply(command)
+            return self.loop.plan
+
+    TestLoop = LoopMachine.TestCase
+
+`policy = DEFAULT.adding(my_rule)` in the class body drives rules of your own, `ToolMachine` with
+`toolset = MY_TOOLS` a tool set, also with broken arguments; its `call` is where your adapter comes
+in. Add `@rule` and `@invariant` methods as to any Hypothesis machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from enum import Enum
+from textwrap import indent
+from types import MappingProxyType
+from typing import Any
+
+import attrs
+from hypothesis import note
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from todoplan.core.commands import (
+    Batch,
+    ClaimTask,
+    Command,
+    RecordEvidence,
+    RenewClaim,
+    RestorePlan,
+)
+from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide.decide import Accepted, Decision, Rejected, decide
+from todoplan.core.events.apply import replay
+from todoplan.core.events.types import Event
+from todoplan.core.plan.model import (
+    TASK_FIELDS,
+    Approval,
+    Claim,
+    Evidence,
+    FieldKind,
+    Task,
+    Waiting,
+)
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import unresolved_blockers
+from todoplan.core.rules.policy import Policy, inspect
+from todoplan.core.rules.presets import DEFAULT
+from todoplan.dialogue.replies.views import list_text
+from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.errors import PlanError
+from todoplan.testing.strategies.breaks import BREAKS, broken_arguments
+from todoplan.testing.strategies.calls import arguments
+from todoplan.testing.strategies.command import claimings, commands
+from todoplan.testing.strategies.sensible import growth, meddling, sensible_commands
+from todoplan.testing.strategies.values import times
+
+Answer = Decision | Reply | Plan
+"""What a step returns: all that was decided, or only the plan after it."""
+
+# An invariant runs after every step: reading all versions each time would be quadratic.
+_OLD_VERSIONS = 6
+_RESTORED_EVERY = 6
+_FEW = 3
+_NO_FENCES: Mapping[str, int] = MappingProxyType({})
+# The catalogue of breaks sends a megabyte, and a failure has to stay readable.
+_LONGEST_CALL = 400
+_WITHOUT_END = 10.0**9  # seconds
+
+
+@attrs.frozen
+class Outcome:
+    """
+    An answer in one form. What the answer does not say is `None`.
+    """
+
+    plan: Plan
+    events: tuple[Event, ...] | None = None
+    refused: bool | None = None
+    codes: frozenset[str] | None = None
+
+
+def outcome(before: Plan, answer: Answer) -> Outcome:
+    """
+    Return an answer in one form.
+    """
+    match answer:
+        case Plan():
+            return Outcome(answer)
+        case Rejected(problems):
+            return Outcome(before, (), refused=True, codes=frozenset(p.code for p in problems))
+        case Accepted():
+            return Outcome(answer.plan, answer.events, refused=False, codes=frozenset())
+    codes = frozenset(problem.code for problem in answer.problems)
+    return Outcome(answer.plan, answer.events, answer.is_error, codes)
+
+
+class _Machine(RuleBasedStateMachine):
+    """
+    The plan of the code under test, and the laws that hold after every step.
+
+    `policy` is the one that steps run under; `times` says whether times are compared.
+    """
+
+    policy: Policy = DEFAULT
+    # Most hosts set the time by themselves: only where `at` is passed on can times be compared.
+    times: bool = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plan = Plan()
+        self.latest = Outcome(self.plan)
+        """What came of the last step."""
+        self.used: set[str] = set()
+        self.events: list[Event] | None = []
+        self._versions: list[tuple[Plan, int, tuple[Task, ...]]] = [(self.plan, 0, ())]
+        self._restored = False
+
+    def compare(
+        self,
+        step: str,
+        act: Callable[[], Answer],
+        wanted: Outcome,
+        *,
+        restores: bool = False,
+        repeats: bool = False,
+    ) -> None:
+        """
+        Take a step, note the plan before and after it, and raise where it is not the wanted one.
+
+        `restores`: the step may bring back ids of deleted tasks. `repeats`: it may change nothing
+        but a time.
+
+        Raises:
+            AssertionError: it says, in sentences, what differs.
+        """
+        note(f"{step}\n{_plan_text('before', self.plan)}")
+        out = outcome(self.plan, act())
+        codes = f" ({', '.join(sorted(out.codes or ()))})" if out.codes else ""
+        note(_plan_text(f"refused{codes}" if out.refused else "after", out.plan))
+        # Without times, evidence that is recorded again is news to a host that has a clock.
+        unsure = repeats and not self.times
+        faults = [*_verdict(self.plan, out, wanted, times=self.times, unsure=unsure)]
+        if not restores:  # an earlier plan brings its ids back; nothing else may (law 6)
+            fresh = {task.id for task in out.plan} - {task.id for task in self.plan}
+            again = sorted(fresh & self.used, key=int)
+            faults += [f"the id #{task_id} was used before" for task_id in again]
+        if faults:
+            self.fail(f"after {step}", faults, list_text(wanted.plan))
+        self.plan, self.latest = out.plan, out
+        self.used |= {task.id for task in out.plan}
+        self._restored |= restores and not out.refused
+        self._versions.append((out.plan, out.plan.revision, tuple(out.plan)))
+        if self.events is not None:
+            # After one step without events there is no history to replay (law 2).
+            self.events = None if out.events is None else [*self.events, *out.events]
+
+    def fail(self, when: str, faults: list[str], should: str = "") -> None:
+        """
+        Raise an error that lists the faults, and the tasks as they should be.
+        """
+        listed = "\n".join(f"- {fault}" for fault in faults)
+        should = f"\nThe plan should be:\n{should}" if should else ""
+        msg = f"{when}:\n{listed}{should}"
+        raise AssertionError(msg)
+
+    @invariant()
+    def plan_is_sound(self) -> None:
+        """
+        Compare edges, children, counts, ready and waiting with those of a plan made of the tasks.
+        """
+        plan = self.plan
+        at, approved = plan.revision, plan.approved
+        try:
+            made = plan_of(tuple(plan), next_id=plan.next_id, revision=at, approved=approved)
+        except PlanError as error:
+            return self.fail("between two steps", [str(error)])
+        faults = [*differences(plan, made, times=True)]
+        if faults:
+            self.fail("between two steps", faults, list_text(made))
+        return None
+
+    @invariant()
+    def accepted_satisfies_policy(self) -> None:
+        """
+        Ask the rules at `error` of the plan as it is; no rule judges a restored plan.
+        """
+        problems = () if self._restored else inspect(self.plan, self.policy)
+        if problems:
+            self.fail("the plan breaks its policy", [problem.code for problem in problems])
+
+    @invariant()
+    def old_versions_stand(self) -> None:
+        """
+        Read earlier plans again: versions share chunks, and a change in place would show there.
+        """
+        for plan, revision, tasks in self._versions[-_OLD_VERSIONS:]:
+            if (plan.revision, tuple(plan)) != (revision, tasks):
+                self.fail(f"revision {revision} has changed", ["a plan is a value"])
+
+    def teardown(self) -> None:
+        """
+        Replay all events from nothing, if every step returned its events.
+        """
+        if self.events is not None and replay(Plan(), self.events) != self.plan:
+            self.fail("at the end", ["replaying all events does not give the plan"])
+
+
+class PlanMachine(_Machine):
+    """
+    Commands, sensible and blind, taken through `carry_out` and through `decide`.
+
+    `policy` is the one that they run under. `times = True` compares times as well: for code that
+    passes `self.at` on. `actors` are those whose commands they are: for code that passes
+    `self.actor` on. `holders = True` gives commands with fencing tokens, also old ones: for code
+    that passes `self.fences` on.
+    """
+
+    at: datetime | None = None
+    """When the command is given."""
+    actor: str | None = None
+    """Who gives it."""
+    actors: tuple[str | None, ...] = (None,)
+    fences: Mapping[str, int] = _NO_FENCES
+    """The fencing tokens that it is given with, by task id."""
+    holders: bool = False
+
+    def carry_out(self, command: Command) -> Answer:
+        """
+        Carry a command out on `self.plan`, and return the answer, or only the plan after it.
+
+        This one calls `decide`; yours calls what you want to test.
+        """
+        return self._decided(command)
+
+    def _decided(self, command: Command) -> Decision:
+        at, actor, fences = self.at, self.actor, self.fences
+        return decide(self.plan, command, self.policy, at=at, actor=actor, fences=fences)
+
+    def do(
+        self,
+        command: Command,
+        at: datetime | None = None,
+        actor: str | None = None,
+        fences: Mapping[str, int] = _NO_FENCES,
+    ) -> None:
+        """
+        Take one command through both, and compare: for rules of your own.
+        """
+        self.at, self.actor, self.fences = at if self.times else None, actor, fences
+        kinds = {type(part) for part in _parts(command)}
+        self.compare(
+            command_text(command),
+            lambda: self.carry_out(command),
+            outcome(self.plan, self._decided(command)),
+            restores=RestorePlan in kinds,
+            repeats=bool(kinds & {RecordEvidence, RenewClaim}),
+        )
+
+    @rule(data=st.data(), at=times())
+    def sensible(self, data: st.DataObject, at: datetime | None) -> None:
+        """
+        Give a command that makes sense for the plan.
+        """
+        self._give(data, data.draw(sensible_commands(self.plan)), at)
+
+    @rule(data=st.data(), command=commands(), at=times())
+    def blind(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
+        """
+        Give any command, legal or not.
+        """
+        self._give(data, command, at)
+
+    # Blind commands leave most plans empty, and few of those that are drawn claim a task.
+    @precondition(lambda self: len(self.plan) < _FEW)
+    @rule(data=st.data(), at=times())
+    def grow(self, data: st.DataObject, at: datetime | None) -> None:
+        """
+        Add tasks.
+        """
+        self._give(data, data.draw(growth(self.plan)), at)
+
+    @precondition(lambda self: any(True for _ in self.plan.ready()))
+    @rule(data=st.data(), at=times())
+    def claim(self, data: st.DataObject, at: datetime | None) -> None:
+        """
+        Claim a task.
+        """
+        ready = [task.id for task in self.plan.ready()]
+        self._give(data, data.draw(claimings(st.sampled_from([None, *ready]))), at)
+
+    @precondition(lambda self: any(task.claim for task in self.plan))
+    @rule(data=st.data(), at=times())
+    def meddle(self, data: st.DataObject, at: datetime | None) -> None:
+        """
+        Change a task that somebody has claimed.
+        """
+        self._give(data, data.draw(meddling(self.plan)), at)
+
+    # Now and then: as one rule among three it kept most plans empty, for most early plans are.
+    @precondition(lambda self: len(self._versions) % _RESTORED_EVERY == 0)
+    @rule(data=st.data())
+    def restore(self, data: st.DataObject) -> None:
+        """
+        Bring back the tasks and the approval of an earlier plan.
+        """
+        earlier, *_ = data.draw(st.sampled_from(self._versions[::-1]))
+        self.do(RestorePlan(tuple(earlier), approved=earlier.approved))
+
+    def _give(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
+        # A host with a clock of its own ends waits and claims that `decide` without times keeps.
+        given = command if self.times else _endless(command)
+        fences = self._fences(data) if self.holders else {}
+        self.do(given, at, data.draw(st.sampled_from(self.actors)), fences)
+
+    def _fences(self, data: st.DataObject) -> dict[str, int]:
+        # The tokens of all claims there are, none, or those of the claims before.
+        less = data.draw(st.sampled_from([None, 0, 0, 1]))
+        if less is None:
+            return {}
+        return {task.id: task.claim.fence - less for task in self.plan if task.claim}
+
+
+class ToolMachine(_Machine):
+    """
+    Tool calls, well-formed and broken, taken through `call` and through a `Toolbox`.
+
+    A broken call is compared with the well-formed one that it means, or is to be refused. `breaks`
+    names the ways in which calls are broken; leave those out that your framework never passes on,
+    such as those that are `raw`.
+    """
+
+    toolset: ToolSet = TODOS
+    breaks: tuple[str, ...] = tuple(BREAKS)
+
+    def call(self, call: Call) -> Answer:
+        """
+        Answer a call on `self.plan`, and return the reply, or only the plan after it.
+
+        This one asks a `Toolbox`; yours asks what you want to test.
+        """
+        return self._answered(call.name, call.arguments)
+
+    def _answered(self, name: str, given: Any) -> Reply:
+        return Toolbox(self.toolset, self.policy).call(self.plan, name, given)
+
+    def send(self, call: Call, meant: dict[str, Any] | None) -> None:
+        """
+        Take one call through both, and compare. `meant` are its well-formed arguments; `None`: it
+        is to be refused.
+        """
+        self.compare(call_text(call), lambda: self.call(call), self._wanted(call, meant))
+
+    def _wanted(self, call: Call, meant: dict[str, Any] | None) -> Outcome:
+        if meant is None:  # it has several names, by what is found first
+            return Outcome(self.plan, (), refused=True)
+        wanted = outcome(self.plan, self._answered(call.name, meant))
+        if any(task.id not in wanted.plan for task in self.plan):
+            # Law 17: a guess about the container never removes.
+            sent = outcome(self.plan, self._answered(call.name, call.arguments))
+            return sent if sent.codes == frozenset({"guessed_container"}) else wanted
+        return wanted
+
+    @rule(data=st.data())
+    def well_formed(self, data: st.DataObject) -> None:
+        """
+        Call a tool as its schema says.
+        """
+        call = data.draw(arguments(self.toolset, self.plan))
+        self.send(call, dict(call.arguments))
+
+    # The strategy raises where nothing fits: a cycle needs an edge, and that is nobody's fault.
+    @precondition(lambda self: self.fitting())
+    @rule(data=st.data())
+    def broken(self, data: st.DataObject) -> None:
+        """
+        Call a tool with arguments that are broken in one way.
+        """
+        drawn = data.draw(broken_arguments(self.toolset, *self.fitting(), plan=self.plan))
+        note(f"broken: {drawn.broken.name} ({drawn.broken.about}), to be {drawn.broken.expected}")
+        self.send(drawn.call, drawn.meant)
+
+    def fitting(self) -> tuple[str, ...]:
+        """
+        Return the breaks that fit the plan as it is.
+        """
+        tools = self.toolset.tools
+        return tuple(n for n in self.breaks if any(BREAKS[n].fits(t, self.plan) for t in tools))
+
+
+def _parts(command: Command) -> Iterator[Command]:
+    if isinstance(command, Batch):
+        for part in command.commands:
+            yield from _parts(part)
+    else:
+        yield command
+
+
+def _endless(value: Any) -> Any:
+    """
+    Return a command, or what is in it, with no time at which a wait or a claim ends.
+    """
+    if isinstance(value, Waiting):
+        return attrs.evolve(value, until=None)
+    if isinstance(value, ClaimTask | RenewClaim):
+        return attrs.evolve(value, lease=_WITHOUT_END)
+    if isinstance(value, tuple):
+        return tuple(map(_endless, value))
+    if not attrs.has(type(value)):
+        return value
+    names = [field.name for field in attrs.fields(type(value))]
+    return attrs.evolve(value, **{name: _endless(getattr(value, name)) for name in names})
+
+
+def _verdict(
+    before: Plan, out: Outcome, wanted: Outcome, *, times: bool, unsure: bool
+) -> Iterator[str]:
+    """
+    Yield what is wrong with a step, in sentences (laws 2 and 3).
+    """
+    if out.refused is not None and out.refused != wanted.refused:
+        done = f"refused ({_listed(out.codes)})" if out.refused else "accepted"
+        should = f"be refused ({_listed(wanted.codes)})" if wanted.refused else "be accepted"
+        yield f"it was {done}, it should {should}"
+    elif wanted.codes is not None and out.codes not in (None, wanted.codes):
+        yield f"it was refused for {_listed(out.codes)}, it should be for {_listed(wanted.codes)}"
+    if out.refused and out.plan != before:
+        yield "it was refused, and changed the plan"
+    grown = out.plan.revision - before.revision
+    if out.events is not None and replay(before, out.events) != out.plan:
+        yield "replaying its events does not give its plan"
+    if out.events is not None and grown != len(out.events):
+        yield f"the revision grew by {grown}, there were {len(out.events)} events"
+    changed = wanted.plan.revision > before.revision
+    if grown < 0 or (bool(grown) != changed and not unsure):
+        should = "grow" if changed else "stay"
+        yield f"the revision went from {before.revision} to {out.plan.revision}, it should {should}"
+    yield from differences(out.plan, wanted.plan, times=times)
+
+
+def _listed(codes: frozenset[str] | None) -> str:
+    return ", ".join(sorted(codes or ())) or "no reason known"
+
+
+def differences(plan: Plan, wanted: Plan, *, times: bool) -> Iterator[str]:
+    """
+    Yield where a plan is not the one that is wanted: its tasks, and what it says of them (edges at
+    both ends, children, counts, ready).
+    """
+    ids, wanted_ids = [task.id for task in plan], [task.id for task in wanted]
+    if ids != wanted_ids:
+        yield f"the tasks are {_named(ids)}, they should be {_named(wanted_ids)}"
+    edges, wanted_edges = _edges(plan), _edges(wanted)
+    yield from (f"the edge {_edge(each)} is missing" for each in sorted(wanted_edges - edges))
+    yield from (f"the edge {_edge(each)} is too many" for each in sorted(edges - wanted_edges))
+    if plan.next_id != wanted.next_id:
+        yield f"the next id is {plan.next_id}, it should be {wanted.next_id}"
+    both = [(task, wanted[task.id]) for task in plan if task.id in wanted]
+    for task, should in both:
+        yield from _fields(task, should, times=times)
+    for task in plan:
+        yield from _mirrors(plan, task)
+    for task, should in both:
+        blockers, children = unresolved_blockers(wanted, should), [*wanted.children(should.id)]
+        if set(unresolved_blockers(plan, task)) != set(blockers):
+            yield f"#{task.id} does not wait for {_named(blockers)}"
+        if [*plan.children(task.id)] != children:
+            found = _named(plan.children(task.id))
+            yield f"the children of #{task.id} are {found}, they should be {_named(children)}"
+    if plan.counts != wanted.counts:
+        yield f"the counts are {tuple(plan.counts)}, they should be {tuple(wanted.counts)}"
+    lists = {"ready": Plan.ready, "in progress": Plan.active, "waiting": Plan.waiting}
+    for name, ask in lists.items():
+        found_ids, right_ids = ([task.id for task in ask(each)] for each in (plan, wanted))
+        if found_ids != right_ids:
+            right = f"they should be {_named(right_ids)}"
+            yield f"the tasks that are {name} are {_named(found_ids)}, {right}"
+    yield from _approval(plan.approved, wanted.approved, times=times)
+
+
+def _fields(task: Task, wanted: Task, *, times: bool) -> Iterator[str]:
+    for name, field in TASK_FIELDS.items():
+        if field.kind is FieldKind.IDS or (field.kind is FieldKind.TIME and not times):
+            continue
+        found, should = getattr(task, name), getattr(wanted, name)
+        if not times:
+            found, should = _untimed(found), _untimed(should)
+        if found != should:
+            yield f"the {name} of #{task.id} is {found!r}, it should be {should!r}"
+
+
+def _untimed(value: Any) -> Any:
+    if isinstance(value, Claim):
+        return attrs.evolve(value, until=None)
+    return attrs.evolve(value, at=None) if isinstance(value, Evidence) else value
+
+
+def _approval(found: Approval | None, wanted: Approval | None, *, times: bool) -> Iterator[str]:
+    if found is None or wanted is None:
+        if found is not None:
+            yield "the plan is approved, it should not be"
+        elif wanted is not None:
+            yield "the plan is not approved, it should be"
+        return
+    for name in ("revision", "by", "at") if times else ("revision", "by"):
+        value, should = getattr(found, name), getattr(wanted, name)
+        if value != should:
+            yield f"the {name} of the approval is {value!r}, it should be {should!r}"
+
+
+def _mirrors(plan: Plan, task: Task) -> Iterator[str]:
+    """
+    Yield where the edges of a task are not the same at both ends (law 4).
+    """
+    # Both ways: AgentScope, after a task is reopened, has the edge at one end only.
+    for name, mirror in (("blocks", "blocked_by"), ("blocked_by", "blocks")):
+        ends: tuple[str, ...] = getattr(task, name)
+        if len(set(ends)) < len(ends):
+            yield f"#{task.id} names a task twice in {name}"
+        lost = [e for e in ends if e not in plan or task.id not in getattr(plan[e], mirror)]
+        if lost:
+            yield f"#{task.id} {name} {_named(lost)}, which {mirror} does not mirror"
+
+
+def _edges(plan: Plan) -> set[tuple[str, str]]:
+    return {(task.id, end) for task in plan for end in task.blocks}
+
+
+def _edge(edge: tuple[str, str]) -> str:
+    return f"#{edge[0]} -> #{edge[1]}"
+
+
+def _named(ids: Iterable[str]) -> str:
+    return ", ".join(f"#{task_id}" for task_id in ids) or "none"
+
+
+def _plan_text(title: str, plan: Plan) -> str:
+    return f"  {title}:\n{indent(list_text(plan), '    ')}"
+
+
+def command_text(value: Any) -> str:
+    """
+    Return a command, or any value in it, as Python writes it, without fields that have defaults.
+    """
+    if isinstance(value, tuple) and value:
+        return f"({', '.join(map(command_text, value))}{',' * (len(value) == 1)})"
+    if isinstance(value, Enum):
+        return repr(value.value)
+    if not attrs.has(type(value)):
+        return repr(value)
+    shown = []
+    for field in attrs.fields(type(value)):
+        inner = getattr(value, field.name)
+        if field.default is attrs.NOTHING:
+            shown.append(command_text(inner))
+        elif inner != field.default:
+            shown.append(f"{field.name}={command_text(inner)}")
+    return f"{type(value).__name__}({', '.join(shown)})"
+
+
+def call_text(call: Call) -> str:
+    """
+    Return a tool call on one line, clipped.
+    """
+    line = f"{call.name}({call.arguments!r})"
+    return line if len(line) <= _LONGEST_CALL else f"{line[: _LONGEST_CALL - 3]}..."

@@ -1,0 +1,953 @@
+"""
+The laws of a store, each one a check.
+
+`Sequential`: one call after the other. `Concurrent`: several at once. `Holding` and `Claiming`: for
+a store that can lock a plan while somebody decides. `Surviving`: a writer is killed. `Watching`: an
+entry wakes up who waits for it. What a store cannot do is skipped.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from itertools import cycle, product
+from random import Random
+from threading import Event
+from typing import IO, Any
+
+import attrs
+import pytest
+
+from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks, RenewClaim, UpdateTask
+from todoplan.core.decide.decide import Accepted
+from todoplan.core.events.apply import replay
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import TaskClaimed
+from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import StoreError
+from todoplan.planner import AsyncPlanner
+from todoplan.stores.base import AsyncStore
+from todoplan.stores.hold import ALL, Key, is_holding
+from todoplan.stores.journals import follow
+from todoplan.testing.assertions import must
+from todoplan.testing.stores.appends import Append, adding, appends
+from todoplan.testing.stores.harness import (
+    Checks,
+    Harness,
+    accepted,
+    drawn,
+    equal,
+    keeps,
+    law,
+    refused,
+    same_plan,
+)
+from todoplan.testing.strategies.text import HOSTILE
+
+ODD_IDS = (
+    "a",
+    *("", "A", " a", "a ", "a\n", "aa"),  # case, space
+    # agentscope#1249, CVE-2026-3954, -4307: ids as paths.
+    *("a/b", "a\\b", "../a", "a:b", "a.b", "a?b#c", "a_b", "a%b", "a*"),  # paths, keys, patterns
+    *("a'b", 'a"b', "'; drop table plans; --", "{a}", "$a"),  # quoting
+    *("1", "01", "1.0", "null", "plan"),  # what looks like something else
+    *("\xe9", "e\u0301", "\u4f60\u597d", "\U0001f331"),  # scripts
+    *(f"{'x' * 199}y", f"{'x' * 199}z"),  # cut off
+)
+"""Ids that stores mix up or choke on, each for its own reason."""
+
+_ONE_OR_TWO = ((("Late",),), (("Late",), ("Later",)))
+_UNKEPT = FrozenDict({"holes": frozenset({1})})  # a set is no JSON
+
+
+class Sequential(Checks):
+    """
+    Plans and journals, written and read again.
+    """
+
+    @law
+    async def test_a_plan_never_written_is_empty(self, harness: Harness) -> None:
+        """A plan that was never written is the empty one, without entries; a look makes none."""
+        # A reader must not leave a row behind: whoever lists plans would find those that were asked
+        # for, and the first append would no longer be at revision 0.
+        for when in ("before any append", "before any append, but once read"):
+            await keeps(harness.store, "a", [], when)
+
+    @drawn(appends())
+    async def test_what_is_appended_is_kept(
+        self, harness: Harness, appended: tuple[Append, ...]
+    ) -> None:
+        """What append accepted is what load and entries give, also to a handle opened later."""
+        for count, append in enumerate(appended, 1):
+            await accepted(harness.store, "a", append)
+            await keeps(harness.store, "a", appended[:count], "after an append")
+        await keeps(await harness.again(), "a", appended, "after reopening")
+
+    @law
+    async def test_every_text_is_kept(self, harness: Harness) -> None:
+        """Any text comes back as it was: control characters, quotes, long ones, no UTF-8."""
+        for kind, texts in HOSTILE.items():
+            # As values and as keys; NUL and half pairs too, which no plan's id is tried with.
+            meta = FrozenDict({text: [text] for text in texts})
+            append = adding(Plan(), texts, metadata=meta)
+            await accepted(harness.store, kind, append)
+            when = f"after an append of texts of the kind {kind!r}"
+            await keeps(harness.store, kind, [append], when)
+
+    @law
+    async def test_handles_see_what_others_wrote(self, harness: Harness) -> None:
+        """A handle sees what was written by another since it was opened and last read."""
+        # A cache that only its own writes renew decides on a plan that is gone.
+        handles, done = [harness.store, await harness.again()], list[Append]()
+        for subject in ("Dig", "Lay", "Fill", "Plant"):
+            done.append(adding(done[-1].plan if done else Plan(), (subject,)))
+            await accepted(handles[0], "a", done[-1])
+            for handle in handles:
+                await keeps(handle, "a", done, "after an append by one of two handles")
+            handles.reverse()
+
+    @law
+    async def test_what_was_read_does_not_change(self, harness: Harness) -> None:
+        """Appends change neither what was read before, nor share the list that they are given."""
+        first = adding(Plan(), ("Dig",), ("Lay",))
+        given = list(first.entries)
+        await harness.store.append("a", 0, given, first.plan)
+        given.clear()
+        plan, journal = await harness.store.load("a"), await harness.store.entries("a")
+        await accepted(harness.store, "a", adding(first.plan, ("Fill",)))
+        same_plan(plan, first.plan, "after a later append, what load('a') gave before")
+        equal(journal, first.entries, "after a later append, what entries('a') gave before")
+
+    @law
+    async def test_an_append_to_an_older_revision_is_refused(self, harness: Harness) -> None:
+        """An append at a revision that the plan has left returns False and changes nothing."""
+        # If it is taken, one of two updates is lost. A unique key on the revision alone lets it
+        # pass where an entry holds several events: their revisions are further apart than one.
+        base = adding(Plan(), ("Dig",), ("Lay", "Fill"))
+        await accepted(harness.store, "a", base)
+        for revision, much in product(range(base.plan.revision), _ONE_OR_TWO):
+            late = adding(attrs.evolve(Plan(), revision=revision), *much)
+            await refused(harness.store, "a", late)
+            when = f"after a refused append of {len(much)} at revision {revision}"
+            await keeps(harness.store, "a", [base], when)
+
+    @law
+    async def test_an_append_to_a_newer_revision_is_refused(self, harness: Harness) -> None:
+        """An append at a revision that the plan has not reached returns False, changes nothing."""
+        base = adding(Plan(), ("Dig",), ("Lay", "Fill"))
+        await accepted(harness.store, "a", base)
+        ahead = adding(adding(base.plan, ("Unseen",)).plan, ("Early",))
+        await refused(harness.store, "a", ahead)
+        await keeps(harness.store, "a", [base], "after a refused append at a newer revision")
+
+    @law
+    async def test_a_plan_never_written_is_at_revision_zero(self, harness: Harness) -> None:
+        """The first append is for revision 0: at another one it is refused, and leaves nothing."""
+        first = adding(Plan(), ("Dig",))
+        await refused(harness.store, "a", adding(first.plan, ("Early",)))
+        await keeps(harness.store, "a", [], "after a refused append to a plan never written")
+        await accepted(harness.store, "a", first)
+        await keeps(harness.store, "a", [first], "after the first append")
+
+    @law
+    async def test_an_append_that_fails_leaves_nothing(self, harness: Harness) -> None:
+        """Where the second of two entries cannot be kept, append raises, and neither is there."""
+        # A dependency half written, or a batch half applied, is a plan that nobody has decided on.
+        base = adding(Plan(), ("Dig",))
+        await accepted(harness.store, "a", base)
+        fine = adding(base.plan, ("Lay",))
+        unkept = adding(fine.plan, ("Fill",), metadata=_UNKEPT)
+        try:
+            entries = fine.entries + unkept.entries
+            await harness.store.append("a", 1, entries, unkept.plan)
+        except Exception:  # noqa: BLE001 - however a store refuses what it cannot keep
+            await keeps(harness.store, "a", [base], "after an append that raised")
+        else:  # a store that can keep a set, as one in memory does, has to keep all of it
+            when = "after an append with a set in the metadata, which did not raise"
+            await keeps(harness.store, "a", [base, fine, unkept], when)
+
+    @law
+    async def test_plans_are_apart(self, harness: Harness) -> None:
+        """What is appended to one plan, or refused, is nowhere in another."""
+        # Both plans have a task "1": pydantic-ai-todo keys its table by that id alone.
+        first, other = adding(Plan(), ("Dig",)), adding(Plan(), ("Cook", "Eat"))
+        await accepted(harness.store, "garden", first)
+        await keeps(harness.store, "kitchen", [], "after an append to another plan")
+        await accepted(harness.store, "kitchen", other)
+        second = adding(first.plan, ("Lay",))
+        await refused(harness.store, "kitchen", second)
+        await accepted(harness.store, "garden", second)
+        await keeps(harness.store, "garden", [first, second], "after appends to both")
+        await keeps(harness.store, "kitchen", [other], "after appends to both")
+
+    @law
+    async def test_odd_ids_are_apart(self, harness: Harness) -> None:
+        """Every id is a plan of its own: spaces, case, slashes, quotes, any script, long ones."""
+        # Plan ids come from threads, sessions and users: as file names, keys or patterns they meet
+        # each other, or leave the folder.
+        made = {plan_id: adding(Plan(), (f"for {plan_id!r}",)) for plan_id in ODD_IDS}
+        for plan_id, append in made.items():
+            await keeps(harness.store, plan_id, [], "before it was written")
+            await accepted(harness.store, plan_id, append)
+        store = await harness.again()
+        for plan_id, append in made.items():
+            await keeps(store, plan_id, [append], "after all were written")
+
+
+_ROUNDS = 8
+# Beads#4657: of eight that claimed at once up to seven had won.
+_RIVALS = 6
+_APPENDS = 6
+_TASKS = 12
+_THREE = (("Dig",), ("Lay",), ("Fill",))
+
+
+class Concurrent(Checks):
+    """
+    Several who write and read at once: one plan, several plans, and planners upon one.
+    """
+
+    @law
+    async def test_one_of_several_appends_wins(self, harness: Harness) -> None:
+        """Of several appends at the same revision, at once, exactly one is accepted and kept."""
+        # To read, compare and write in three steps is how several of the peers lose updates.
+        handles, done = [harness.store, await harness.again()], list[Append]()
+
+        async def bid(store: AsyncStore, made: Append) -> bool:
+            return await store.append("a", made.expected, made.entries, made.plan)
+
+        for number in range(_ROUNDS):
+            plan = done[-1].plan if done else Plan()
+            bids = [adding(plan, (f"{number}.{rival}",)) for rival in range(_RIVALS)]
+            pairs = zip(cycle(handles), bids, strict=False)
+            answers = await harness.together(*(bid(store, made) for store, made in pairs))
+            won = [made for made, answer in zip(bids, answers, strict=True) if answer]
+            at = f"{len(bids)} appends at revision {plan.revision}, at once"
+            must(len(won) == 1, f"{at}: {len(won)} of them returned True, wanted exactly one")
+            done += won
+            await keeps(harness.store, "a", done, "after a race")
+
+    @law
+    async def test_no_reader_sees_half_an_append(self, harness: Harness) -> None:
+        """Who reads while others append sees all entries of an append or none, and their plan."""
+        # Plan and journal kept in two places are written one after the other somewhere.
+        made = [adding(Plan(), *_THREE)]
+        for _ in range(_ROUNDS):
+            made.append(adding(made[-1].plan, *_THREE))
+        ended = Event()
+
+        async def write() -> None:
+            try:
+                for append in made:
+                    await accepted(harness.store, "a", append)
+            finally:
+                ended.set()
+
+        async def read(store: AsyncStore) -> None:
+            over = False
+            while not over:  # once more after the end: what was written last is there then
+                over = ended.is_set()
+                await _read_whole(store, made)
+                await harness.checks.runner.pause()
+
+        readers = [read(harness.store), read(await harness.again())]
+        await harness.together(write(), *readers)
+
+    @law
+    async def test_plans_do_not_hinder_each_other(self, harness: Harness) -> None:
+        """Appends to different plans, at once, are all accepted: none is at another revision."""
+        stores = cycle([harness.store, await harness.again()])
+        handles = {name: next(stores) for name in ("a", "b", "c", "d")}
+        written = await harness.together(*(_write(store, name) for name, store in handles.items()))
+        for name, appended in zip(handles, written, strict=True):
+            await keeps(harness.store, name, appended, "after appends to all at once")
+
+    @law
+    async def test_planners_lose_nothing(self, harness: Harness) -> None:
+        """Two planners that add tasks at once lose none, and every id is given once."""
+        # Over nine tasks each: a journal that is sorted by text has "10" before "2".
+        one, other = await harness.planners("a")
+
+        async def add(planner: AsyncPlanner, who: str) -> None:
+            for number in range(_TASKS):
+                await planner.apply(CreateTask(f"{who} {number}"))
+
+        await harness.together(add(one, "one"), add(other, "other"))
+        plan = await other.plan()
+        wanted = sorted(f"{who} {n}" for who in ("one", "other") for n in range(_TASKS))
+        equal(sorted(task.subject for task in plan), wanted, "the tasks that two planners added")
+        ids = [str(number) for number in range(1, 2 * _TASKS + 1)]
+        equal([task.id for task in plan], ids, "the ids that were given")
+        same_plan(await harness.store.load("a"), plan, "load('a') behind the planners")
+        revisions = [entry.revision for entry in await one.history()]
+        equal(revisions, [*map(int, ids)], "the revisions in the journal")
+
+    @law
+    async def test_what_planners_did_is_undone(self, harness: Harness) -> None:
+        """Two planners that undo at once take back two commands, and later ones all the rest."""
+        one, other = await harness.planners("a")
+        for subject in ("Dig", "Lay", "Fill"):
+            await one.apply(CreateTask(subject))
+        await harness.together(one.undo(), other.undo())
+        equal([task.subject for task in await other.plan()], ["Dig"], "the tasks after two undos")
+        await one.apply(CreateTask("Plant"))
+        equal([task.id for task in await other.plan()], ["1", "4"], "the ids after a new task")
+        await other.undo()
+        await one.undo()
+        plan, history = await other.plan(), await other.history()
+        equal([*plan], [], "the tasks after all was undone")
+        taken = sorted(entry.undoes for entry in history if entry.undoes is not None)
+        made = [entry.revision for entry in history if entry.undoes is None]
+        equal(taken, made, "the revisions that were undone")
+        equal(plan.next_id, 5, "the next id after all was undone")
+
+
+async def _write(store: AsyncStore, plan_id: str) -> list[Append]:
+    plan, appended = Plan(), []
+    for number in range(_APPENDS):
+        same_plan(await store.load(plan_id), plan, f"amid other plans' appends, load({plan_id!a})")
+        appended.append(adding(plan, (f"{plan_id} {number}",)))
+        await accepted(store, plan_id, appended[-1])
+        plan = appended[-1].plan
+    return appended
+
+
+async def _read_whole(store: AsyncStore, made: Sequence[Append]) -> None:
+    """
+    Read the plan and then the journal: both between two appends, the journal at least as far.
+    """
+    plan, journal = await store.load("a"), await store.entries("a")
+    replayed = replay(Plan(), (event for entry in journal for event in entry.events))
+    stages = {append.plan.revision: append.plan for append in made} | {0: Plan()}
+    for found, what in ((plan, "load('a')"), (replayed, "the replay of entries('a')")):
+        at = f"amid appends of {len(_THREE)} entries, {what} is at revision {found.revision}"
+        must(found.revision in stages, f"{at}, wanted one of the revisions {sorted(stages)}")
+        same_plan(found, stages[found.revision], f"amid appends, {what}")
+    ahead = f"load gave revision {plan.revision}, and entries behind it {replayed.revision}"
+    must(plan.revision <= replayed.revision, f"{ahead}, wanted as many or more")
+
+
+_TURNS = 3
+_KEY = Key("call_7", "TaskCreate Dig")
+
+
+class Holding(Checks):
+    """
+    Plans that are held, and appends that carry a key.
+    """
+
+    @law
+    async def test_a_tail_is_what_came_behind_a_revision(self, harness: Harness) -> None:
+        """Entries behind any revision are those of a larger one, held or not, by any handle."""
+        store, other = await _holding(harness)
+        made = [adding(Plan(), ("Dig",), ("Lay", "Fill"))]
+        made.append(adding(made[0].plan, ("Plant",)))
+        for append in made:
+            await accepted(store, "a", append)
+        journal = _entries(made)
+        for revision in range(ALL, 5):
+            wanted = tuple(entry for entry in journal if entry.revision > revision)
+            found = await other.entries_since("a", revision)
+            equal(found, wanted, f"entries_since('a', {revision})")
+            async with store.hold("a") as held:
+                equal(held.revision, 4, "held.revision")
+                found = await held.entries_since(revision)
+            equal(found, wanted, f"held.entries_since({revision})")
+        equal(await other.entries_since("b", 0), (), "entries_since of a plan never written")
+
+    @law
+    async def test_a_plan_that_was_put_back_is_an_error(self, harness: Harness) -> None:
+        """Whoever has seen more of a plan than there is hears that an older copy was put back."""
+        # An empty tail would say that nothing has happened, and the next write would undo the rest.
+        store, _ = await _holding(harness)
+        await accepted(store, "a", adding(Plan(), ("Dig",)))
+        await _raises("rolled_back", store.entries_since("a", 2), "entries_since behind the end")
+        async with store.hold("a") as held:
+            await _raises("rolled_back", held.entries_since(2), "held.entries_since, the same")
+
+    @law
+    async def test_a_hold_keeps_all_or_nothing(self, harness: Harness) -> None:
+        """What was appended is there when the `with` ends, and gone if anything was raised."""
+        store, other = await _holding(harness)
+        first = adding(Plan(), ("Dig",), ("Lay",))
+        second = adding(first.plan, ("Fill",))
+        for raised in (ValueError(), KeyboardInterrupt(), asyncio.CancelledError()):
+            try:
+                async with store.hold("a") as held:
+                    await _append(held, first)
+                    raise raised
+            except type(raised):
+                pass
+            await keeps(other, "a", [], f"after a hold that raised {raised!r}")
+        async with store.hold("a") as held:
+            await _append(held, first)
+            equal(held.revision, 2, "held.revision after an append")
+            await _append(held, second)
+            found = await held.entries_since(1)
+            equal(found, (*first.entries[1:], *second.entries), "held.entries_since(1), appended")
+        await keeps(other, "a", [first, second], "after a hold of two appends")
+
+    @law
+    async def test_an_append_to_another_revision_of_a_held_plan_fails(
+        self, harness: Harness
+    ) -> None:
+        """Who holds a plan appends at its revision: another is "overtaken", and leaves nothing."""
+        store, _ = await _holding(harness)
+        base = adding(Plan(), ("Dig",))
+        await accepted(store, "a", base)
+        for late in (adding(Plan(), ("Late",)), adding(adding(base.plan, ("B",)).plan, ("C",))):
+            async with store.hold("a") as held:
+                await _raises("overtaken", _append(held, late), f"at revision {late.expected}")
+        await keeps(store, "a", [base], "after appends to other revisions")
+
+    @law
+    async def test_who_holds_a_plan_is_alone(self, harness: Harness) -> None:
+        """Of several that hold at once, each decides upon what the one before it has left."""
+        stores = await _holding(harness)
+
+        async def work(number: int) -> None:
+            store = stores[number % 2]
+            for turn in range(_TURNS):
+                async with store.hold("a") as held:
+                    plan = follow(Plan(), await held.entries_since(ALL))
+                    equal(plan.revision, held.revision, "the replay of a held plan's entries")
+                    await harness.checks.runner.pause()
+                    await _append(held, adding(plan, (f"{number}.{turn}",)))
+
+        await harness.together(*map(work, range(_RIVALS)))
+        plan = await stores[0].load("a")
+        wanted = sorted(f"{number}.{turn}" for number in range(_RIVALS) for turn in range(_TURNS))
+        equal(sorted(task.subject for task in plan), wanted, "the tasks that all have added")
+
+    @law
+    async def test_a_held_plan_has_the_stores_time(self, harness: Harness) -> None:
+        """The time is aware, in UTC, and goes on: whoever shares the plan reads one clock."""
+        store, other = await _holding(harness)
+        times = []
+        for each in (store, other, store):
+            async with each.hold("a") as held:
+                times.append(await held.now())
+        offsets = [str(time.utcoffset()) for time in times]
+        equal(offsets, ["0:00:00"] * 3, "the offsets of now()")
+        equal(sorted(times), times, "now(), asked one after the other")
+
+    @law
+    async def test_plans_are_listed(self, harness: Harness) -> None:
+        """The ids of all plans that were written, each once; a look or a hold alone makes none."""
+        store, other = await _holding(harness)
+        written = ("b", "a", "", "\xe9", "'; --")
+        for plan_id in written:
+            await accepted(store, plan_id, adding(Plan(), ("Dig",)))
+        await store.load("c")
+        async with store.hold("d"):
+            """Nothing is appended."""
+        equal(sorted(await other.plan_ids()), sorted(written), "plan_ids()")
+
+    @law
+    async def test_an_append_with_a_key_happens_once(self, harness: Harness) -> None:
+        """Made again, by any handle, it adds nothing, and gives the entries and answer of then."""
+        # Of 54 writers that were killed, 4 to 13 had appended what nobody was told of.
+        store, other = await _holding(harness)
+        first = adding(Plan(), ("Dig",), ("Lay",))
+        async with store.hold("a") as held:
+            equal(await held.receipt(_KEY), None, "the receipt of a key that was never used")
+            found = await _append(held, first, key=_KEY, answer="0/2: #1-#2 created")
+            equal(found, first.entries, "what append returned")
+        later = adding(first.plan, ("Fill",))
+        await accepted(store, "a", later)
+        for each in (store, other):
+            async with each.hold("a") as held:
+                receipt = await held.receipt(_KEY)
+                must(receipt is not None, "receipt(key) is None, wanted that of the append before")
+                equal(receipt.entries, first.entries, "receipt(key).entries")
+                equal(receipt.answer, "0/2: #1-#2 created", "receipt(key).answer")
+                again = adding(later.plan, ("Dig",))
+                equal(await _append(held, again, key=_KEY), first.entries, "append, made again")
+        await keeps(other, "a", [first, later], "after an append that was made again")
+
+    @law
+    async def test_another_request_under_a_key_is_an_error(self, harness: Harness) -> None:
+        """The same key with another payload is "key_reused", and nothing is appended."""
+        store, _ = await _holding(harness)
+        first = adding(Plan(), ("Dig",))
+        async with store.hold("a") as held:
+            await _append(held, first, key=_KEY)
+        other = Key(_KEY.name, "TaskCreate Lay")
+        async with store.hold("a") as held:
+            await _raises("key_reused", held.receipt(other), "receipt with another payload")
+            late = _append(held, adding(first.plan, ("Lay",)), key=other)
+            await _raises("key_reused", late, "append with another payload")
+        await keeps(store, "a", [first], "after another request under the same key")
+
+    @law
+    async def test_keys_are_of_one_plan(self, harness: Harness) -> None:
+        """A key that one plan has seen is new to another; no two names are the same key."""
+        store, _ = await _holding(harness)
+        names = ("call_7", "CALL_7", "call_7 ", "", "a'b", "a%b", "\xe9", "e\u0301", "x" * 300)
+        for plan_id in ("a", "b"):
+            plan = Plan()
+            for name in names:
+                made = adding(plan, (name or "none",))
+                async with store.hold(plan_id) as held:
+                    await _append(held, made, key=Key(name, "the same"))
+                plan = made.plan
+            same_plan(await store.load(plan_id), plan, f"load({plan_id!a}) after {len(names)} keys")
+
+    @law
+    async def test_a_key_goes_with_its_append(self, harness: Harness) -> None:
+        """Where the append was taken back, the key is free: the call is carried out next time."""
+        store, _ = await _holding(harness)
+        made = adding(Plan(), ("Dig",))
+        try:
+            async with store.hold("a") as held:
+                await _append(held, made, key=_KEY)
+                raise LookupError  # noqa: TRY301 - what a body raises
+        except LookupError:
+            pass
+        async with store.hold("a") as held:
+            equal(await held.receipt(_KEY), None, "the receipt of an append that was taken back")
+            await _append(held, made, key=_KEY)
+        await keeps(store, "a", [made], "after the call was made again")
+
+    @law
+    async def test_of_several_with_one_key_one_is_kept(self, harness: Harness) -> None:
+        """The same call by several at once: one entry, and all are given it."""
+        stores = await _holding(harness)
+
+        async def call(number: int) -> tuple[Entry, ...]:
+            async with stores[number % 2].hold("a") as held:
+                plan = follow(Plan(), await held.entries_since(ALL))
+                await harness.checks.runner.pause()
+                return await _append(held, adding(plan, ("Dig",)), key=_KEY)
+
+        given = await harness.together(*map(call, range(_RIVALS)))
+        journal = await stores[0].entries("a")
+        equal(len(journal), 1, "the entries of a call that was made by several at once")
+        for found in given:
+            equal(found, journal, "what one of them was given")
+
+    @law
+    async def test_planners_that_hold_lose_nothing(self, harness: Harness) -> None:
+        """Calls with keys by two planners, some made twice, each happen once."""
+        await _holding(harness)
+        planners = await harness.planners("a")
+
+        async def work(number: int) -> None:
+            for turn in range(_TURNS):
+                name = f"{number}.{turn}"
+                for planner in planners:
+                    await planner.apply(CreateTask(name), key=name)
+
+        await harness.together(*map(work, range(_RIVALS)))
+        wanted = sorted(f"{number}.{turn}" for number in range(_RIVALS) for turn in range(_TURNS))
+        plan = await planners[0].plan()
+        equal(sorted(task.subject for task in plan), wanted, "the tasks of calls made twice")
+        same_plan(await planners[1].plan(), plan, "the plan by the other planner")
+
+
+async def _holding(harness: Harness) -> Sequence[Any]:
+    """
+    Return two handles whose plans can be held; the check is skipped if they cannot.
+    """
+    kept = harness.handles[0]
+    if not is_holding(kept):
+        pytest.skip(f"{type(kept).__name__} holds no plans: it has no hold and entries_since")
+    return harness.store, await harness.again()
+
+
+async def _append(
+    held: Any, made: Append, *, key: Key | None = None, answer: str = ""
+) -> tuple[Entry, ...]:
+    found: tuple[Entry, ...] = await held.append(
+        made.expected, made.entries, made.plan, key=key, answer=answer
+    )
+    return found
+
+
+async def _raises(problem: str, work: Any, what: str) -> None:
+    try:
+        found = await work
+    except StoreError as error:
+        equal(error.data.get("problem"), problem, f"{what}: the problem of the StoreError")
+    else:
+        must(holds=False, message=f"{what} returned {found!r}, wanted a StoreError ({problem!r})")
+
+
+def _entries(made: Sequence[Append]) -> tuple[Entry, ...]:
+    return tuple(entry for append in made for entry in append.entries)
+
+
+_LEASE = 0.2  # seconds, so that it runs out soon
+_STOPPED = 60.0
+
+STOPS = """
+import asyncio, os, signal, sys
+from inspect import isawaitable
+from todoplan.core.commands import ClaimTask, UpdateTask
+from todoplan.core.events.types import TaskClaimed
+from todoplan.planner import AsyncPlanner
+
+async def work():
+    made = opened()
+    planner = AsyncPlanner(await made if isawaitable(made) else made, "a")
+    for _ in range(int(sys.argv[1])):
+        done = await planner.apply(ClaimTask("stopped", lease=float(sys.argv[2])))
+        claim, = [event for event in done.events if isinstance(event, TaskClaimed)]
+        print(claim.task_id, flush=True)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        late = UpdateTask(claim.task_id, status="completed", fence=claim.claim.fence)
+        print(type(await planner.apply(late)).__name__, flush=True)
+
+asyncio.run(work())
+"""
+"""What a holder runs who is stopped while he holds: how often, and for how long a claim lasts."""
+
+
+class Claiming(Checks):
+    """
+    Workers that share a plan.
+    """
+
+    stops = 2
+    """So many times a holder is stopped until its lease is over."""
+
+    @law
+    async def test_workers_get_each_task_once(self, harness: Harness) -> None:
+        """Workers who claim at once get different tasks, each under a fence of its own."""
+        # Beads#4657: of eight that claimed one bead at once, up to seven had won.
+        workers = await harness.planners("a")
+        await _begin(workers[0], _TASKS)
+        got: list[str] = []
+
+        async def drain(worker: AsyncPlanner, name: str) -> None:
+            while (claim := await _claimed(worker, ClaimTask(name))) is not None:
+                got.append(claim.task_id)
+                closed = UpdateTask(claim.task_id, status="completed", fence=claim.claim.fence)
+                found = await worker.apply(closed, actor=name)
+                must(isinstance(found, Accepted), f"{name} could not complete its task: {found!r}")
+                await harness.checks.runner.pause()
+
+        await harness.together(drain(workers[0], "one"), drain(workers[1], "two"))
+        twice = [task_id for task_id, times in Counter(got).items() if times > 1]
+        must(not twice, f"the tasks {twice} were given to two workers at once")
+        plan = await workers[1].plan()
+        equal([task.status for task in plan], [Status.COMPLETED] * _TASKS, "the tasks in the end")
+
+    @law
+    async def test_who_lost_a_claim_changes_nothing(self, harness: Harness) -> None:
+        """Once a lease has run out and another has the task, the earlier holder is refused."""
+        late, other = await harness.planners("a")
+        await _begin(late, 1)
+        first = await _claimed(late, ClaimTask("late", lease=_LEASE))
+        must(first is not None, "the only task could not be claimed")
+        second = await _claimed_in_time(other, "1")
+        assert first is not None  # noqa: S101 - asked for above
+        must(second.claim.fence > first.claim.fence, "the fence has not grown")
+        before = await other.plan()
+        for command in (
+            UpdateTask("1", status="completed", fence=first.claim.fence),
+            RenewClaim("1", first.claim.fence),
+        ):
+            found = await late.apply(command)
+            must(not isinstance(found, Accepted), f"{command!r} of a lost claim was accepted")
+        equal((await other.plan()).revision, before.revision, "the revision after what was refused")
+
+    @law
+    async def test_who_was_stopped_is_refused(self, harness: Harness) -> None:
+        """A process that is stopped for longer than its lease, and goes on, is refused."""
+        lines = harness.checks.in_another_process(harness.handles[0])
+        if lines is None:
+            pytest.skip("the suite does not say how another process opens the store")
+        planner, _ = await harness.planners("a")
+        await _begin(planner, self.stops)
+        refused = await refused_after_a_stop(f"{lines}\n{STOPS}", planner, self.stops)
+        equal(refused, self.stops, "how often a holder was refused that came late")
+
+
+class _Holder:
+    """
+    A process that claims a task, is stopped, and then wants to complete it; again and again.
+    """
+
+    def __init__(self, script: str, times: int) -> None:
+        line = [sys.executable, "-c", script, str(times), str(_LEASE)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self._process = subprocess.Popen(  # noqa: S603 - ours
+            line, stdout=subprocess.PIPE, text=True, env=environment
+        )
+
+    def stopped(self) -> str:
+        """
+        Wait until it has stopped, and return the task that it holds.
+        """
+        task_id = self._said()
+        must(task_id, "the process that was to hold a claim has failed")
+        os.waitpid(self._process.pid, os.WUNTRACED)
+        return task_id
+
+    def went_on(self) -> str:
+        """
+        Let it go on, and return what came of completing its task.
+        """
+        self._process.send_signal(signal.SIGCONT)
+        return self._said()
+
+    def end(self) -> None:
+        """
+        End it, whatever it does.
+        """
+        with self._process:
+            self._process.kill()
+
+    def _said(self) -> str:
+        assert self._process.stdout is not None  # noqa: S101 - a pipe
+        return self._process.stdout.readline().strip()
+
+
+async def refused_after_a_stop(script: str, planner: AsyncPlanner, times: int) -> int:
+    """
+    Return how often a holder was refused that was stopped until another had its task.
+    """
+    holder, refused = _Holder(script, times), 0
+    try:
+        for _ in range(times):
+            task_id = holder.stopped()
+            claim = await _claimed_in_time(planner, task_id)
+            refused += holder.went_on() == "Rejected"
+            done = UpdateTask(task_id, status="completed", fence=claim.claim.fence)
+            (await planner.apply(done)).unwrap()
+    finally:
+        holder.end()
+    return refused
+
+
+async def _begin(planner: AsyncPlanner, count: int) -> None:
+    tasks = tuple(CreateTask(f"task {number}") for number in range(1, count + 1))
+    (await planner.apply(CreateTasks(tasks))).unwrap()
+
+
+async def _claimed(planner: AsyncPlanner, command: ClaimTask) -> TaskClaimed | None:
+    decision = await planner.apply(command, actor=command.owner)
+    events = decision.events if isinstance(decision, Accepted) else ()
+    return next((event for event in events if isinstance(event, TaskClaimed)), None)
+
+
+async def _claimed_in_time(planner: AsyncPlanner, task_id: str) -> TaskClaimed:
+    """
+    Return the claim of a task once the lease of somebody else has run out, by the store's clock.
+    """
+    end = time.monotonic() + _STOPPED
+    while True:
+        claim = await _claimed(planner, ClaimTask("other", task_id=task_id))
+        if claim is not None:
+            return claim
+        must(time.monotonic() < end, f"a lease of {_LEASE} seconds was not over after {_STOPPED:g}")
+        _rest()
+
+
+def _rest() -> None:
+    time.sleep(_LEASE / 10)  # nobody else is at work
+
+
+_WRITERS = 3
+_OPENERS = 5
+_MOMENT = 0.1  # seconds: a writer is killed within so many after it was first acknowledged
+_LONGEST = 120.0
+
+SCRIPT = """
+import asyncio, sys, time
+from inspect import isawaitable
+from todoplan.core.commands import CreateTask
+from todoplan.core.rules.policy import Policy
+from todoplan.planner import AsyncPlanner
+
+async def work():
+    while time.time() < float(sys.argv[3]):
+        time.sleep(0.001)
+    made = opened()
+    planner = AsyncPlanner(await made if isawaitable(made) else made, "a")
+    for number in range(int(sys.argv[2])):
+        name = f"{sys.argv[1]}.{number}"
+        (await planner.apply(CreateTask(name), policy=Policy())).unwrap()
+        print(name, flush=True)
+
+asyncio.run(work())
+"""
+"""What a writer runs, behind the lines by which it opens the store: name, how many tasks, when."""
+
+
+@attrs.frozen
+class _Writer:
+    """
+    A process that adds tasks and says of each, when it was acknowledged, its subject.
+    """
+
+    process: "subprocess.Popen[bytes]"
+    said: IO[bytes]
+
+    def killed(self, chance: Random) -> list[str]:
+        """
+        Kill it in the middle of its work, and return what it was told is kept.
+        """
+        end = time.monotonic() + _LONGEST
+        # Not by the clock alone: on a busy machine it takes seconds to begin.
+        while not os.fstat(self.said.fileno()).st_size and self.process.poll() is None:
+            must(time.monotonic() < end, f"a writer was told of nothing for {_LONGEST:g} seconds")
+            time.sleep(0.005)
+        time.sleep(chance.uniform(0, _MOMENT))
+        self.process.kill()
+        return self.ended()
+
+    def ended(self) -> list[str]:
+        """
+        Wait for its end, and return what it was told is kept.
+        """
+        self.process.wait(_LONGEST)
+        with self.said:
+            self.said.seek(0)
+            # The last line may be cut off.
+            return self.said.read().decode().split("\n")[:-1]
+
+
+class Surviving(Checks):
+    """
+    Several processes upon one store.
+    """
+
+    kills = 5
+    """So many writers are killed: at least 3, which write at once."""
+
+    @law
+    async def test_what_was_acknowledged_outlives_its_writer(self, harness: Harness) -> None:
+        """Writers that are killed at any moment lose nothing that they were told is kept."""
+        told = told_to_the_killed(_script(harness), self.kills)
+        store = await harness.again()
+        plan, journal = await store.load("a"), await store.entries("a")
+        subjects = [task.subject for task in plan]
+        must(told, "no writer was told of a single append: see what it has printed")
+        lost = sorted(set(told) - set(subjects))
+        must(
+            not lost, f"{len(lost)} of {len(told)} acknowledged tasks are lost, such as {lost[:3]}"
+        )
+        must(len({*subjects}) == len(subjects), "a task that was added once is there twice")
+        revisions = [entry.revision for entry in journal]
+        equal(revisions, [*range(1, len(journal) + 1)], "the revisions in the journal")
+        replayed = replay(Plan(), (event for entry in journal for event in entry.events))
+        same_plan(replayed, plan, "the replay of the journal")
+
+    @law
+    async def test_many_open_a_fresh_store_at_once(self, harness: Harness) -> None:
+        """The first processes that use a store all get in, and none undoes another's work."""
+        # Beads#2672: the first opening by several agents at once lost their databases.
+        script = _script(harness)
+        start = time.time() + 1.5
+        openers = [_started(script, f"{number}", 1, start) for number in range(_OPENERS)]
+        told = [line for opener in openers for line in opener.ended()]
+        codes = [opener.process.returncode for opener in openers]
+        equal(codes, [0] * _OPENERS, "the exit codes of processes that open a store at once")
+        plan = await (await harness.again()).load("a")
+        equal(sorted(task.subject for task in plan), sorted(told), "the tasks that they added")
+        equal([task.id for task in plan], [f"{n}" for n in range(1, _OPENERS + 1)], "their ids")
+
+
+def _script(harness: Harness) -> str:
+    lines = harness.checks.in_another_process(harness.handles[0])
+    if lines is None:
+        pytest.skip("the suite does not say how another process opens the store")
+    return f"{lines}\n{SCRIPT}"
+
+
+def told_to_the_killed(script: str, kills: int) -> list[str]:
+    """
+    Kill so many writers, one after the other, and return the tasks that they were told are kept.
+    """
+    chance, told = Random(11), list[str]()  # noqa: S311 - no secret
+    writers = [_started(script, f"{number}", 10**6) for number in range(_WRITERS)]
+    for number in range(_WRITERS, kills + _WRITERS):
+        told += writers.pop(chance.randrange(len(writers))).killed(chance)
+        # One in place of each, so that there are always some who write.
+        if number < kills:
+            writers.append(_started(script, f"{number}", 10**6))
+    return told
+
+
+def _started(script: str, name: str, count: int, at: float = 0) -> _Writer:
+    # A file and not a pipe: a writer that nobody reads from would stand still when it is full.
+    said = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the writer has ended
+    line = [sys.executable, "-c", script, name, str(count), str(at)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return _Writer(subprocess.Popen(line, stdout=said, env=environment), said)  # noqa: S603 - ours
+
+
+_WATCHED = 8
+_NO_TIME, _LONG = 0.0, 60.0
+
+
+class Watching(Checks):
+    """
+    Those who follow a plan while others write.
+    """
+
+    quiet = 10.0
+    """So many seconds a watcher waits for an entry before the check fails."""
+
+    @law
+    async def test_a_watcher_sees_every_entry_once(self, harness: Harness) -> None:
+        """Who watches sees every entry once and in order, by whichever handle it came."""
+        # A queue of what is still to be told loses what came while nobody looked.
+        handles = [harness.store, await harness.again()]
+        made = _chain(_WATCHED)
+        wanted = tuple(entry for append in made for entry in append.entries)
+        seen = list[Any]()
+
+        async def write() -> None:
+            for number, append in enumerate(made):
+                await accepted(handles[number % 2], "a", append)
+                await harness.checks.runner.pause()
+
+        async def watch() -> None:
+            watched = harness.checks.runner.watched
+            seen.extend(await watched(harness.handles[0], "a", len(wanted), self.quiet))
+
+        await harness.together(write(), watch())
+        equal(tuple(seen), wanted, "what a watcher saw while two handles appended in turns")
+
+    @law
+    async def test_a_wait_ends_with_a_change(self, harness: Harness) -> None:
+        """A wait ends when the plan is at another revision, and says whether it is."""
+        other = await harness.again()
+        waits = getattr(harness.handles[0], "wait_for_change", None)
+        if waits is None:
+            pytest.skip("the store has no wait_for_change: who watches looks again and again")
+        first, second = _chain(2)
+
+        async def wait(revision: int, seconds: float, wanted: object) -> None:
+            found = await harness.checks.runner.value(waits("a", revision, seconds))
+            at = f"wait_for_change('a', {revision}, {seconds:g})"
+            must(found is wanted, f"{at} returned {found!r}, wanted {wanted}")
+
+        await wait(0, _NO_TIME, wanted=False)
+        await accepted(other, "a", first)
+        await wait(0, _LONG, wanted=True)
+        await accepted(other, "b", first)
+        await wait(first.plan.revision, _NO_TIME, wanted=False)
+        append = accepted(other, "a", second)
+        await harness.together(wait(first.plan.revision, _LONG, wanted=True), append)
+
+
+def _chain(count: int) -> list[Append]:
+    """
+    Return appends that follow each other, of two entries each.
+    """
+    made: list[Append] = []
+    for number in range(count):
+        plan = made[-1].plan if made else Plan()
+        made.append(adding(plan, (f"{number} Dig",), (f"{number} Lay", "Fill")))
+    return made
