@@ -26,7 +26,10 @@ def turns(size: int) -> dict[str, dict[str, Call]]:
     Return the runs by tool.
     """
     own = TodoCapability(storage=PydanticTodo(size).storage)
-    history = seed_plan(Planning(), [], plan_like(size))
+    plan = plan_like(size)
+    history = seed_plan(Planning(), [], plan)
+    # As of a conversation whose list the agent has written itself: nothing in it is news.
+    history[-1].metadata["todoplan"]["session"]["revision"] = plan.revision
     granular, lean = make_tools(Toolbox(tasks("snake"))), make_tools(Toolbox(LEAN))
     number = active_id(size)
     moved = f'{{"task_id": "{number}", "status": "completed"}}'

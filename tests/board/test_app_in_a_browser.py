@@ -14,7 +14,7 @@ from support.hostile import CORPUS
 from support.mcp_client import connected
 from support.mcp_server import server_of
 
-from todoplan.adapters.mcp.apps import EXTENSION, MIME_TYPE, app_uri
+from todoplan.adapters.mcp.server import EXTENSION, APP_TYPE, app_uri
 from todoplan.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.slow
@@ -72,7 +72,7 @@ class Host:
         """Ask the server; apart, since the browser's own loop runs in this thread."""
 
         async def ask():
-            shows = {EXTENSION: {"mimeTypes": [MIME_TYPE]}}
+            shows = {EXTENSION: {"mimeTypes": [APP_TYPE]}}
             server = server_of(self.store, plan_id="garden")
             async with connected(server, extensions=shows) as client:
                 return await getattr(client, method)(*arguments)

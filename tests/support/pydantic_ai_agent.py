@@ -13,6 +13,9 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
+from todoplan.adapters.pydantic_ai.planning import kept_in
+from todoplan.planner.session import opened
+
 
 class Script:
     """
@@ -137,3 +140,10 @@ def planner(script, capability, **options):
     Return an agent that speaks by the script.
     """
     return Agent(script.model, capabilities=[capability], **options)
+
+
+def record_of(messages):
+    """
+    Return the record of the session that messages keep, with their plan.
+    """
+    return opened(kept_in(messages, stored=False)).state

@@ -78,7 +78,7 @@ TEAMS = {"tasks": (tasks(team=True),), "lean": (lean(team=True),)}
 @pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)
 def test_no_text_of_a_tool_set_is_unused(toolset):
     """Each is a prompt, a tool, an example or an argument that is shown."""
-    used = {"system.compact", "system.guided", "waiting"}
+    used = {"system.compact", "system.guided", "waiting", "instructions"}
     for tool in [tool for each in (toolset, *TEAMS.get(toolset.name, ())) for tool in each.tools]:
         used |= {tool.key, f"{tool.key}.example", f"{tool.key}.example.later"}
         used |= set(_argument_names(tool.fields, tool.key))
@@ -97,6 +97,7 @@ def told(toolset):
     Return all that a model is told about a tool set, as text.
     """
     parts = [f"[{length}]\n{toolset.system_prompt(length)}" for length in ("compact", "guided")]
+    parts.insert(1, f"[instructions]\n{toolset.text('instructions')}")
     for strict in (False, True):
         for d in toolset.definitions(strict=strict):
             schema = json.dumps(d.schema, indent=1, ensure_ascii=False)

@@ -27,7 +27,7 @@ from todoplan.board.feeds import Feed
 from todoplan.board.messages import MOST_ROWS, insight, last_rows, summary_of
 from todoplan.core.rules.policy import Policy
 from todoplan.core.rules.presets import DEFAULT
-from todoplan.errors import MissingExtraError, PlanError, TodoplanError
+from todoplan.errors import CodecError, MissingExtraError, PlanError, TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner
 
 try:
@@ -56,6 +56,7 @@ _MOST_PLANS = 1_000
 _BODY = 64 * 1024  # bytes: one field of one task
 _BODY_SECONDS = 30.0
 _LONGEST_NAME = 40
+_DAMAGED = {"gap", "newer_format", "rolled_back"}  # problems of one plan, not of its store
 _LIST_PAUSE = 1.0  # seconds between two looks at all plans
 
 
@@ -117,7 +118,8 @@ class Board:
         self._person = person
         self._write = write
         self._feeds: dict[str, Feed] = {}
-        self._feed(only or "")  # what is no store, or no id, fails here and not at the first page
+        # What is no store, or no id, fails here and not at the first page.
+        AsyncPlanner(store, only or "")
 
     def _feed(self, plan_id: str) -> Feed:
         feed = self._feeds.pop(plan_id, None) or Feed(plan_id, AsyncPlanner(self._store, plan_id))
@@ -181,10 +183,7 @@ class Board:
         sent: Any = None
         while True:
             try:
-                found = [
-                    summary_of(plan_id, await self._feed(plan_id).planner.plan())
-                    for plan_id in (await self._ids())[:_MOST_PLANS]
-                ]
+                found = [await self._summary(each) for each in (await self._ids())[:_MOST_PLANS]]
             except TodoplanError as error:
                 yield {"event": "trouble", "data": json.dumps({"told": str(error)})}
                 return
@@ -192,6 +191,15 @@ class Board:
                 yield {"event": "plans", "data": json.dumps({"plans": found})}
                 sent = found
             await asyncio.sleep(_LIST_PAUSE)
+
+    async def _summary(self, plan_id: str) -> dict[str, Any]:
+        try:
+            return summary_of(plan_id, await self._feed(plan_id).planner.plan())
+        except TodoplanError as error:
+            # One damaged plan must not hide the others. A store that is away has no plans to show.
+            if not isinstance(error, CodecError) and error.data.get("problem") not in _DAMAGED:
+                raise
+            return {"plan": plan_id, "trouble": str(error)}
 
     async def events(self, request: Request) -> Response:
         """

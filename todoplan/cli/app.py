@@ -42,7 +42,7 @@ from todoplan.cli.options import (
     StoreFrom,
     StoreTo,
     StoreUrl,
-    TextOnly,
+    Structured,
     Together,
     ToolSetArgument,
     ToolSetOption,
@@ -194,7 +194,7 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     plan: PlanId = "plan",
     toolset: ToolSetOption = "todos",
     policy: Rules = "default",
-    text_only: TextOnly = False,
+    structured: Structured = None,
     no_board: NoBoard = False,
     http: OverHttp = False,
     host: Host = "127.0.0.1",
@@ -205,7 +205,7 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     Serve a plan to any MCP client, over stdio or HTTP.
     """
     kept = (file, _store(store, file), plan)
-    served = Served(*kept, toolset, policy, structured=not text_only, board=not no_board)
+    served = Served(*kept, toolset, policy, structured=structured, board=not no_board)
     address = Address(host, port, tuple(allow_host or ())) if http else None
     exit_with(lambda: serve(served, address, Screen()))
 

@@ -44,7 +44,7 @@ __all__ = [
     "StoreFrom",
     "StoreTo",
     "StoreUrl",
-    "TextOnly",
+    "Structured",
     "Together",
     "ToolSetArgument",
     "ToolSetOption",
@@ -241,8 +241,13 @@ Rules = Annotated[
         **one_of(PRESETS),
     ),
 ]
-TextOnly = Annotated[
-    bool, typer.Option("--text-only", help="Answer with texts alone, not with data beside them.")
+Structured = Annotated[
+    bool | None,
+    typer.Option(
+        "--structured/--text-only",
+        help="Answer with data beside the text, or never; without either, only to clients that "
+        "show the board.",
+    ),
 ]
 NoBoard = Annotated[
     bool, typer.Option("--no-board", help="Offer no board to clients that show pages (MCP Apps).")

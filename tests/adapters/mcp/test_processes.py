@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from functools import partial
 
 import anyio
@@ -110,7 +111,6 @@ def test_http_from_another_process(shelf, era):
     results, other, (resource,) = asyncio.run(play())
     replies, _ = expected("tasks", SCRIPTS["tasks"])
     assert [said(result) for result in results] == [(r.text, r.is_error) for r in replies]
-    assert results[0]["structuredContent"]["plan"] == name
     (empty,), _ = expected("tasks", [("TaskList", {})])
     assert said(other) == (empty.text, False)
     assert resource["uri"] == plan_uri("plan")
@@ -166,9 +166,44 @@ def test_parallel_calls_lose_nothing(connect, shelf, tmp_path, era):
     asyncio.run(play())
     plan = FileStore(file).load(name)
     assert {task.subject for task in plan} == {f"Task {number}" for number in range(20)}
-    revisions = {answer["structuredContent"]["revision"] for answer in answers}
-    assert revisions == set(range(1, 21))
+    assert [said(answer)[1] for answer in answers] == [False] * 20
     assert json.loads(file.read_text())["plans"][name][-1]["revision"] == 20
+
+
+@pytest.mark.parametrize("store", ["--file={}/x.json", "--store=sqlite:///{}/x.db"])
+def test_calls_that_are_sent_at_once_are_done_in_their_order(tmp_path, store):
+    """Whole lists 1 to 6 and a read, as hosts send a turn: the last list wins, none is news."""
+    line = [sys.executable, "-m", "todoplan", "mcp", store.format(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    more = [
+        ("write_todos", {"todos": [{"content": f"version {n}", "status": "pending"}]})
+        for n in range(1, 7)
+    ]
+    calls = [*more, ("read_todos", {})]
+    with subprocess.Popen(line, env=environment(), **pipes) as server:
+
+        def send(**message):
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+            server.stdin.flush()
+
+        def answer():
+            message = json.loads(server.stdout.readline())
+            return message["id"], message["result"]
+
+        client = {"name": "gemini-cli", "version": "1"}
+        opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        send(id=0, method="initialize", params=opening)
+        _, greeting = answer()
+        send(method="notifications/initialized")
+        for number, (name, arguments) in enumerate(calls, 1):
+            send(id=number, method="tools/call", params={"name": name, "arguments": arguments})
+        answers = [answer() for _ in calls]
+        server.stdin.close()
+    texts = [result["content"][0]["text"] for _, result in answers]
+    assert greeting["instructions"].startswith("Planning tools: `write_todos`")
+    assert [number for number, _ in answers] == [1, 2, 3, 4, 5, 6, 7]
+    assert texts[-1] == "#6 [pending] version 6"
+    assert not any("since you last looked" in text for text in texts)
 
 
 @pytest.mark.parametrize("how", ["TERM", "INT"])

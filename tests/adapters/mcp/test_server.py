@@ -7,12 +7,16 @@ import pytest
 from support.mcp_client import ERAS, ProtocolError, connected
 from support.mcp_scripts import CREATE, SCRIPTS, expected, notified, played, said
 from support.mcp_server import TOOLSETS, server_of
+from support.tokens import tokens
 
-from todoplan.adapters.mcp import plan_uri
+from todoplan.adapters.mcp import make_server, plan_uri
 from todoplan.adapters.mcp import server as module
 from todoplan.codec import load_plan
 from todoplan.core.rules.presets import STRICT
+from todoplan.dialogue import WRITE_TODOS
 from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.lean import lean
+from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import PlanError, StoreError
 from todoplan.stores.memory import MemoryStore
 
@@ -76,9 +80,42 @@ def test_results_come_as_data_too(era):
             assert data["counts"] == reply.plan.counts._asdict()
     changed = [result.get("structuredContent", {}).get("changed") for result in results]
     assert changed == [["1"], ["2", "3"], ["1"], None, None, ["2", "3"], ["3"], [], []]
-    plain = asyncio.run(play(structured=False))
-    assert [said(result) for result in plain] == [said(result) for result in results]
-    assert not any("structuredContent" in result for result in plain)
+    for text_only in (None, False):
+        plain = asyncio.run(play(structured=text_only))
+        assert [said(result) for result in plain] == [said(result) for result in results]
+        assert not any("structuredContent" in result for result in plain)
+
+
+SERVED = [*TOOLSETS.values(), tasks(team=True), lean(team=True), WRITE_TODOS]
+
+
+@pytest.mark.parametrize("toolset", SERVED)
+def test_instructions_stand_alone(toolset):
+    """Many hosts show nothing else at first: each tool by name, when to plan, in 60 tokens."""
+    mine = toolset.renamed(**{name: f"my_{name}" for name in toolset.tool_names})
+    text, renamed = (
+        make_server(Toolbox(each)).create_initialization_options().instructions
+        for each in (toolset, mine)
+    )
+    assert all(f"`{name}`" in text for name in toolset.tool_names)
+    assert all(f"`my_{name}`" in renamed for name in toolset.tool_names)
+    assert "for work of three or more steps" in text.lower()
+    assert tokens(text) <= 60
+
+
+def test_what_gemini_adds_is_taken_out_in_silence(era):
+    """`wait_for_previous` is no argument of ours, and no note costs a token for it."""
+    name, arguments = SCRIPTS["todos"][0]
+    script = [(name, {**arguments, "wait_for_previous": True}), ("read_todos", None)]
+
+    async def play():
+        async with connected(server_of(MemoryStore(), "todos"), era) as client:
+            return await played(client, script)
+
+    (reply, _), _ = expected("todos", [(name, arguments), ("read_todos", {})])
+    first, second = asyncio.run(play())
+    assert said(first) == (reply.text, False)
+    assert "note:" not in said(second)[0]
 
 
 def test_clearing_touches_every_task():
@@ -86,7 +123,7 @@ def test_clearing_touches_every_task():
     script = [SCRIPTS["todos"][0], SCRIPTS["todos"][-1]]
 
     async def play():
-        async with connected(server_of(MemoryStore(), "todos")) as client:
+        async with connected(server_of(MemoryStore(), "todos", structured=True)) as client:
             return await played(client, script)
 
     assert asyncio.run(play())[-1]["structuredContent"]["changed"] == ["1"]
@@ -120,7 +157,7 @@ def test_the_client_is_told_what_there_is(era):
                 return found, client.session.instructions
             return client.session.get_server_capabilities().resources.subscribe, None
 
-    prompt = TOOLSETS["tasks"].system_prompt()
+    prompt = TOOLSETS["tasks"].text("instructions")
     subscribe, instructions = asyncio.run(play())
     assert subscribe is True
     assert instructions in {prompt, None}

@@ -99,7 +99,7 @@ def test_http_in_this_process(era):
 
     url, result = asyncio.run(run())
     assert url.startswith("http://127.0.0.1:")
-    assert result["structuredContent"]["plan"] == "garden"
+    assert result["content"][0]["text"]
     assert (len(store.load("garden")), len(store.load("plan"))) == (1, 0)
 
 

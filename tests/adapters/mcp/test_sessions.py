@@ -15,9 +15,7 @@ from support.mcp_scripts import CREATE
 from support.mcp_server import http_process, server_of
 
 from todoplan.adapters.mcp import Access, Limits, http_server, listen_at
-from todoplan.adapters.mcp.access import Guard
-from todoplan.adapters.mcp.serving import make_app
-from todoplan.adapters.mcp.sessions import Sessions
+from todoplan.adapters.mcp.serving import Guard, Sessions, make_app
 from todoplan.stores.memory import MemoryStore
 
 PATIENCE = 60

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.talk import BOXES, TOOLSETS, valid
 
 from todoplan.adapters.mcp import make_tools, result_of
-from todoplan.adapters.mcp.shapes import OUTPUT_SCHEMA
+from todoplan.adapters.mcp.server import OUTPUT_SCHEMA
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
@@ -21,12 +21,13 @@ def wire(model):
 @pytest.mark.parametrize("box", BOXES)
 def test_tools_are_those_of_the_tool_set(box):
     """Names, descriptions and schemas are the tool set's own, of a toolbox or of the set itself."""
-    tools = list(map(wire, make_tools(box)))
+    tools = list(map(wire, make_tools(box, structured=True)))
     for tool, definition in zip(tools, box.toolset.definitions(), strict=True):
         assert (tool["name"], tool["description"]) == (definition.name, definition.description)
         assert tool["inputSchema"] == definition.schema
         assert tool["outputSchema"] == OUTPUT_SCHEMA
-    plain = list(map(wire, make_tools(box.toolset, structured=False)))
+        assert tool["_meta"] == {"anthropic/alwaysLoad": True}
+    plain = list(map(wire, make_tools(box.toolset)))
     assert plain == [{key: tool[key] for key in tool if key != "outputSchema"} for tool in tools]
 
 
@@ -65,7 +66,7 @@ def test_data_tells_the_plan_and_what_changed(data):
     for _ in range(data.draw(st.integers(1, 5))):
         tool = data.draw(st.sampled_from(box.toolset.tools))
         reply = box.call(plan, tool.key, data.draw(valid(tool.fields)))
-        result = wire(result_of(reply, "garden"))
+        result = wire(result_of(reply, "garden", structured=True))
         assert result["content"] == [{"type": "text", "text": reply.text}]
         assert result["isError"] is reply.is_error
         assert ("structuredContent" in result) is not reply.is_error
@@ -90,4 +91,4 @@ def test_a_new_order_touches_no_task():
         reply = box.call(plan, "write_todos", {"todos": todos})
         plan = reply.plan
     assert reply.events
-    assert wire(result_of(reply, "garden"))["structuredContent"]["changed"] == []
+    assert wire(result_of(reply, "garden", structured=True))["structuredContent"]["changed"] == []

@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import anyio
 import pytest
 
-from todoplan.adapters.mcp import server, subscriptions
-from todoplan.adapters.mcp.server import Handlers
-from todoplan.adapters.mcp.subscriptions import Connections
+from todoplan.adapters.mcp import server
+from todoplan.adapters.mcp.server import Handlers, Topic
 from todoplan.core.commands import CreateTask
 from todoplan.planner import AsyncPlanner
 
@@ -33,7 +32,7 @@ def sessions_of(send, count):
 
 def test_a_connection_is_one_however_many_sessions_it_has():
     """The session of a later request takes the place of the earlier one."""
-    told, known = [], Connections()
+    told, known = [], Topic("plan", AsyncPlanner())
 
     async def send(uri):
         told.append(uri)
@@ -41,13 +40,13 @@ def test_a_connection_is_one_however_many_sessions_it_has():
     async def run():
         one, same, other, _ = made = sessions_of(send, 2)
         for session in made:
-            known.add(session)
-        await known.publish(URI)
-        known.remove(same)
-        known.remove(one)
-        await known.publish(URI)
-        known.remove(other)
-        await known.publish(URI)
+            known.subscribe(session)
+        await known._changed()
+        known.unsubscribe(same)
+        known.unsubscribe(one)
+        await known._changed()
+        known.unsubscribe(other)
+        await known._changed()
 
     asyncio.run(run())
     assert told == [URI] * 3
@@ -56,8 +55,8 @@ def test_a_connection_is_one_however_many_sessions_it_has():
 @pytest.mark.parametrize("gone", [anyio.ClosedResourceError, anyio.BrokenResourceError, None])
 def test_who_does_not_hear_is_forgotten(gone, monkeypatch):
     """A closed connection, and one that does not take what it is sent, are told once at most."""
-    monkeypatch.setattr(subscriptions, "_PATIENCE", 0)
-    told, known = [], Connections()
+    monkeypatch.setattr(server, "_PATIENCE", 0)
+    told, known = [], Topic("plan", AsyncPlanner())
 
     async def send(uri):
         told.append(uri)
@@ -66,9 +65,9 @@ def test_who_does_not_hear_is_forgotten(gone, monkeypatch):
         await anyio.sleep_forever()
 
     async def run():
-        known.add(sessions_of(send, 1)[0])
-        await known.publish(URI)
-        await known.publish(URI)
+        known.subscribe(sessions_of(send, 1)[0])
+        await known._changed()
+        await known._changed()
 
     asyncio.run(run())
     assert told == [URI]
@@ -76,8 +75,8 @@ def test_who_does_not_hear_is_forgotten(gone, monkeypatch):
 
 def test_the_oldest_of_too_many_is_forgotten(monkeypatch):
     """Clients that come and go without a word do not fill the memory."""
-    monkeypatch.setattr(subscriptions, "_MOST", 3)
-    told, known = [], Connections()
+    monkeypatch.setattr(server, "_MOST", 3)
+    told, known = [], Topic("plan", AsyncPlanner())
 
     async def send(uri):
         told.append(uri)
@@ -85,8 +84,8 @@ def test_the_oldest_of_too_many_is_forgotten(monkeypatch):
     async def run():
         kept = sessions_of(send, 5)
         for session in kept:
-            known.add(session)
-        await known.publish(URI)
+            known.subscribe(session)
+        await known._changed()
 
     asyncio.run(run())
     assert len(told) == 3
@@ -94,7 +93,7 @@ def test_the_oldest_of_too_many_is_forgotten(monkeypatch):
 
 def test_connections_are_told_at_once(monkeypatch):
     """One that does not read holds up no other."""
-    told, known = [], Connections()
+    told, known = [], Topic("plan", AsyncPlanner())
 
     async def run():
         both = anyio.Event()
@@ -106,27 +105,27 @@ def test_connections_are_told_at_once(monkeypatch):
             await both.wait()
 
         for session in sessions_of(send, 2):
-            known.add(session)
+            known.subscribe(session)
         with anyio.fail_after(60):
-            await known.publish(URI)
+            await known._changed()
 
-    monkeypatch.setattr(subscriptions, "_PATIENCE", 60)
+    monkeypatch.setattr(server, "_PATIENCE", 60)
     asyncio.run(run())
     assert told == [URI] * 2
 
 
 def test_plans_that_nobody_follows_are_forgotten(monkeypatch):
     """However many a client names: kept are those that somebody follows, and the latest."""
-    monkeypatch.setattr(server, "_MOST_PLANS", 3)
+    monkeypatch.setattr(server, "_MOST", 3)
     handlers = Handlers(lambda plan_id: AsyncPlanner(), "plan", structured=True)
     followed = handlers.topic("a")
-    followed.connections.add(Session(object(), None))
+    followed.subscribe(Session(object(), None))
     kept = [handlers.topic(plan_id) for plan_id in ("b", "c", "d", "c", "e")]
     assert handlers.topic("a") is followed
     assert handlers.topic("c") is kept[1]
     assert handlers.topic("b") is not kept[0]
     for topic in (handlers.topic("c"), handlers.topic("b")):
-        topic.connections.add(Session(object(), None))
+        topic.subscribe(Session(object(), None))
     assert handlers.topic("f") is handlers.topic("f")
 
 
@@ -153,7 +152,7 @@ SUBSCRIPTIONS = SimpleNamespace(
 
 def test_open_requests_are_told_by_what_mcp_brings(monkeypatch):
     """Where mcp serves `subscriptions/listen`, each plan has a bus, and its changes go there."""
-    monkeypatch.setattr(subscriptions, "modern_subscriptions", lambda: SUBSCRIPTIONS)
+    monkeypatch.setattr(server, "modern_subscriptions", lambda: SUBSCRIPTIONS)
     planners = {"plan": AsyncPlanner(), "other": AsyncPlanner()}
     desk = Handlers(planners.__getitem__, "plan", structured=True)
     context = SimpleNamespace(request=None)

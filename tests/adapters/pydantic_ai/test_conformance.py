@@ -4,18 +4,19 @@ from tempfile import mkdtemp
 
 import pytest
 from support.conformance_pydantic_ai import PydanticAI, Stored, Streamed
+from support.listed_suite import ListedSuite
 
-from todoplan.testing.adapters import ALL, AdapterSuite, Capability
+from todoplan.testing.adapters import ALL, Capability
 
 
-class TestPydanticAI(AdapterSuite):
+class TestPydanticAI(ListedSuite):
     capabilities = ALL - {Capability.LIVE_EDITS}
 
     def host(self, setup):
         return PydanticAI(setup)
 
 
-class TestPydanticAIStored(AdapterSuite):
+class TestPydanticAIStored(ListedSuite):
     reads_as = TestPydanticAI
     capabilities = ALL - {Capability.RETURNS}  # the store has it
 
@@ -27,7 +28,7 @@ class TestPydanticAIStored(AdapterSuite):
         return Stored(setup, mkdtemp(dir=self.folder))
 
 
-class TestPydanticAIStreamed(AdapterSuite):
+class TestPydanticAIStreamed(ListedSuite):
     reads_as = TestPydanticAI
     # What was streamed has been seen, and is kept.
     capabilities = ALL - {Capability.LIVE_EDITS, Capability.FURTHER_TURNS}

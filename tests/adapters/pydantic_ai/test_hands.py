@@ -17,7 +17,7 @@ from todoplan.adapters.pydantic_ai import (
     seed_plan,
     undo_plan,
 )
-from todoplan.adapters.pydantic_ai.history import KEY
+from todoplan.adapters.pydantic_ai.planning import KEY
 from todoplan.core.decide.decide import Accepted, Rejected
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.model import Task

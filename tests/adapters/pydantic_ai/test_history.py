@@ -9,7 +9,7 @@ from hypothesis import given
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import ReinjectSystemPrompt
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, TextPart
-from support.pydantic_ai_agent import Script, planner, returns, run, saved, use, wrote
+from support.pydantic_ai_agent import Script, planner, record_of, returns, run, saved, use, wrote
 from support.strategies import full_plans
 
 from todoplan import Plan, commands
@@ -20,7 +20,7 @@ from todoplan.adapters.pydantic_ai import (
     plan_of_state,
     seed_plan,
 )
-from todoplan.adapters.pydantic_ai.history import KEY, memory_of
+from todoplan.adapters.pydantic_ai.planning import KEY
 from todoplan.codec import dump_plan, entry_from_data
 from todoplan.core.decide.decide import Rejected
 from todoplan.core.events.apply import replay
@@ -98,7 +98,6 @@ def test_no_plan_is_the_empty_one():
     """A history that never saw a planning call."""
     assert plan_of_state([]) == Plan()
     assert plan_of_state([ModelRequest(parts=[], metadata={"own": 1})]) == Plan()
-    assert memory_of([]) == Memory()
 
 
 @pytest.mark.parametrize("note", ["gone", {"plan": {"tasks": []}}, {"plan": None}, 7, None])
@@ -109,7 +108,6 @@ def test_a_damaged_plan_is_an_error(note):
         plan_of_state(broken)
     with pytest.raises(CodecError):
         run(planner(Script("x"), Planning()), message_history=broken)
-    assert memory_of(broken) == Memory()
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -180,7 +178,8 @@ def test_an_application_edits_the_plan():
 def test_what_guidance_remembers_stays_where_the_plan_is_put():
     """Both stand under one key of the response."""
     first = history().all_messages()
-    assert memory_of(seed_plan(Planning(), first, Plan())) == memory_of(first) != Memory()
+    kept = record_of(first).memory
+    assert record_of(seed_plan(Planning(), first, Plan())).memory == kept != Memory()
 
 
 def test_a_cut_history_takes_its_plan_along():

@@ -12,6 +12,7 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserProm
 from support.pydantic_ai_agent import (
     Script,
     planner,
+    record_of,
     returns,
     run,
     saved,
@@ -22,7 +23,7 @@ from support.pydantic_ai_agent import (
 
 from todoplan import Plan, Planner, commands
 from todoplan.adapters.pydantic_ai import Planning, edit_plan, plan_of_state, seed_plan
-from todoplan.adapters.pydantic_ai.history import KEY, memory_of
+from todoplan.adapters.pydantic_ai.planning import KEY
 from todoplan.core.decide.decide import decide
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.guidance.reminders import TAG, reminder
@@ -209,7 +210,7 @@ def test_the_plan_is_not_kept_twice():
     """A response holds it only where the messages have lost it."""
     result = run(planner(Script(OPEN, DONE, "ok"), Planning()))
     notes = [m.metadata[KEY] for m in result.all_messages() if isinstance(m, ModelResponse)]
-    assert [sorted(note) for note in notes] == [["memory"]] * 3
+    assert [sorted(note) for note in notes] == [["session"]] * 3
 
 
 def test_a_change_by_somebody_else_is_told_until_an_answer_has():
@@ -247,7 +248,7 @@ def test_empty_and_stale_reminders_count_turns():
     first = run(agent)
     second = run(agent, message_history=saved(first))
     assert [is_ours(text) for text in script.tails] == [True, True, False, True, False]
-    assert memory_of(second.all_messages()).turn == 5
+    assert record_of(second.all_messages()).memory.turn == 5
 
 
 def test_a_last_check_keeps_both_answers():
@@ -292,7 +293,7 @@ def test_another_attempt_of_others_is_the_same_request():
     agent = Agent(script.model, capabilities=[Again(), Planning(settings=Settings(empty=1))])
     result = run(agent)
     assert [is_ours(text) for text in script.tails] == [True, True]
-    assert memory_of(result.all_messages()).turn == 1
+    assert record_of(result.all_messages()).memory.turn == 1
 
 
 def test_a_failure_after_an_answer_was_sent_back_keeps_the_exchange():
@@ -318,7 +319,7 @@ def test_a_paused_response_goes_on_as_it_is():
     agent = planner(script, Planning(settings=QUIET))
     result = asyncio.run(agent.run(message_history=messages))
     assert not any(map(is_ours, script.tails))
-    assert memory_of(result.all_messages()).turn == 0
+    assert record_of(result.all_messages()).memory.turn == 0
 
 
 def test_one_run_may_bring_its_own_planning():

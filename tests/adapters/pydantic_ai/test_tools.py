@@ -26,8 +26,7 @@ from support.talk import BOXES, toolbox, valid
 
 from todoplan import Plan, Planner
 from todoplan.adapters.pydantic_ai import Planning, make_tools, plan_of_state
-from todoplan.adapters.pydantic_ai.history import KEY
-from todoplan.adapters.pydantic_ai.tools import _LENIENT
+from todoplan.adapters.pydantic_ai.planning import _LENIENT, KEY
 from todoplan.codec import entry_from_data
 from todoplan.core.rules.presets import PRESETS
 from todoplan.dialogue.guidance.guidance import Settings
@@ -94,7 +93,8 @@ def test_the_same_calls_give_the_same_plan_events_and_replies(drawn, saving):
         got = returns(result.new_messages())
         assert [part.content for part in got] == [reply.text for reply in expected.replies]
         assert [part.outcome == "failed" for part in got] == [r.is_error for r in expected.replies]
-        told = [entry_from_data(part.metadata[KEY]["entry"]) for part in got if part.metadata]
+        notes = [part.metadata[KEY] for part in got if part.metadata]
+        told = [entry_from_data(note["entry"]) for note in notes if "entry" in note]
         assert tuple(event for entry in told for event in entry.events) == expected.events
         assert plan_of_state(result) == expected.plan
         plan, messages = expected.plan, saved(result) if saving else result.all_messages()

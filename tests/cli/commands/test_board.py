@@ -1,7 +1,9 @@
 """`todoplan board`: its options, its refusals, and a server that answers."""
 
+import contextlib
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -70,6 +72,32 @@ def test_token_and_plan_and_reading_are_as_the_options_say(store):
             asked(url)
         told = asked(url, Authorization="Bearer open-sesame")
     assert (told["write"], told["plan"]) == (False, "garden")
+
+
+def test_a_damaged_plan_does_not_hide_the_others(store, tmp_path):
+    """The list names the plan that cannot be read and says why, beside those that can."""
+    with SqliteStore(tmp_path / "plans.db") as kept:
+        Planner(kept, "house").apply(commands.CreateTask("Paint"))
+    with contextlib.closing(sqlite3.connect(tmp_path / "plans.db")) as rows, rows:
+        rows.execute("UPDATE entry SET line = 'x' || line WHERE plan_id = 'house'")
+    with served("--store", store) as url, urlopen(f"{url}api/plans", timeout=60) as stream:
+        name, data = (stream.readline().decode().partition(": ")[2].strip() for _ in range(2))
+    garden, house = json.loads(data)["plans"]
+    assert (name, garden["told"]) == ("plans", "0/1 completed")
+    assert house["plan"] == "house"
+    assert "the plan 'house', entry of revision 1" in house["trouble"]
+
+
+def test_the_empty_name_is_no_plan(store, tmp_path):
+    """`?plan=` is not found where no such plan is, and nothing is written under that name."""
+    wish = json.dumps({"do": "add", "subject": "Dig"}).encode()
+    with served("--store", store) as url:
+        for path, body in (("act", wish), ("insight", None), ("plan", None)):
+            asks = Request(f"{url}api/{path}?plan=", body, {"Content-Type": "application/json"})
+            with pytest.raises(HTTPError, match="404"):
+                urlopen(asks, timeout=60)
+    with SqliteStore(tmp_path / "plans.db") as kept:
+        assert [*kept.plan_ids()] == ["garden"]
 
 
 def test_who_can_be_reached_by_others_needs_a_token(store, capsys):

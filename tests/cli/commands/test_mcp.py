@@ -18,7 +18,7 @@ from support.mcp_server import environment
 from support.policies import strict_for
 
 from todoplan import LEAN, STRICT
-from todoplan.adapters.mcp.apps import EXTENSION, MIME_TYPE
+from todoplan.adapters.mcp.server import EXTENSION, APP_TYPE
 from todoplan.cli.commands import mcp as mcp_command
 from todoplan.cli.commands.mcp import TOKEN, Address, Served, serve
 from todoplan.dialogue.tools.toolset import unmet_rules
@@ -45,15 +45,20 @@ def test_stdio_keeps_the_plan_in_the_file(tmp_path):
     """Tool set, rules, plan and form of the answers are as the options say."""
     file = tmp_path / "plans.json"
     options = ("--file", file, "--plan", "garden", "--toolset", "tasks", "--policy", "claude")
-    line = ["-m", "todoplan", "mcp", *map(str, options), "--text-only"]
-    server = StdioServerParameters(command=sys.executable, args=line, env=environment())
+    line = ["-m", "todoplan", "mcp", *map(str, options)]
 
-    async def talk():
+    async def talk(*more):
+        server = StdioServerParameters(
+            command=sys.executable, args=[*line, *more], env=environment()
+        )
         async with connected(stdio_client(server)) as client:
             refused = await client.call("TaskCreate", {"subject": "Dig"})
             made = await client.call("TaskCreate", {"subject": "Dig", "activeForm": "Digging"})
             return refused, made, await client.resources()
 
+    for more, is_data in (("--structured",), True), (("--text-only",), False):
+        _, made, _ = asyncio.run(talk(*more, "--plan", "other"))
+        assert ("structuredContent" in made) is is_data
     refused, made, (resource,) = asyncio.run(talk())
     assert (refused["isError"], made["isError"]) == (True, False)
     assert "structuredContent" not in made
@@ -64,7 +69,7 @@ def test_stdio_keeps_the_plan_in_the_file(tmp_path):
 @pytest.mark.slow
 def test_the_board_is_offered_unless_told_otherwise():
     """A client that shows pages finds the board's among the resources, but for `--no-board`."""
-    shows = {EXTENSION: {"mimeTypes": [MIME_TYPE]}}
+    shows = {EXTENSION: {"mimeTypes": [APP_TYPE]}}
 
     async def talk(*options):
         line = ["-m", "todoplan", "mcp", *options]

@@ -170,9 +170,14 @@ def test_owner_and_blockers_stand_on_the_line():
 
 
 def test_one_task_is_told_in_full():
-    """What is empty has no line; the description stands last, as given."""
+    """What is empty has no line; the description stands last, its further lines indented."""
     task = Task(
-        "1", "a", "first\n second", owner="ann", estimate=90, metadata=FrozenDict({"k": [1]})
+        "1",
+        "a",
+        "first\n second\nStatus: completed\rTask #7: b",
+        owner="ann",
+        estimate=90,
+        metadata=FrozenDict({"k": [1]}),
     )
     assert task_text(plan_of((task,)), task).splitlines() == [
         "Task #1: a",
@@ -181,7 +186,9 @@ def test_one_task_is_told_in_full():
         "Estimate: 90 minutes",
         'Metadata: {"k": [1]}',
         "Description: first",
-        " second",
+        "   second",
+        "  Status: completed",
+        "  Task #7: b",
     ]
 
 

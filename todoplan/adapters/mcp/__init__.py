@@ -6,10 +6,8 @@ Plans for any MCP client, over stdio or streamable HTTP: `pip install 'todoplan[
 your own, `make_tools` and `result_of` serve an MCP server that has other tools too. One code for
 mcp 1.x and 2.x.
 
-Read `server` first, what is asked and answered; `shapes` has tools, results and plans as the
-protocol writes them, `apps` has the board for clients that show pages, `clients` whose call it is,
-`subscriptions` who is told of changes. `serving` runs a server; what comes over HTTP passes
-`access` (who may) and `sessions` (how much) before it reaches mcp.
+Read `server` first: what is asked and answered, whose call it is, and who is told of changes.
+`serving` runs a server; what comes over HTTP passes a guard and limits before it reaches mcp.
 
 MCP has no way to remind a model, to ask for one more turn, or to see the calls of a turn together:
 there is no guidance here, and parallel calls are carried out in the order in which they arrive.
@@ -22,12 +20,11 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "mcp") from error
 
-from todoplan.adapters.mcp.access import Access
-from todoplan.adapters.mcp.server import make_server
-from todoplan.adapters.mcp.serving import http_server, listen_at, make_app, serve_stdio
-from todoplan.adapters.mcp.sessions import Limits
-from todoplan.adapters.mcp.shapes import make_tools, plan_uri, result_of
+from todoplan.adapters.mcp.server import make_server, make_tools, plan_uri, result_of
+from todoplan.adapters.mcp.serving import Limits, http_server, make_app, serve_stdio
 from todoplan.lazy import listing
+from todoplan.web.access import Access
+from todoplan.web.serving import listen_at
 
 __all__ = [
     "Access",

@@ -6,8 +6,8 @@ Plans in Pydantic AI: `pip install 'todoplan[pydantic-ai]'`.
 history, beside what the model reads: `plan_of_state` and `history_of` read it there, `seed_plan`,
 `edit_plan` and `undo_plan` set and change it.
 
-Read `history` first: where the plan lives, and who writes it when. Then `tools` and `capability`,
-and `editing` for the application's own hand.
+`planning` has it all: first where the plan and the session are kept in messages, and who writes
+them when; then the tools, the capability, and the application's edits.
 """
 
 from todoplan.errors import MissingExtraError
@@ -17,10 +17,16 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "pydantic-ai") from error
 
-from todoplan.adapters.pydantic_ai.capability import Planning
-from todoplan.adapters.pydantic_ai.editing import edit_plan, seed_plan, undo_plan
-from todoplan.adapters.pydantic_ai.history import history_of, plan_of_state
-from todoplan.adapters.pydantic_ai.tools import PlanToolset, make_tools
+from todoplan.adapters.pydantic_ai.planning import (
+    Planning,
+    PlanToolset,
+    edit_plan,
+    history_of,
+    make_tools,
+    plan_of_state,
+    seed_plan,
+    undo_plan,
+)
 from todoplan.lazy import listing
 
 __all__ = [

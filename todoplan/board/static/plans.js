@@ -25,20 +25,26 @@ export class Plans {
   }
 
   draw(plan) {
-    const { total, resolved } = counted(plan.counts);
     return el(
       "a",
       { class: "entry", "data-handle": true, href: `?${new URLSearchParams({ plan: plan.plan })}`, onclick: (event) => this.page.follow(event) },
       el("b", { dir: "auto" }, shown(plan.plan, 120) || "(no name)"),
       " ",
-      el("progress", { max: total || 1, value: resolved, "aria-label": "Completed or cancelled" }),
-      el("span", { class: "quiet" }, plan.told),
+      ...(plan.trouble ? [el("span", { class: "quiet" }, shown(plan.trouble, 300))] : progress(plan)),
     );
   }
 
   stop() {
     this.events.stop();
   }
+}
+
+function progress(plan) {
+  const { total, resolved } = counted(plan.counts);
+  return [
+    el("progress", { max: total || 1, value: resolved, "aria-label": "Completed or cancelled" }),
+    el("span", { class: "quiet" }, plan.told),
+  ];
 }
 
 function counted(counts) {

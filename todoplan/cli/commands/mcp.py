@@ -47,7 +47,7 @@ class Served:
     plan_id: str = "plan"
     toolset: str = "todos"
     policy: str = "default"
-    structured: bool = True
+    structured: bool | None = None
     board: bool = True
 
 

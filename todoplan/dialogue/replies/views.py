@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 LONGEST_LIST = 250_000
-LONGEST_TASK = 60_000
+LONGEST_TASK = 95_000
 # No line that is shown needs more of a text; a megabyte of escape sequences takes a second.
 _MOST_READ = 65_536
 
@@ -187,6 +187,7 @@ def task_text(plan: Plan, task: Task) -> str:
     Return one task with all that it holds, a line for each field that is not at its default.
 
     The description stands last and keeps its lines: what is behind it would pass for a part of it.
+    They are indented, so that none of them passes for a field of the task, or for another task.
     """
     lines = []
     for (name, show, default), given in zip(_DETAILS, _detail_values(task), strict=True):
@@ -205,7 +206,8 @@ def task_text(plan: Plan, task: Task) -> str:
         # The cleaner makes a blank of a tab, but in a description it may be a Makefile's.
         whole = task.description[: 2 * _LONGEST_DESCRIPTION]
         kept = "\t".join(map(cleaning.printable, whole.split("\t")))[:_LONGEST_DESCRIPTION]
-        lines.append(say("replies", "task.description", value=kept))
+        indented = kept.replace("\n", "\n  ")
+        lines.append(say("replies", "task.description", value=indented))
         if len(task.description) > _LONGEST_DESCRIPTION:
             lines.append(say("replies", "cut", shown=len(kept), length=len(task.description)))
     return "\n".join(lines)

@@ -12,13 +12,7 @@ from pydantic_ai.messages import (
 )
 from support.pydantic_ai_agent import response, use
 
-from todoplan.adapters.pydantic_ai.conversation import (
-    calls_of_turn,
-    conversation,
-    neutral,
-    response_of,
-    with_reminder,
-)
+from todoplan.adapters.pydantic_ai.planning import neutral, turn_of, with_reminder
 from todoplan.dialogue.guidance.conversation import Message, ToolResult, is_final_answer
 from todoplan.dialogue.toolbox import Call
 
@@ -33,7 +27,7 @@ def test_texts_calls_and_results_are_read():
         ModelRequest(parts=returns),
     ]
     won, lost = ToolResult("a", ok=True, call_id="1"), ToolResult("b", ok=False, call_id="2")
-    assert conversation(messages) == [
+    assert [*map(neutral, messages)] == [
         Message("user"),
         Message("assistant", "well", ("a",)),
         Message("user", results=(won, lost)),
@@ -55,23 +49,22 @@ def test_what_goes_on_is_no_final_answer(fields, final):
     assert is_final_answer(neutral(ModelResponse(parts=[TextPart("x")], **fields))) is final
 
 
-def test_calls_of_turn_are_those_of_the_calls_own_response():
+def test_a_turn_is_the_calls_of_the_calls_own_response():
     """Not of an earlier one, and none for a call that nobody made."""
     first = response([use("a", {}, "1")])
     second = response([use("b", {}, "2"), use("c", "{", "3")])
     messages = [first, ModelRequest(parts=[]), second]
-    assert calls_of_turn(messages, "3") == (Call("b", {}, "2"), Call("c", "{", "3"))
-    assert calls_of_turn(messages, "1") == (Call("a", {}, "1"),)
-    assert calls_of_turn(messages, "9") == calls_of_turn([], None) == ()
+    assert turn_of(messages, "3")[1] == (Call("b", {}, "2"), Call("c", "{", "3"))
+    assert turn_of(messages, "1")[1] == (Call("a", {}, "1"),)
+    assert turn_of(messages, "9") == turn_of([], None) == ((), ())
 
 
 def test_a_response_is_named_by_its_time_and_id():
     """That of the call, and not of an earlier one; none for a call that nobody made."""
     first, second = response([use("a", {}, "1")]), response([use("b", {}, "2")])
     messages = [first, ModelRequest(parts=[]), second]
-    assert response_of(messages, "1") == (first.timestamp.isoformat(), "")
-    assert response_of(messages, "2") == (second.timestamp.isoformat(), "")
-    assert response_of(messages, "9") == response_of([], None) == ()
+    assert turn_of(messages, "1")[0] == (first.timestamp.isoformat(), "")
+    assert turn_of(messages, "2")[0] == (second.timestamp.isoformat(), "")
 
 
 def test_a_reminder_stands_behind_the_last_request():
