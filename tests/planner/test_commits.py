@@ -13,9 +13,10 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.tasks import tasks
 from todoplan.errors import StoreError
-from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner import AsyncPlanner, Planner, commits
 from todoplan.stores.file import FileStore
 from todoplan.stores.hold import is_holding
+from todoplan.stores.journals import follow
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.stores.appends import adding
@@ -60,12 +61,12 @@ def test_a_plan_is_loaded_once_and_then_followed():
     store.asked.clear()
     planner.call("TaskCreate", {"subject": "Lay"}, actor="m")
     planner.call("TaskList", actor="m")
-    assert (store.asked, subjects(planner.plan)) == (["hold", 2, 2], ["Dig", "Lay"])
+    assert (store.asked, subjects(planner.plan)) == (["hold", 1, 1], ["Dig", "Lay"])
     store.asked.clear()
     other = Planner(Holding(store.kept), "a")
     other.apply(CreateTask("Fill"))
     assert "created" in planner.call("TaskList", actor="m").text
-    assert store.asked == [2, 2]
+    assert store.asked == [1, 2]
 
 
 def test_a_planner_that_begins_anew_does_not_read_the_whole_journal():
@@ -274,3 +275,71 @@ def test_a_held_plan_takes_more_than_one_append():
         assert held.entries_since(1) == second.entries
         assert store.entries("a") == ()
     assert store.entries("a") == first.entries + second.entries
+
+
+class Watched(SqliteStore):
+    """Notes how many entries are read while a plan is held."""
+
+    most = 0
+
+    def hold(self, plan_id):
+        hold, store = super().hold(plan_id), self
+        begin = hold.begin
+
+        def begun():
+            held = begin()
+            read = held.entries_since
+
+            def counted(revision):
+                found = read(revision)
+                store.most = max(store.most, len(found))
+                return found
+
+            held.entries_since = counted
+            return held
+
+        hold.begin = begun
+        return hold
+
+
+@pytest.mark.parametrize("act", ["undo", "behind", "undo of a cut journal"])
+def test_what_must_be_read_is_read_before_the_plan_is_held(tmp_path, act):
+    """Else the writers of all other plans wait for it: a second at 30,000 entries."""
+    path = tmp_path / "plans.db"
+    writer = Planner(SqliteStore(path), "a")
+    writer.apply(CreateTask("Dig"))
+    store = Watched(path)
+    planner = Planner(store, "a")
+    assert len(planner.plan) == 1
+    plan = writer.plan
+    made = adding(plan, *[("Lay",)] * 1_200)
+    assert SqliteStore(path).append("a", plan.revision, made.entries, made.plan)
+    if act == "undo of a cut journal":
+        store.compact("a", keep=700)
+    if act == "behind":
+        planner.apply(CreateTask("Fill"))
+    else:
+        taken_back = planner.undo().unwrap()
+        assert tuple(taken_back) == tuple(made.plan)[:-1]
+        assert tuple(planner.undo().unwrap()) == tuple(made.plan)[:-2]
+    assert planner.plan == follow(Plan(), store.entries("a"))
+    assert store.most <= 500
+
+
+def test_who_is_always_behind_decides_all_the_same(tmp_path, monkeypatch):
+    """After some reads in vain, what is missing is read while the plan is held."""
+    monkeypatch.setattr(commits, "_MANY", 10)
+    path = tmp_path / "plans.db"
+    Planner(SqliteStore(path), "a").apply(CreateTask("Dig"))
+    fast = SqliteStore(path)
+
+    class Late(SqliteStore):
+        def hold(self, plan_id):
+            plan = fast.load(plan_id)
+            made = adding(plan, *[("Lay",)] * 20)
+            assert fast.append(plan_id, plan.revision, made.entries, made.plan)
+            return super().hold(plan_id)
+
+    planner = Planner(Late(path), "a")
+    planner.apply(CreateTask("Fill")).unwrap()
+    assert len(fast.load("a")) == 1 + 4 * 20 + 1

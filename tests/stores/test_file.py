@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.nobody import as_nobody, folder_for_all
 from support.talk import BOXES, valid
 
 from todoplan.core.commands import Batch, CreateTask
@@ -22,7 +24,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import Planner
 from todoplan.stores import file as module
-from todoplan.stores import locked_file
+from todoplan.stores import locked_file, locks
 from todoplan.stores.file import FORMAT, FileStore
 from todoplan.stores.memory import MemoryStore
 
@@ -242,18 +244,13 @@ def test_what_an_interrupted_write_left_is_in_nobody_s_way(path):
     assert names_in(path.parent) == ["plans.json", fresh.name, "plans.json.lock", "plans.json.new"]
 
 
-@pytest.mark.parametrize("failing", ["fsync", "fdopen"])
+@pytest.mark.parametrize("failing", ["fsync", "fchmod"])
 def test_a_write_that_fails_leaves_the_old_file(path, monkeypatch, failing):
     """A full disk is an error that names the file; the plans are as they were, also in memory."""
     planner = create(path, "Dig")
     before, plan = path.read_bytes(), planner.plan
-    real = getattr(os, failing)
 
-    def full(*given, **named):
-        if failing == "fdopen" and given[1] != "wb":
-            return real(*given, **named)
-        if failing == "fdopen":
-            os.close(given[0])
+    def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(locked_file.os, failing, full)
@@ -381,7 +378,7 @@ def test_a_directory_leaves_no_descriptor_open(path):
 
 @pytest.mark.parametrize("raised", [OSError(errno.ENOLCK, "No locks available"), SystemExit()])
 @pytest.mark.parametrize(
-    ("where", "name"), [(fcntl, "flock"), (locked_file, "is_at"), (locked_file.os, "fchmod")]
+    ("where", "name"), [(fcntl, "flock"), (locks, "is_at"), (locked_file.os, "fchmod")]
 )
 def test_a_lock_that_cannot_be_taken_leaves_no_descriptor_open(
     path, monkeypatch, where, name, raised
@@ -427,7 +424,7 @@ def test_a_folder_that_is_not_there_is_an_error(path):
 
 def test_a_system_without_locks_is_told(path, monkeypatch):
     """Where files cannot be locked nothing is written, and the error says so."""
-    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setattr(locks, "fcntl", None)
     with pytest.raises(StoreError, match="needs a POSIX system"):
         create(path, "Dig")
     assert not path.exists()
@@ -585,7 +582,7 @@ def test_a_lock_file_that_is_deleted_loses_nothing(path, monkeypatch, exists):
 def test_a_lock_file_that_was_replaced_while_one_waited_is_seen(path, monkeypatch):
     """Whoever waited for the old lock takes the new one, which others take as well."""
     create(path, "Dig", plan_id="first")
-    looked, real = [], locked_file.is_at
+    looked, real = [], locks.is_at
 
     def once_another(where, descriptor):
         looked.append(where.name)
@@ -593,7 +590,7 @@ def test_a_lock_file_that_was_replaced_while_one_waited_is_seen(path, monkeypatc
             where.unlink()
         return real(where, descriptor)
 
-    monkeypatch.setattr(locked_file, "is_at", once_another)
+    monkeypatch.setattr(locks, "is_at", once_another)
     create(path, "Plant", plan_id="second")
     assert looked == ["plans.json.lock", "plans.json.lock", "plans.json"]
     assert FileStore(path).plan_ids() == ("first", "second")
@@ -685,9 +682,9 @@ def test_who_has_waited_long_asks_more_often(path, monkeypatch):
 
     create(path, "Dig", plan_id="first")
     paused = Paused(path, "one", monkeypatch)
-    monkeypatch.setattr(locked_file, "uniform", lambda *_: 1.0)
-    monkeypatch.setattr(locked_file.time, "sleep", sleep)
-    monkeypatch.setattr(locked_file.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(locks, "uniform", lambda *_: 1.0)
+    monkeypatch.setattr(locks.time, "sleep", sleep)
+    monkeypatch.setattr(locks.time, "monotonic", lambda: now[0])
     with pytest.raises(StoreError, match="is busy"):
         create(path, "Plant")
     monkeypatch.undo()
@@ -707,3 +704,71 @@ def test_a_flipped_bit_in_an_entry_is_an_error(path, number):
     path.write_bytes(document)
     with pytest.raises(CodecError):
         FileStore(path).load("a")
+
+
+class TestWords:
+    """Every refusal has a word, which the guide's table explains."""
+
+    @pytest.fixture
+    def path(self):
+        with folder_for_all() as folder:
+            yield folder / "plans.json"
+
+    def refused(self, use):
+        """Return the word of a refusal."""
+        with pytest.raises(StoreError) as caught:
+            use()
+        return caught.value.data["problem"]
+
+    def test_of_a_folder_that_may_not_be_written(self, path):
+        """Plans are read, and an append says what is missing."""
+        planner = create(path, "Dig")
+        path.chmod(0o644)
+        with as_nobody():
+            assert len(FileStore(path).load("a")) == 1
+            assert self.refused(lambda: create(path, "Lay")) == "read_only"
+            assert self.refused(lambda: create(path.with_name("new.json"), "x")) == "read_only"
+        path.chmod(0o600)
+        with as_nobody():
+            assert self.refused(lambda: FileStore(path).load("a")) == "cannot_open"
+        assert len(planner.plan) == 1
+
+    @pytest.mark.parametrize(
+        ("code", "word"),
+        [
+            (errno.ENOSPC, "disk_full"),
+            (errno.EDQUOT, "disk_full"),
+            (errno.EROFS, "read_only"),
+            (errno.EIO, "io_error"),
+        ],
+    )
+    def test_of_a_disk(self, path, monkeypatch, code, word):
+        """Full, over its quota, read-only or failing."""
+        create(path, "Dig")
+
+        def failing(*_):
+            raise OSError(code, os.strerror(code))
+
+        monkeypatch.setattr(os, "fsync", failing)
+        assert self.refused(lambda: create(path, "Lay")) == word
+        monkeypatch.undo()
+        assert len(create(path, "Lay").plan) == 2
+
+    def test_of_a_limit_of_the_system(self, path):
+        """The kernel refuses a larger file (setrlimit), and so do we, by the same word."""
+        create(path, "Dig")
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+        try:
+            assert self.refused(lambda: create(path, *["Lay"] * 20)) == "too_large"
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert 1 < len(create(path, "Lay").plan) < 20
+
+    def test_of_a_path(self, path):
+        """A missing folder, a link, a pipe."""
+        missing = path.parent / "missing" / "plans.json"
+        assert self.refused(lambda: FileStore(missing).load("a")) == "cannot_open"
+        assert self.refused(lambda: create(missing, "Dig")) == "cannot_open"
+        path.symlink_to("elsewhere.json")
+        assert self.refused(lambda: FileStore(path).load("a")) == "cannot_open"

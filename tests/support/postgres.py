@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 from contextlib import contextmanager, suppress
+from copy import copy
 from itertools import count
 from pathlib import Path
 
@@ -115,6 +116,16 @@ class Server:
         """
         self.kill()
         self.start()
+
+    def backup(self):
+        """
+        Return another server, of a base backup as of now, for the place and port of this one.
+        """
+        other = copy(self)
+        other.data = self.home / "backup"
+        where = ["-h", self.home, "-U", "postgres", "-D", other.data]
+        self.run("pg_basebackup", *where, "-X", "fetch", "-c", "fast", "--no-sync")
+        return other
 
     def fresh(self):
         """

@@ -259,7 +259,7 @@ class AsyncPlanner(Transactions):
         async with aclosing(self.watch(plan.revision, timeout=timeout)) as entries:
             async for entry in entries:
                 before, plan = plan, follow(plan, (entry,))
-                self._feed.saw(plan)
+                self._feed.saw(plan, entry)
                 await self._tell(News(before, (entry,), plan))
 
     async def _find(self, step: StoreCall | Wait) -> Any:

@@ -6,11 +6,13 @@ it, and both may run an attempt more than once, or in vain: an attempt is a func
 that has no effect of its own.
 
 - A store that can hold a plan (`todoplan.stores.hold`): the planner keeps the newest plan that it
-  knows, holds, reads what came since, decides, appends. Nobody is faster.
+  knows, with the last entry of its journal. It holds the plan, sees whether that entry is still
+  there, reads what came since, decides, appends. Nobody is faster.
 - Any other store: it reads the plan, decides, and appends for the revision that it read. A store
   that has moved on refuses that, and the attempt is made anew upon the plan as it is now.
 
-Who only looks holds nothing: readers neither wait for writers nor keep them waiting.
+Who only looks holds nothing: readers neither wait for writers nor keep them waiting. And who would
+have to read much of a journal reads it before: meanwhile others write, also to other plans.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +30,7 @@ from todoplan.errors import StoreError
 from todoplan.planner.steps import Hold, News, Step, Steps
 from todoplan.planner.telling import Feed
 from todoplan.stores.base import AnyStore
-from todoplan.stores.hold import ALL, Key, gone_back, is_holding
+from todoplan.stores.hold import ALL, Key, behind_known, gone_back, is_holding
 from todoplan.stores.journals import follow
 
 __all__ = ["Attempt", "Commits", "Journal", "Outcome", "Signed", "Since", "nothing"]
@@ -36,6 +38,8 @@ __all__ = ["Attempt", "Commits", "Journal", "Outcome", "Signed", "Since", "nothi
 Journal = tuple[Entry, ...]
 
 _MOST_ATTEMPTS = 1_000  # more than a crowd of writers needs, and not for ever
+_MANY = 500  # events: more are not read while the plan is held, as long as that can be avoided
+_MOST_READS = 3
 
 
 @attrs.frozen
@@ -82,6 +86,16 @@ Who would need all of it is asked again with the newest entry, which may show th
 """
 
 
+@attrs.frozen
+class _Read:
+    """
+    Entries of a journal behind a revision; without entries, those that have to be read.
+    """
+
+    first: int
+    entries: Journal = ()
+
+
 def nothing(_: Plan, __: Entry | None) -> None:
     """
     Say that an attempt has to see nothing of the journal.
@@ -111,12 +125,25 @@ class Commits:
         """
         Return the plan as it stands.
         """
-        known = self.feed.newest
-        if self.holds and known is not None:
-            plan = follow(known, (yield "entries_since", (self._plan_id, known.revision)))
-        else:
-            plan = yield "load", (self._plan_id,)
+        if self.holds and self.feed.newest is not None:
+            return (yield from self._caught_up(self._since))
+        plan: Plan = yield "load", (self._plan_id,)
         self.feed.saw(plan)
+        # Once more, for the entry that led to it.
+        return (yield from self._caught_up(self._since)) if self.holds and plan.revision else plan
+
+    def _since(self, revision: int) -> Step:
+        return "entries_since", (self._plan_id, revision)
+
+    def _caught_up(self, ask: Callable[[int], Step]) -> Steps[Plan]:
+        """
+        Return the newest plan that is known and what came since, if it came upon that plan.
+        """
+        plan, last = self.feed.newest or (Plan(), None)
+        tail: Journal = yield ask(plan.revision - 1)
+        news = behind_known(self._plan_id, plan.revision, last, tail)
+        plan = follow(plan, news)
+        self.feed.saw(plan, tail[-1] if tail else None)
         return plan
 
     def history(self) -> Steps[Journal]:
@@ -133,9 +160,7 @@ class Commits:
         if not self.holds:
             return (yield from self._compared(attempt, since))
         plan = yield from self.plan()
-        tail = yield from self._tail(
-            since, plan, lambda revision: ("entries_since", (self._plan_id, revision))
-        )
+        tail = yield from self._tail(since, plan, self._since)
         # Two reads are no snapshot: what came between them is not looked at.
         journal = tuple(entry for entry in tail if entry.revision <= plan.revision)
         return attempt(plan, journal, self.now()).result
@@ -171,49 +196,67 @@ class Commits:
         self, attempt: Attempt, since: Since, keys: Sequence[Key], *, with_repeats: bool
     ) -> Steps[Any]:
         if self.feed.newest is None:
-            yield from self.plan()
+            self.feed.saw((yield "load", (self._plan_id,)))
         appending: list[Plan] = []
-        decide = partial(self._decided, attempt, since, keys, appending, with_repeats)
-        try:
-            plan, done = yield Hold(self._plan_id, decide)
-        except Exception:
-            # What got lost may be the acknowledgement alone: the journal knows. A PostgreSQL server
-            # that was killed 20 times under load left 5 such commits.
-            if appending:
-                yield News(appending[0], (), None)
-            raise
+        read: _Read | None = None
+        for number in range(_MOST_READS + 1):
+            many = _MANY if number < _MOST_READS else None
+            bound = (attempt, since, keys, appending, read, many, with_repeats)
+            decide = partial(self._decided, *bound)
+            try:
+                decided = yield Hold(self._plan_id, decide)
+            except Exception:
+                # What got lost may be the acknowledgement alone: the journal knows. A PostgreSQL
+                # server that was killed 20 times under load left 5 such commits.
+                if appending:
+                    yield News(appending[0], (), None)
+                raise
+            if not isinstance(decided, _Read):
+                break
+            plan = yield from self.plan()
+            tail: Journal = yield self._since(decided.first)
+            read = _Read(decided.first, tuple(e for e in tail if e.revision <= plan.revision))
+            # In vain: what takes long here, such as replaying years of entries, is remembered.
+            attempt(
+                plan, read.entries, in_utc(self._clock()), *([(None,) * len(keys)] if keys else [])
+            )
+        plan, done = decided
         yield from self._told(plan, done)
         return done.result
 
-    def _decided(  # noqa: PLR0913, PLR0917 - given by a partial
+    def _decided(  # noqa: PLR0913, PLR0917 - bound before the plan is held
         self,
         attempt: Attempt,
         since: Since,
         keys: Sequence[Key],
         appending: list[Plan],
+        read: _Read | None,
+        many: int | None,
         with_repeats: bool,  # noqa: FBT001 - same
         held: Any,
-    ) -> Steps[tuple[Plan, Outcome]]:
+    ) -> Steps[tuple[Plan, Outcome] | _Read]:
         """
         Decide upon a held plan and append. `held` is a `Held` or an `AsyncHeld`.
+
+        What is returned instead has to be read first: it is more than so `many` entries.
         """
-        plan = self.feed.newest or Plan()
-        revision = held.revision
-        if revision < plan.revision:
-            raise gone_back(self._plan_id, plan.revision, revision)
-        if revision > plan.revision:
-            plan = follow(plan, (yield partial(held.entries_since, plan.revision)))
-            self.feed.saw(plan)
+        known = 0 if self.feed.newest is None else self.feed.newest[0].revision
+        if held.revision < known:
+            raise gone_back(self._plan_id, known, held.revision)
+        if many is not None and held.revision - known > many:
+            return _Read(held.revision)
+        ask = partial(partial, held.entries_since)
+        plan = yield from self._caught_up(ask)
         kept = []
         for key in keys:
             receipt = yield partial(held.receipt, key)
             kept.append(receipt)
         is_repeat = bool(kept) and all(kept)
-        journal = yield from self._tail(
-            nothing if is_repeat and not with_repeats else since,
-            plan,
-            lambda revision: partial(held.entries_since, revision),
-        )
+        # A session catches up with what it did itself: so it also sees the journal of a repeat.
+        wanted = nothing if is_repeat and not with_repeats else since
+        journal = yield from self._tail(wanted, plan, ask, read, many)
+        if isinstance(journal, _Read):
+            return journal
         # The store's clock, for it is the same for all who share the plan; a clock that was given
         # is meant.
         at = (yield held.now) if self._clock is utc_now else self._clock()
@@ -226,7 +269,14 @@ class Commits:
             revision = each.plan.revision
         return plan, done
 
-    def _tail(self, since: Since, plan: Plan, ask: Callable[[int], Step]) -> Steps[Journal]:
+    def _tail(
+        self,
+        since: Since,
+        plan: Plan,
+        ask: Callable[[int], Step],
+        read: _Read | None = None,
+        many: int | None = None,
+    ) -> Steps[Journal | _Read]:
         first = since(plan, None)
         if first == ALL:
             # A process that begins anew, and whose model wrote last: it need not read all that came
@@ -235,6 +285,12 @@ class Commits:
             first = since(plan, newest[-1] if newest else None)
         if first is None:
             return ()
+        if read is not None and read.first <= first and read.entries:
+            end = read.entries[-1].revision
+            more: Journal = () if end == plan.revision else (yield ask(max(first, end)))
+            return tuple(e for e in read.entries if e.revision > first) + more
+        if many is not None and plan.revision - max(first, 0) > many:
+            return _Read(first)
         journal: Journal = yield ask(first)
         return journal
 
@@ -266,6 +322,7 @@ class Commits:
         raise StoreError(msg, plan_id=self._plan_id, problem="busy")
 
     def _told(self, plan: Plan, done: Outcome) -> Steps[None]:
-        self.feed.saw(done.plan)
+        appended = done.appends()
+        self.feed.saw(done.plan, appended[-1].entries[-1] if appended else None)
         if self.feed.subscriptions:
             yield News(plan, done.entries, done.plan)

@@ -18,7 +18,7 @@ from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
 from todoplan.errors import PlanError
 from todoplan.planner.claiming.claims import Claimed, claim_of, claiming
-from todoplan.planner.steps import Hold, News, Step, Steps, done_at_once
+from todoplan.planner.steps import Hold, News, Step, Steps, done_held
 from todoplan.planner.transactions import Transactions
 from todoplan.planner.verifying.verifier import Verify
 from todoplan.planner.watching import watched, watching
@@ -248,7 +248,7 @@ class Planner(Transactions):
         plan = self.plan
         for entry in self.watch(plan.revision, timeout=timeout):
             before, plan = plan, follow(plan, (entry,))
-            self._feed.saw(plan)
+            self._feed.saw(plan, entry)
             self._perform(News(before, (entry,), plan))
 
     def _run(self, steps: Steps[T]) -> T:
@@ -274,8 +274,7 @@ class Planner(Transactions):
                 self._run(self._feed.tell(subscription, step))
             return None
         if isinstance(step, Hold):
-            with self._store.hold(step.plan_id) as held:  # type: ignore[union-attr]  # it can
-                return done_at_once(step.decide(held))
+            return done_held(self._store, step)
         if isinstance(step, tuple):
             method, arguments = step
             value = getattr(self._store, method)(*arguments)

@@ -20,7 +20,7 @@ from todoplan.dialogue.held_claims import Fences
 from todoplan.dialogue.undoing import last_change
 from todoplan.dialogue.undoing import undone as taken_back
 from todoplan.planner.commits import Journal, Outcome
-from todoplan.stores.journals import CUT, follow, is_beginning
+from todoplan.stores.journals import CUT, is_beginning, plan_at
 
 __all__ = ["begun", "put_back", "undone"]
 
@@ -78,7 +78,7 @@ def undone(  # noqa: PLR0913, PLR0917 - the first three are bound by `partial`
         return Outcome(Rejected((_nothing_to_undo(journal),)), plan)
     # Every later entry is an undo or was undone, or a heartbeat: replaying the ones before is
     # enough.
-    before = follow(Plan(), journal[: journal.index(change)])
+    before = plan_at(journal, journal.index(change))
     decision, entry = taken_back(plan, change, before, at=at, actor=actor, fences=fences)
     if isinstance(decision, Rejected) or entry is None:
         return Outcome(decision, plan)

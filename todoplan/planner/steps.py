@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
+from todoplan.stores.locks import Hold as Locked
 
 T = TypeVar("T")
 
@@ -86,8 +87,13 @@ def done_held(store: Any, step: Hold) -> Any:
     holds = store.hold(step.plan_id)
     if hasattr(type(holds), "__aenter__"):
         return _held_awaited(holds, step)
-    with holds as held:
-        return done_at_once(step.decide(held))
+    try:
+        with holds as held:
+            return done_at_once(step.decide(held))
+    finally:
+        # Once more: an interrupt (Ctrl-C) may come as `__exit__` begins. Stores of ours know this.
+        if isinstance(holds, Locked):
+            holds.let_go()
 
 
 async def _held_awaited(holds: Any, step: Hold) -> Any:

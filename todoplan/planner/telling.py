@@ -74,7 +74,8 @@ class Feed:
         self._has_tails = has_tails
         # Replaced and never changed in place, so that it can be walked without the lock.
         self.subscriptions: tuple[Subscription, ...] = ()
-        self.newest: Plan | None = None
+        # The newest plan that was seen, and the entry that led to it, if that was seen as well.
+        self.newest: tuple[Plan, Entry | None] | None = None
         self._lock = Lock()
 
     def add(self, subscriber: Subscriber) -> Callable[[], None]:
@@ -83,7 +84,7 @@ class Feed:
         """
         with self._lock:
             # From the newest plan seen so far: a transaction may be under way upon that one.
-            mine = Subscription(subscriber, self.newest)
+            mine = Subscription(subscriber, self.newest and self.newest[0])
             self.subscriptions = (*self.subscriptions, mine)
 
         def stop() -> None:
@@ -95,20 +96,27 @@ class Feed:
 
         return stop
 
-    def saw(self, plan: Plan) -> None:
+    def saw(self, plan: Plan, last: Entry | None = None) -> None:
         """
-        Note a plan that was read. Every transaction does before it appends: so a cursor that is
-        set here stands before whatever is accepted later.
+        Note a plan that was read, and the last entry of its journal. Every transaction does before
+        it appends: so a cursor that is set here stands before whatever is accepted later.
         """
         # Without the lock: every command comes here twice. Under it the plans are compared again.
-        if self.newest is not None and plan.revision <= self.newest.revision:
+        if not self._is_news(plan, last):
             return
         with self._lock:
-            known = (plan,) if self.newest is None else (self.newest, plan)
-            self.newest = max(known, key=lambda each: each.revision)
+            if self._is_news(plan, last):
+                self.newest = plan, last
             for each in self.subscriptions:
                 if not each.placed:
                     each.heard, each.placed = plan, True
+
+    def _is_news(self, plan: Plan, last: Entry | None) -> bool:
+        if self.newest is None:
+            return True
+        known, entry = self.newest
+        is_same = plan.revision == known.revision and entry is None and last is not None
+        return plan.revision > known.revision or is_same
 
     def behind(self, plan: Plan | None) -> list[Subscription]:
         """

@@ -21,7 +21,7 @@ from todoplan.errors import StoreError
 from todoplan.planner.arguments import unfit
 from todoplan.planner.steps import StoreCall
 from todoplan.stores.base import AnyStore
-from todoplan.stores.hold import gone_back
+from todoplan.stores.hold import behind_known, gone_back
 
 __all__ = ["Found", "Pause", "Wait", "WatchStep", "watched", "watched_awaited", "watching"]
 
@@ -72,9 +72,10 @@ def watching(
     """
     _check(known, timeout)
     pauses, quiet_since, was_there = _pauses(store), time.monotonic(), True
+    last: Entry | None = None
     while True:
         try:
-            entries = yield from _behind(store, plan_id, known)
+            entries = yield from _behind(store, plan_id, known, last)
             was_there = True
         except StoreError as error:
             if error.data.get("problem") not in _PASSING:
@@ -83,7 +84,7 @@ def watching(
                 _logger.warning("the journal of %r is waited for: %s", plan_id, error)
             entries, was_there = (), False
         for entry in entries:
-            known = entry.revision
+            known, last = entry.revision, entry
             yield Found(entry)
         if entries:
             pauses, quiet_since = _pauses(store), time.monotonic()
@@ -102,14 +103,17 @@ def watching(
 
 
 def _behind(
-    store: AnyStore, plan_id: str, known: int
+    store: AnyStore, plan_id: str, known: int, last: Entry | None
 ) -> Generator[WatchStep, Any, tuple[Entry, ...]]:
     """
-    Return the entries behind a revision.
+    Return the entries behind a revision; `last` is the one of that revision, if it is known.
     """
     if callable(getattr(store, "entries_since", None)):
-        tail: tuple[Entry, ...] = yield "entries_since", (plan_id, known)
-        return tail
+        first = known if last is None else known - 1
+        tail: tuple[Entry, ...] = yield "entries_since", (plan_id, first)
+        if last is not None:
+            tail = behind_known(plan_id, known, last, tail)
+        return tuple(entry for entry in tail if entry.revision > known)
     plan = yield "load", (plan_id,)
     if plan.revision == known:
         return ()

@@ -16,6 +16,10 @@ def clip(text: str, width: int) -> str:
     Return cleaned text in at most `width` columns; an ellipsis stands for what was cut.
     """
     shown = text[: width * _MOST_PER_COLUMN]
+    if shown.isascii():  # nearly always, and a log of years has many
+        if len(text) <= width:
+            return text
+        return shown[: width - 1].rstrip() + "…" if width > 0 else ""
     if shown == text and sum(map(_columns, text)) <= width:
         return text
     used, end = 0, 0

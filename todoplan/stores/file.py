@@ -32,13 +32,14 @@ from todoplan.errors import CodecError, StoreError
 from todoplan.stores.base import checked_id
 from todoplan.stores.journals import plan_after
 from todoplan.stores.locked_file import (
-    held,
+    lock,
     open_plain,
     refusing,
     remove_stale,
     sync_folder,
     write_anew,
 )
+from todoplan.stores.locks import closed, unlocked
 
 __all__ = ["FORMAT", "FileStore"]
 
@@ -135,26 +136,43 @@ class FileStore:
                 or the plan has had its share of it. Nothing was appended then, unless
                 `data["problem"]` is "unsynced".
         """
-        with refusing(self.path, "written"), held(self.path, self._patience):
-            plans = self._plans()  # and not `_read`, which a reader may set to an older file
-            kept = plans.get(plan_id, _Kept())
-            if kept.plan.revision != expected:
-                return False
-            grown = kept.longer(entries, plan)
-            # By identity: a file without plans is there all the same, and has to be replaced.
-            is_first = plans is _NOTHING
-            plans = {**plans, checked_id(plan_id): grown}
-            document = self._document(plan_id, plans)
-            if not self._has_written:
-                remove_stale(self.path)
+        locks: tuple[list[int], list[int]] = [], []
+        process = os.getpid()
+
+        def let_go() -> None:
+            for taken in reversed(locks):
+                unlocked(taken, process)
+
+        with refusing(self.path, "written"):
             try:
-                written = write_anew(self.path, document, is_first=is_first)
-            except FileExistsError:
-                return False  # somebody whose lock file was another one has made the file
-            # Before the folder is synced: the new file is in its place, whatever comes of that.
-            self._read, self._has_written = (_stamp(written), plans), True
-            self._sync(plan_id)
-            return True
+                lock(locks, self.path, self._patience)
+                return self._append(plan_id, expected, entries, plan)
+            finally:
+                try:
+                    let_go()
+                finally:
+                    let_go()
+
+    def _append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
+        plans = self._plans()  # and not `_read`, which a reader may set to an older file
+        kept = plans.get(plan_id, _Kept())
+        if kept.plan.revision != expected:
+            return False
+        grown = kept.longer(entries, plan)
+        # By identity: a file without plans is there all the same, and has to be replaced.
+        is_first = plans is _NOTHING
+        plans = {**plans, checked_id(plan_id): grown}
+        document = self._document(plan_id, plans)
+        if not self._has_written:
+            remove_stale(self.path)
+        try:
+            written = write_anew(self.path, document, is_first=is_first)
+        except FileExistsError:
+            return False  # somebody whose lock file was another one has made the file
+        # Before the folder is synced: the new file is in its place, whatever comes of that.
+        self._read, self._has_written = (_stamp(written), plans), True
+        self._sync(plan_id)
+        return True
 
     def _kept(self, plan_id: str) -> _Kept:
         with refusing(self.path, "read"):
@@ -162,21 +180,25 @@ class FileStore:
 
     def _plans(self) -> _Plans:
         # Taken before the file is opened: what is read then is no older, whatever others do.
-        before = self._read
+        before, taken = self._read, list[int]()
         try:
-            # By `opener`: `os.fdopen` leaves the descriptor open if it is that of a directory.
-            file = open(self.path, "rb", opener=lambda *_: open_plain(self.path))  # noqa: SIM115
+            descriptor = open_plain(taken, self.path)
+            stamp = _stamp(os.fstat(descriptor))
+            if stamp == before[0]:
+                return before[1]
+            with open(descriptor, "rb", closefd=False) as file:
+                plans = _decoded(file.read(LIMIT + 1), self.path)
         except FileNotFoundError:
             # A folder that is missing is a misspelled path: told on reading, before work is lost.
             self.path.parent.stat()
             if before[0] is not None:
                 raise self._gone_back(problem="deleted", what="it is not there any more") from None
             return _NOTHING
-        with file:
-            stamp = _stamp(os.fstat(file.fileno()))
-            if stamp == before[0]:
-                return before[1]
-            plans = _decoded(file.read(LIMIT + 1), self.path)
+        finally:
+            try:
+                closed(taken)
+            finally:
+                closed(taken)
         # The last known entry itself, not its revision: an older copy may have gone on differently.
         for plan_id, known in before[1].items():
             found = plans.get(plan_id, _Kept()).entries[len(known.entries) - 1 :]
@@ -231,6 +253,8 @@ class FileStore:
 
 
 def _stamp(status: os.stat_result) -> _Stamp:
+    if stat.S_ISDIR(status.st_mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is no plain file")
     return status.st_ino, status.st_mtime_ns, status.st_size

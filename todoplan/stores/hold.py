@@ -22,6 +22,7 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.stores.base import AsyncStore, Store
+from todoplan.stores.journals import is_beginning
 
 __all__ = [
     "ALL",
@@ -32,12 +33,18 @@ __all__ = [
     "HoldingStore",
     "Key",
     "Receipt",
+    "behind_known",
     "checked_receipt",
     "gone_back",
     "is_holding",
     "not_held",
     "overtaken",
 ]
+
+_PUT_BACK = (
+    "Nothing was written; bring the newer data back, or make a new planner to go on from what is "
+    "there"
+)
 
 ALL = -1
 """All entries are behind this revision, also that of a plan that was handed over at revision 0."""
@@ -281,13 +288,40 @@ def overtaken(plan_id: str, expected: int, revision: int) -> StoreError:
     return StoreError(msg, plan_id=plan_id, problem="overtaken", revision=revision)
 
 
+def behind_known(
+    plan_id: str, revision: int, last: Entry | None, tail: tuple[Entry, ...]
+) -> tuple[Entry, ...]:
+    """
+    Return what `tail` has behind a known revision; it begins with the entry of that revision.
+
+    `last` is that entry as it is known, if it is. Revisions alone do not tell a plan from a copy
+    of before that was put in its place, and has gone on differently to as many of them.
+
+    Raises:
+        StoreError: the entry is missing, or is another one ("rolled_back").
+    """
+    if not revision:
+        return tail
+    if not tail:
+        raise gone_back(plan_id, revision, revision - 1)
+    # A journal that was cut since begins with the plan as it was: what was known is not needed.
+    if is_beginning(tail[0]) and tail[0] != last:
+        return tail
+    if tail[0].revision != revision or (last is not None and last != tail[0]):
+        msg = (
+            f"the plan {plan_id!r} was put back while in use, and has gone on differently since: "
+            f"its entry of revision {revision} is not the one that was seen. {_PUT_BACK}"
+        )
+        raise StoreError(msg, plan_id=plan_id, problem="rolled_back", revision=revision)
+    return tail[1:]
+
+
 def gone_back(plan_id: str, known: int, revision: int) -> StoreError:
     """
     Return what to raise for a plan that is not as far as somebody has seen it.
     """
     msg = (
         f"the plan {plan_id!r} was put back while in use: it is at revision {revision}, and "
-        f"revision {known} of it was seen. Nothing was written; bring the newer data back, or make "
-        "a new planner to go on from what is there"
+        f"revision {known} of it was seen. {_PUT_BACK}"
     )
     return StoreError(msg, plan_id=plan_id, problem="rolled_back", revision=revision)

@@ -2,8 +2,9 @@
 Journals that begin later than their plan, and what every keeper of a journal does with one.
 
 A journal grows for ever, so it can be cut. What was cut is not gone silently: in its place stands
-one entry, the plan as it was then, under the revision that the plan had. That entry is marked as
-taking back revision 0, which none has: so no undo takes it back, nor anything before it.
+one entry, the plan as it was then, under the revision and the time of the last entry that was cut:
+with the time of the cutting, a cut by age would cut nothing more for as long as that age. The entry
+is marked as taking back revision 0, which none has: so no undo takes it back, nor anything before.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,16 @@ from todoplan.core.events.types import Event, PlanRestored
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError
 
-__all__ = ["CUT", "beginning", "cut_at", "follow", "is_beginning", "plan_after", "without_gaps"]
+__all__ = [
+    "CUT",
+    "beginning",
+    "cut_at",
+    "follow",
+    "is_beginning",
+    "plan_after",
+    "plan_at",
+    "without_gaps",
+]
 
 CUT = "compact"
 """The cause of the entry that stands for what was cut."""
@@ -71,6 +81,29 @@ def follow(plan: Plan, entries: Iterable[Entry]) -> Plan:
             events += entry.events
     # At once: each replay copies what it changes.
     return replay(plan, events) if events else plan
+
+
+_replayed: tuple[Entry, Entry, Plan] | None = None
+
+
+def plan_at(journal: Sequence[Entry], length: int) -> Plan:
+    """
+    Return what the first so many entries of a whole journal lead to. The last answer is remembered:
+    who decides upon it holds the plan, and has asked the same before, while others could write.
+
+    Raises:
+        CodecError: as of `follow`.
+    """
+    global _replayed  # noqa: PLW0603 - one plan, whoever asks: it is a value
+    if not length:
+        return Plan()
+    known = _replayed
+    first, last = journal[0], journal[length - 1]
+    if known is not None and known[0] is first and known[1] is last:
+        return known[2]
+    plan = follow(Plan(), journal[:length])
+    _replayed = first, last, plan
+    return plan
 
 
 def without_gaps(entries: Iterable[Entry], revision: int = 0) -> Iterator[Entry]:

@@ -4,18 +4,10 @@ A file that many processes write: one at a time, whole, and never lost.
 Writing is: lock, read, write a new file beside it, put that in its place, let go. The new file
 takes the old one's place at once (`rename`), so a reader needs no lock and sees all of it or none.
 
-Two locks are held, both of `flock`. The one on `<file>.lock` is there before the file is. But lock
-files get deleted, by people who tidy up or by a sync service, and then the next writer makes a new
-one while an earlier writer still works. So the file itself is locked too, and whoever has waited
-for a lock looks again whether what it locked is still what stands at that path: a file that was put
-in its place, or a lock that was made anew, is another one. Where there is no file yet, the new one
-is linked to its place, which fails if another has come there meanwhile.
-
-- The lock is polled. `flock` can wait by itself, but without a deadline: a process that is stopped
-  while it holds the lock would stop all others with it. Who has waited long asks more often, which
-  keeps a crowd of writers in rough order; asking costs two microseconds.
-- It is released with LOCK_UN before the file is closed. A child that was forked meanwhile has a
-  copy of the descriptor, and a lock that is only closed lives until the last copy is.
+Two locks are held (`todoplan.stores.locks`). The one on `<file>.lock` is there before the file is.
+But lock files get deleted, and then the next writer makes a new one while an earlier writer still
+works. So the file itself is locked too. Where there is no file yet, the new one is linked to its
+place, which fails if another has come there meanwhile.
 """
 
 import errno
@@ -23,37 +15,27 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from random import uniform
 from secrets import token_hex
 
 from todoplan.errors import StoreError
+from todoplan.stores.locks import NOFOLLOW, closed, lock_file, lock_of, locked, opened
 
-__all__ = [
-    "PRIVATE",
-    "busy",
-    "held",
-    "is_at",
-    "lock_file_held",
-    "missing_folder",
-    "no_locks",
-    "open_lock_file",
-    "open_plain",
-    "paused",
-    "refusing",
-    "remove_stale",
-    "sync_folder",
-    "unlocked",
-    "write_anew",
-]
-
-PRIVATE = 0o600
-# Without O_NONBLOCK, to open a named pipe would wait for its other end.
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-# Seconds between two attempts: the pauses shrink from the first to the second within 0.7 s.
-_SLOWEST, _QUICKEST = 0.008, 0.001
+_PROBLEMS = {
+    errno.ENOSPC: "disk_full",
+    errno.EDQUOT: "disk_full",
+    errno.EROFS: "read_only",
+    errno.EIO: "io_error",
+    errno.EFBIG: "too_large",
+}
+_REMEDIES = {
+    "disk_full": "make room, and try again",
+    "read_only": "see whether this user may write the file and its folder",
+    "io_error": "look into the system's log",
+    "too_large": "keep other plans in another file, or take a SqliteStore",
+}
 _STALE = 60.0  # seconds: nobody takes so long to write a file of this size
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}  # file systems such as FAT
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # of a folder, on file systems that have no such thing
@@ -69,9 +51,19 @@ def refusing(path: Path, done: str) -> Iterator[None]:
     except OSError as error:
         linked = error.errno == errno.ELOOP
         reason = "it is a symbolic link; name the file itself" if linked else error.strerror
-        remedy = missing_folder(path)
+        problem = problem_of(error)
+        if done == "written" and error.errno in {errno.EACCES, errno.EPERM}:
+            problem = "read_only"
+        remedy = missing_folder(path) or _REMEDIES.get(problem, "")
         msg = f"{path} cannot be {done}: {reason}{remedy and f'; {remedy}'}"
-        raise StoreError(msg, file=str(path)) from error
+        raise StoreError(msg, file=str(path), problem=problem) from error
+
+
+def problem_of(error: OSError) -> str:
+    """
+    Return the word for what the system refused.
+    """
+    return _PROBLEMS.get(error.errno or 0, "cannot_open")
 
 
 def missing_folder(path: Path) -> str:
@@ -81,147 +73,27 @@ def missing_folder(path: Path) -> str:
     return "" if path.parent.is_dir() else f"make the folder {path.parent} first"
 
 
-def open_plain(path: Path) -> int:
+def open_plain(taken: list[int], path: Path) -> int:
     """
-    Return a descriptor to read a file with; a symbolic link is not followed.
+    Open a file to read it; a symbolic link is not followed.
     """
-    return os.open(path, os.O_RDONLY | _NOFOLLOW)
+    return opened(taken, path, os.O_RDONLY | NOFOLLOW)
 
 
-@contextmanager
-def held(path: Path, patience: float) -> Iterator[None]:
+def lock(taken: tuple[list[int], list[int]], path: Path, patience: float) -> None:
     """
-    Hold the locks of a file, waiting for them no longer than `patience` seconds.
+    Take the locks of a file, waiting for them no longer than `patience` seconds.
 
     Raises:
         StoreError: somebody else holds one for longer than that, or there are no locks here.
         OSError: there is no such folder, or no permission.
     """
     end = time.monotonic() + patience
-    with ExitStack() as locks:
-        # Always in this order, so that no two writers wait for each other.
-        locks.enter_context(lock_file_held(path, patience))
-        with suppress(FileNotFoundError):
-            locks.enter_context(_locked(path, lambda: open_plain(path), end, patience))
-        yield
-
-
-def lock_file_held(path: Path, patience: float) -> AbstractContextManager[None]:
-    """
-    Hold the lock on `<file>.lock` alone: the file itself is not opened.
-
-    Raises:
-        StoreError: as of `held`.
-        OSError: there is no such folder, or no permission, or the file system has no locks.
-    """
-    lock = path.with_name(f"{path.name}.lock")
-    return _locked(lock, lambda: open_lock_file(path), time.monotonic() + patience, patience)
-
-
-def open_lock_file(path: Path) -> int:
-    """
-    Return a descriptor of a file's lock, which is made if there is none.
-    """
-    lock = f"{path}.lock"
-    # First as it nearly always is: an append to a database is as short as three such attempts.
+    # Always in this order, so that no two writers wait for each other.
+    first, second = taken
+    locked(first, lock_of(path), lambda: lock_file(first, path), end, patience)
     with suppress(FileNotFoundError):
-        return os.open(lock, os.O_RDWR | _NOFOLLOW)
-    making = os.O_RDWR | os.O_CREAT | _NOFOLLOW
-    with suppress(FileExistsError), ExitStack() as unless_kept:
-        descriptor = os.open(lock, making | os.O_EXCL, PRIVATE)
-        unless_kept.callback(os.close, descriptor)
-        with suppress(FileNotFoundError):
-            # Whoever may write the file has to be able to lock it.
-            os.fchmod(descriptor, PRIVATE | stat.S_IMODE(os.lstat(path).st_mode))
-        unless_kept.pop_all()
-        return descriptor
-    # O_CREAT once more: the file that stood in our way may be deleted by now.
-    return os.open(lock, making, PRIVATE)
-
-
-@contextmanager
-def _locked(path: Path, opened: Callable[[], int], end: float, patience: float) -> Iterator[None]:
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, flock  # noqa: PLC0415 - not on every system
-    except ImportError:
-        raise no_locks(path) from None
-    began = time.monotonic()
-    while True:
-        # Closed at the end, whatever comes: a file system out of locks raises what no retry mends.
-        with ExitStack() as letting_go:
-            descriptor = opened()
-            letting_go.callback(os.close, descriptor)
-            try:
-                flock(descriptor, LOCK_EX | LOCK_NB)
-            except BlockingIOError:
-                pass
-            else:
-                letting_go.callback(unlocked, descriptor, os.getpid())
-                if not is_at(path, descriptor):
-                    continue
-                yield
-                return
-        if not paused(began, end):
-            raise busy(path, patience)
-
-
-def unlocked(descriptor: int, process: int) -> None:
-    """
-    Let go of the lock of a descriptor that this process has opened.
-    """
-    from fcntl import LOCK_UN, flock  # noqa: PLC0415 - as above
-
-    # A child that was forked meanwhile has a copy of the lock, and would let go of its parent's.
-    if process == os.getpid():
-        flock(descriptor, LOCK_UN)
-
-
-def paused(began: float, end: float) -> bool:
-    """
-    Wait a little for what somebody else holds; return False, at once, if the time is up.
-
-    `began` is when the waiting did, by `time.monotonic`, and `end` when it ends.
-    """
-    now = time.monotonic()
-    if now >= end:
-        return False
-    # Shorter, not longer: with SQLite's growing pauses one of 32 writers waited 3.6 s.
-    pause = max(_QUICKEST, _SLOWEST - (now - began) / 100)
-    time.sleep(min(uniform(0.5, 1.5) * pause, end - now))  # noqa: S311 - no secret
-    return True
-
-
-def is_at(path: Path, descriptor: int) -> bool:
-    """
-    Say whether what was opened still stands at its path.
-    """
-    try:
-        found, mine = os.lstat(path), os.fstat(descriptor)
-    except FileNotFoundError:
-        return False
-    return (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino)
-
-
-def no_locks(path: Path) -> StoreError:
-    """
-    Return what to raise for a file on a system that cannot lock it.
-    """
-    msg = (
-        f"{path} cannot be locked: a FileStore needs a POSIX system; take a SqliteStore, which "
-        "todoplan.stores has as well"
-    )
-    return StoreError(msg, file=str(path), problem="no_locks")
-
-
-def busy(path: Path, patience: float) -> StoreError:
-    """
-    Return what to raise for a file that somebody else has held for too long.
-    """
-    msg = (
-        f"{path} is busy: somebody else has held its lock for {patience:g} seconds, nothing was "
-        "written; try again, end the process that holds it, or give the store more patience="
-    )
-    return StoreError(msg, file=str(path), problem="busy")
+        locked(second, path, lambda: open_plain(second, path), end, patience)
 
 
 def write_anew(path: Path, document: bytes, *, is_first: bool) -> os.stat_result:
@@ -237,16 +109,21 @@ def write_anew(path: Path, document: bytes, *, is_first: bool) -> os.stat_result
     before = None if is_first else os.lstat(path)
     # A name of our own: under a fixed one, a file of the user's would be in our way.
     new = path.with_name(f"{path.name}.{token_hex(8)}.new")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
+    flags, taken = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW, list[int]()
+
+    def tidy_up() -> None:
+        closed(taken)
+        new.unlink(missing_ok=True)
+
     try:
-        with os.fdopen(os.open(new, flags, PRIVATE), "wb") as file:
+        descriptor = opened(taken, new, flags)
+        with open(descriptor, "wb", closefd=False) as file:
             file.write(document)
-            file.flush()
-            if before is not None:
-                _keep_permissions(file.fileno(), before)
-            # Before it is put in place: a power cut must not leave half of a document there.
-            os.fsync(file.fileno())
-            after = os.fstat(file.fileno())
+        if before is not None:
+            _keep_permissions(descriptor, before)
+        # Before it is put in place: a power cut must not leave half of a document there.
+        os.fsync(descriptor)
+        after = os.fstat(descriptor)
         try:
             if before is None:
                 os.link(new, path)
@@ -257,7 +134,10 @@ def write_anew(path: Path, document: bytes, *, is_first: bool) -> os.stat_result
         if before is not None:
             new.replace(path)
     finally:
-        new.unlink(missing_ok=True)
+        try:
+            tidy_up()
+        finally:
+            tidy_up()
     return after
 
 
@@ -279,14 +159,17 @@ def sync_folder(folder: Path) -> None:
     Have the names in a folder written to the disk.
     """
     # A rename changes the folder: to sync the file alone does not make it last.
-    descriptor = os.open(folder, os.O_RDONLY)
+    taken: list[int] = []
     try:
-        os.fsync(descriptor)
+        os.fsync(opened(taken, folder, os.O_RDONLY))
     except OSError as error:
         if error.errno not in _NO_SYNC:
             raise
     finally:
-        os.close(descriptor)
+        try:
+            closed(taken)
+        finally:
+            closed(taken)
 
 
 def remove_stale(path: Path) -> None:

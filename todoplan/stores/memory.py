@@ -1,14 +1,13 @@
 """Plans in this process's memory."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from threading import Condition
 
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.stores.hold import Key, Receipt, checked_receipt, gone_back, not_held, overtaken
-from todoplan.stores.turn import Turn
+from todoplan.stores.locks import Hold, Turn
 
 __all__ = ["MemoryHeld", "MemoryStore"]
 
@@ -83,31 +82,43 @@ class MemoryStore:
         """
         Add entries if the plan is at revision `expected`, and say whether that was so.
         """
-        with self._turn.taken(_PATIENCE):
+        turn: list[bool] = []
+        try:
+            self._turn.take(turn, _PATIENCE)
             if self.load(plan_id).revision != expected:
                 return False
             self._add(plan_id, entries, plan)
             return True
+        finally:
+            try:
+                self._turn.give_back(turn)
+            finally:
+                self._turn.give_back(turn)
 
-    @contextmanager
-    def hold(self, plan_id: str) -> Iterator["MemoryHeld"]:
+    def hold(self, plan_id: str) -> "MemoryHold":
         """
         Hold a plan for the length of a `with`, and all others with it.
 
         Raises:
             StoreError: another thread holds one for 10 seconds ("busy"), or this one ("nested").
         """
-        with self._turn.taken(_PATIENCE):
-            kept = self._plans.get(plan_id, _NOTHING)
-            held = MemoryHeld(self, plan_id, kept, self._receipts.get(plan_id, {}))
-            try:
-                yield held
-                if held.added or held.signed:
-                    # The entries last: it is they that make all of it count.
-                    self._receipts.setdefault(plan_id, {}).update(held.signed)
-                    self._add(plan_id, held.added, held.plan)
-            finally:
-                held.is_over = True
+        return MemoryHold(self, self._turn, plan_id)
+
+    def held(self, plan_id: str) -> "MemoryHeld":
+        """
+        Return a held plan, for `MemoryHold`.
+        """
+        kept = self._plans.get(plan_id, _NOTHING)
+        return MemoryHeld(self, plan_id, kept, self._receipts.get(plan_id, {}))
+
+    def keep(self, plan_id: str, held: "MemoryHeld") -> None:
+        """
+        Keep what a held plan was given, for `MemoryHold`.
+        """
+        if held.added or held.signed:
+            # The entries last: it is they that make all of it count.
+            self._receipts.setdefault(plan_id, {}).update(held.signed)
+            self._add(plan_id, held.added, held.plan)
 
     def has_kept(self, plan_id: str, receipt: Receipt, length: int) -> bool:
         """
@@ -125,6 +136,28 @@ class MemoryStore:
         self._plans[plan_id] = plan, len(journal)
         with self._changed:
             self._changed.notify_all()
+
+
+class MemoryHold(Hold["MemoryHeld"]):
+    """
+    A plan in memory that is held, and all others with it, for the length of a `with`.
+    """
+
+    def __init__(self, store: MemoryStore, turn: Turn, plan_id: str) -> None:
+        self._store, self._turn, self._plan_id = store, turn, plan_id
+        self._taken: list[bool] = []
+
+    def begin(self) -> "MemoryHeld":
+        self._turn.take(self._taken, _PATIENCE)
+        return self._store.held(self._plan_id)
+
+    def keep(self, held: "MemoryHeld") -> None:
+        self._store.keep(self._plan_id, held)
+
+    def release(self, held: "MemoryHeld | None") -> None:
+        if held is not None:
+            held.is_over = True
+        self._turn.give_back(self._taken)
 
 
 class MemoryHeld:

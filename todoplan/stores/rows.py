@@ -26,6 +26,9 @@ __all__ = [
 ]
 
 _SNAPSHOT_FROM = 32 * 1024
+# Planners read the entry that they know again with each call, to see whether it is still there.
+_MOST_READ, _LONGEST_READ = 256, 4096
+_read: dict[tuple[int, str], Entry] = {}
 
 
 def stored_name(name: object) -> str:
@@ -61,7 +64,15 @@ def line_of_entry(plan_id: str, entry: Entry) -> str:
             "appended; make the change in several commands"
         )
         raise StoreError(msg, plan_id=plan_id, problem="too_large")
+    _remember(VERSION, line, entry)
     return line
+
+
+def _remember(version: int, line: str, entry: Entry) -> None:
+    if len(line) <= _LONGEST_READ:
+        if len(_read) >= _MOST_READ:
+            _read.clear()
+        _read[version, line] = entry
 
 
 def entry_of_line(plan_id: str, revision: int, version: int, line: str) -> Entry:
@@ -74,7 +85,7 @@ def entry_of_line(plan_id: str, revision: int, version: int, line: str) -> Entry
     """
     path = f"{plan_id}[revision {revision}]"
     try:
-        entry = entry_from_line(line, version=version)
+        entry = _read.get((version, line)) or entry_from_line(line, version=version)
     except CodecError as error:
         msg = f"the plan {plan_id!r}, entry of revision {revision}: {error}"
         raise CodecError(msg, **{**error.data, "path": path}) from error
@@ -83,6 +94,7 @@ def entry_of_line(plan_id: str, revision: int, version: int, line: str) -> Entry
             f"the plan {plan_id!r}: the entry of revision {entry.revision} stands under {revision}"
         )
         raise CodecError(msg, problem="wrong_shape", path=path)
+    _remember(version, line, entry)
     return entry
 
 

@@ -6,8 +6,7 @@ undo goes back to what was loaded); keep the keys of calls beyond this process; 
 another process, or seen by somebody who has an older copy of the mapping.
 """
 
-from collections.abc import Iterator, MutableMapping, Sequence
-from contextlib import contextmanager
+from collections.abc import MutableMapping, Sequence
 from typing import Any
 
 from todoplan.codec import plan_from_data, plan_to_data
@@ -16,7 +15,7 @@ from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 from todoplan.stores.journals import beginning
-from todoplan.stores.memory import MemoryHeld, MemoryStore
+from todoplan.stores.memory import MemoryHold, MemoryStore
 
 __all__ = ["JOURNAL", "LOADED", "SLOT", "SlotStore"]
 
@@ -81,14 +80,12 @@ class SlotStore(MemoryStore):
         self._check(plan_id)
         return super().append(plan_id, expected, entries, plan)
 
-    @contextmanager
-    def hold(self, plan_id: str) -> Iterator[MemoryHeld]:
+    def hold(self, plan_id: str) -> MemoryHold:
         """
         Hold the plan for the length of a `with`.
         """
         self._check(plan_id)
-        with super().hold(plan_id) as held:
-            yield held
+        return super().hold(plan_id)
 
     def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
         # First what may be refused: then an entry that no document can hold is not kept.

@@ -5,7 +5,7 @@ import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 
 import attrs
 import psycopg
@@ -436,6 +436,20 @@ class TestCompact:
         assert store.entries_since("a", 6) == journal[6:]
         assert store.entries_since("a", 3) == (first, *rest)
 
+    def test_its_beginning_is_as_old_as_the_last_entry_that_was_cut(self, store):
+        """Else a cut by age would cut nothing more for as long as that age."""
+        plan = Plan()
+        for day in range(10, 0, -1):
+            at = datetime.now(UTC) - timedelta(days=day)
+            entry, *_ = adding(plan, ("Dig",)).entries
+            entry = attrs.evolve(entry, at=at)
+            plan = follow(plan, [entry])
+            assert store.append("a", entry.revision - 1, [entry], plan)
+        lost = [store.compact("a", keep=timedelta(days=days, hours=12)) for days in (6, 4, 2, 2)]
+        assert lost == [4, 2, 2, 0]
+        first, *_ = store.entries("a")
+        assert timedelta(days=3) <= datetime.now(UTC) - first.at < timedelta(days=3, hours=1)
+
     def test_it_can_be_cut_again(self, store):
         """Its beginning is cut with the others; where nothing is to be cut, nothing happens."""
         write(store, DIG)
@@ -470,7 +484,7 @@ class TestCompact:
 def test_a_store_is_used_again_after_it_was_closed(store):
     """Closing gives back what it holds, and is no end."""
     write(store, DIG)
-    close = getattr(store, "awaited", store)._connections.close
+    close = getattr(store, "awaited", store).connections.close
     close()
     close()
     assert store.load("a") == DIG.plan
@@ -482,7 +496,7 @@ def test_a_connection_that_rested_for_long_is_not_trusted(address, monkeypatch):
         for trusted in (300.0, -1.0):
             monkeypatch.setattr("todoplan.stores.postgres.connections._TRUSTED", trusted)
             store.load("a")
-            ((_, kept),) = store._connections._kept
+            ((_, kept),) = store.connections._kept
             store.load("a")
             assert kept.closed is (trusted < 0)
 
@@ -491,7 +505,7 @@ def test_connections_are_closed_with_the_program(address):
     """No session stays behind a store that nobody closed."""
     store = PostgresStore(address)
     assert store.load("a") == Plan()
-    ((_, db),) = store._connections._kept
+    ((_, db),) = store.connections._kept
     del store
     assert db.closed
     with psycopg.connect(address) as other:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -146,6 +147,53 @@ class TestNoServer:
             db.execute("create role few login connection limit 0")
         address = postgres.address.replace("postgres@", "few@")
         assert problem_of(lambda: opened(address).load("a"))[0] == "busy"
+
+
+class TestSettings:
+    """What a server, a role, the address or the environment sets, our connections set back."""
+
+    @pytest.mark.parametrize(
+        "setting",
+        ["datestyle%3DGerman", "datestyle%3DSQL,DMY", "datestyle%3DPostgres", "timezone%3DJapan"],
+    )
+    def test_times_are_read_in_any_style(self, opened, address, setting):
+        """Leases are told by the server's clock, and history has its times."""
+        store = opened(f"{address}%20-c{setting}")
+        with store.hold("a") as held:
+            now = held.now()
+            held.append(0, DIG.entries, DIG.plan)
+        assert abs((now - datetime.now(UTC)).total_seconds()) < 60
+        assert store.load("a") == DIG.plan
+
+    @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII", "EUC_JP"])
+    @pytest.mark.parametrize("by", ["address", "environment"])
+    def test_texts_are_written_in_any_encoding(self, opened, address, monkeypatch, encoding, by):
+        """Any text comes back, and who reads it sees it as it is."""
+        made = adding(Plan(), ("Grün \N{SNOWMAN} \ud83d",))
+        if by == "environment":
+            monkeypatch.setenv("PGCLIENTENCODING", encoding)
+            store = opened(address)
+        else:
+            store = opened(f"{address}%20-cclient_encoding%3D{encoding}")
+        write(store, made, plan_id="Grün \N{SNOWMAN}")
+        monkeypatch.undo()
+        assert opened(address).load("Grün \N{SNOWMAN}") == made.plan
+        assert store.load("Grün \N{SNOWMAN}") == made.plan
+
+    def test_a_watcher_is_woken_in_any_encoding(self, opened, address):
+        """The announcement bears the plan's id, which may be any text."""
+        store = opened(f"{address}%20-cclient_encoding%3DLATIN1")
+        done = []
+
+        def wait():
+            done.append(store.wait_for_change("Grün \N{SNOWMAN}", 0, 20))
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        time.sleep(0.3)
+        write(PostgresStore(address), DIG, plan_id="Grün \N{SNOWMAN}")
+        waiting.join()
+        assert done == [True]
 
 
 class TestServerRestarts:
@@ -344,10 +392,10 @@ class TestFork:
         """No connections, no lock that somebody holds, nobody who listens; nothing is closed."""
         with PostgresStore(address) as store:
             write(store, DIG)
-            ((_, parents),) = store._connections._kept
+            ((_, parents),) = store.connections._kept
             with store._listener.waking("a", lambda: None), store._listener._lock:
                 forks._forked()
-                assert (store._listener._thread, store._connections._kept) == (None, [])
+                assert (store._listener._thread, store.connections._kept) == (None, [])
             write(store, LAY)
             assert not parents.closed
             parents.close()

@@ -14,7 +14,7 @@ from todoplan.stores.sqlite import SqliteStore, opening
 from todoplan.testing.stores.appends import adding
 
 
-class Failing(sqlite3.Connection):
+class Failing(opening.Connection):
     """
     Raises before or after the n-th statement from now on.
     """

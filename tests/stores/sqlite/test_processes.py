@@ -145,7 +145,7 @@ def test_what_a_child_does_with_its_parents_connections_is_to_leave_them(path, m
     """It closes none, commits none and lets go of no lock: seen here by another process id."""
     store, other = SqliteStore(path), SqliteStore(path, patience=0.05)
     Planner(store, "a").apply(CreateTask("Dig"))
-    idle = [*store._connections._idle]
+    idle = [*store._connections.idle]
     mine = os.getpid()
     with pytest.raises(StoreError, match="was forked"), store.hold("a"):
         monkeypatch.setattr(os, "getpid", lambda: mine + 1)
@@ -158,7 +158,7 @@ def test_what_a_child_does_with_its_parents_connections_is_to_leave_them(path, m
     with monkeypatch.context() as patch:
         patch.setattr(os, "getpid", lambda: mine + 1)
         assert len(store.load("a")) == 1
-        assert store._connections._process == mine + 1
+        assert store._connections.process == mine + 1
     assert len(store.load("a")) == 1
 
 

@@ -284,6 +284,20 @@ def test_a_journal_is_cut_by_length_or_age(path, keep):
     assert SqliteStore(path).load("a") == plan
 
 
+def test_a_journal_is_cut_by_age_again_and_again(path):
+    """Once a day, say: what stands for the cut entries is as old as the last of them."""
+    store, clock = SqliteStore(path), [datetime.now(UTC) - timedelta(days=40)]
+    planner = Planner(store, "a", clock=lambda: clock[0])
+    for _ in range(30):
+        planner.apply(CreateTask("Dig"))
+        clock[0] += timedelta(days=1)
+    lost = [store.compact("a", keep=timedelta(days=days, hours=12)) for days in (30, 25, 20, 20)]
+    assert lost == [10, 5, 5, 0]
+    first, *rest = store.entries("a")
+    assert (first.revision, first.at) == (20, rest[0].at - timedelta(days=1))
+    assert first.events[0].at == first.at
+
+
 def test_undo_says_that_the_journal_was_cut(path):
     """What stands is taken back; what was cut is not, and the answer says why."""
     store = SqliteStore(path)
@@ -359,9 +373,12 @@ def test_a_used_store_keeps_few_connections(path):
     """However many threads have read at once; all are given back when it is closed."""
     store = SqliteStore(path)
     create(store, "Dig")
-    idle = store._connections._idle
-    taken = [store._connections._taken(1e18, create=False) for _ in range(12)]
-    idle.extend(taken)
+    idle = store._connections.idle
+    for _ in range(12):
+        taken, kept = [], [*idle]
+        idle.clear()
+        assert store._connections.take(taken, 1e18, create=False)
+        idle.extend([*kept, *taken])
     for _ in range(6):
         create(store, "Lay")
     assert len(idle) <= 8 + 1

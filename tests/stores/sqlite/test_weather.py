@@ -2,18 +2,26 @@
 
 import errno
 import fcntl
+import gc
+import os
 import shutil
 import sqlite3
+import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support.nobody import as_nobody, folder_for_all
 
+import todoplan
 from todoplan.core.commands import CreateTask
+from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, StoreError
 from todoplan.planner import Planner
+from todoplan.stores import locks
 from todoplan.stores.sqlite import SqliteStore, connections, opening, weather
 from todoplan.testing.stores.appends import adding
 
@@ -41,7 +49,7 @@ def test_a_full_disk_keeps_what_was_there(path):
     """The append is refused, and taken once there is room."""
     store = SqliteStore(path)
     create(store, "Dig")
-    (connection,) = store._connections._idle
+    (connection,) = store._connections.idle
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own way to be full
     large = adding(store.load("a"), ("x" * 90_000,))
@@ -89,9 +97,11 @@ def test_another_handle_that_holds_for_too_long_is_told(path):
         began = time.monotonic()
         assert "is busy" in refused("busy", lambda: create(store, "Lay"))
         assert time.monotonic() - began < 5
-    store._connections._turn._lock.acquire()
+    taken = []
+    store._connections.turn.take(taken, 1)
+    store._connections.turn._holder = None
     assert "another thread has held a plan" in refused("busy", lambda: create(store, "Lay"))
-    store._connections._turn._lock.release()
+    store._connections.turn.give_back(taken)
     assert len(create(store, "Lay").plan) == 2
 
 
@@ -209,7 +219,7 @@ def test_a_file_system_is_the_one_that_is_mounted_nearest(monkeypatch):
 def test_without_locks_it_works_and_an_old_sqlite_is_warned_of(path, monkeypatch, has_bug, reason):
     """SQLite's own lock is enough for one that has not the bug; one warning, where it has."""
     if reason == "no fcntl":
-        monkeypatch.setitem(sys.modules, "fcntl", None)
+        monkeypatch.setattr(locks, "fcntl", None)
     else:
 
         def without(*_):
@@ -250,7 +260,7 @@ def test_a_failed_append_that_is_made_light_of_keeps_nothing(path):
     """Half of it would be committed with the rest: whoever catches the error is told again."""
     store = SqliteStore(path)
     create(store, "Dig")
-    (connection,) = store._connections._idle
+    (connection,) = store._connections.idle
     connection.execute(
         "CREATE TEMP TRIGGER t BEFORE UPDATE ON plan BEGIN SELECT raise(ABORT, 'x'); END"
     )
@@ -278,3 +288,148 @@ def test_a_reader_that_fails_leaves_no_lock_behind(path):
         with pytest.raises(CodecError):
             store.load("a")
     assert len(create(store, "Cook", plan_id="b").plan) == 1
+
+
+class TestLog:
+    """SQLite's log is a file beside the database, and is deleted by who takes it for rubbish."""
+
+    @pytest.mark.parametrize("end", ["-wal", "-shm"])
+    @pytest.mark.parametrize("replaced", [False, True])
+    def test_an_append_goes_into_no_file_that_nobody_sees(self, path, end, replaced):
+        """It is refused; what was acknowledged is in the database, if nobody came between."""
+        store = SqliteStore(path)
+        planner = create(store, "Dig")
+        log = path.with_name(path.name + end)
+        log.unlink()
+        if replaced:
+            log.write_bytes(b"")
+        assert "was deleted, or another" in refused(
+            "deleted", lambda: planner.apply(CreateTask("x"))
+        )
+        if not replaced and end == "-wal":
+            assert len(SqliteStore(path).load("a")) == 1
+            assert len(planner.apply(CreateTask("Lay")).unwrap()) == 2
+
+    def test_a_look_is_told_as_well(self, path):
+        """It would show what others do not see."""
+        store = SqliteStore(path)
+        planner = create(store, "Dig")
+        path.with_name("plans.db-wal").unlink()
+        refused("deleted", lambda: planner.plan)
+
+    def test_a_new_process_reads_what_was_acknowledged(self, path):
+        """Not an empty plan, as it would after a crash of who went on writing."""
+        with SqliteStore(path) as store:
+            planner = create(store, "Dig")
+        planner.apply(CreateTask("Lay"))
+        path.with_name("plans.db-wal").unlink()
+        refused("deleted", lambda: planner.apply(CreateTask("Fill")))
+        script = (
+            "import sys; from todoplan.stores import SqliteStore;"
+            "print(len(SqliteStore(sys.argv[1]).load('a')))"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(Path(todoplan.__file__).parents[1])}
+        command = [sys.executable, "-c", script, str(path)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout == "2\n"
+
+    def test_a_database_without_a_log_has_none_to_lose(self, path):
+        """Somebody has set another journal mode by hand: it is read and written all the same."""
+        create(SqliteStore(path), "Dig")
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA journal_mode = DELETE")
+        store = SqliteStore(path)
+        assert len(create(store, "Lay", "a").plan) == 2
+        assert len(store.load("a")) == 2
+
+
+class TestReadOnly:
+    """A sound database is read where nothing can be written."""
+
+    @pytest.fixture
+    def path(self):
+        with folder_for_all() as folder:
+            yield folder / "plans.db"
+
+    @pytest.mark.parametrize("mode", [0o444, 0o644])
+    def test_a_folder_that_may_not_be_written(self, path, mode):
+        """SQLite can make no log there; an append says what is missing."""
+        with SqliteStore(path) as store:
+            planner = create(store, "Dig")
+        path.chmod(mode)
+        lock = path.with_name("plans.db.lock")
+        lock.chmod(0o644)
+        with as_nobody():
+            store = SqliteStore(path)
+            assert [len(store.load("a")), len(store.entries("a"))] == [1, 1]
+            assert store.plan_ids() == ("a",)
+            assert Planner(store, "a").plan == planner.plan
+            said = problem_of(lambda: create(store, "Lay"))
+            assert said in {"read_only", "cannot_open"}
+            lock.parent.stat()
+        planner.apply(CreateTask("Lay"))
+        assert len(SqliteStore(path).load("a")) == 2
+
+    def test_a_log_that_was_not_brought_in_is_told(self, path):
+        """Without it, acknowledged entries would be missing from what is read."""
+        store = SqliteStore(path)
+        create(store, "Dig")
+        for end in ("", "-wal"):
+            path.with_name(path.name + end).chmod(0o644)
+        copy = path.with_name("copy")
+        copy.mkdir()
+        for end in ("", "-wal"):
+            shutil.copy(f"{path}{end}", copy / f"plans.db{end}")
+            (copy / f"plans.db{end}").chmod(0o644)
+        with as_nobody():
+            said = refused("read_only", lambda: SqliteStore(copy / "plans.db").load("a"))
+        assert "plans.db-wal" in said
+
+    def test_a_file_that_may_not_be_read_is_told(self, path):
+        """The words are those of a read."""
+        with SqliteStore(path) as store:
+            create(store, "Dig")
+        with as_nobody():
+            assert problem_of(lambda: SqliteStore(path).load("a")) == "cannot_open"
+
+
+def problem_of(use):
+    """Return the word of a refusal."""
+    with pytest.raises(StoreError) as caught:
+        use()
+    return caught.value.data["problem"]
+
+
+class TestThisThreadHolds:
+    """A handle that is collected while its own thread holds the file is closed at once."""
+
+    def test_it_costs_no_time_and_stays_not_open(self, path):
+        """It has the lock: nobody else writes, or copies the log, meanwhile."""
+        holder, other = SqliteStore(path), SqliteStore(path)
+        create(holder, "Dig")
+        assert len(other.load("a")) == 1
+        left = len(connections._left_open)
+        with holder.hold("a"):
+            began = time.monotonic()
+            del other
+            gc.collect()
+            assert time.monotonic() - began < 0.5
+            assert len(connections._left_open) == left
+        assert len(create(holder, "Lay").plan) == 2
+
+    def test_a_wait_without_a_thread_leaks_nothing(self, path, monkeypatch):
+        """Where no thread can be started (a limit of the system), it is polled."""
+        holder, late = SqliteStore(path), SqliteStore(path, patience=0.02)
+        create(holder, "Dig")
+        before = len([*Path("/dev/fd").iterdir()])
+
+        def refuse(*_):
+            msg = "can't start new thread"
+            raise RuntimeError(msg)
+
+        with holder.hold("a"):
+            monkeypatch.setattr(threading.Thread, "start", refuse)
+            for _ in range(5):
+                refused("busy", lambda: late.append("a", 1, (), Plan()))
+            monkeypatch.undo()
+        assert len([*Path("/dev/fd").iterdir()]) == before

@@ -16,7 +16,7 @@ from typing import TypeVar
 import psycopg
 
 from todoplan.stores.postgres.connections import PAUSE, Free
-from todoplan.stores.postgres.schema import Row, Steps, prepared
+from todoplan.stores.postgres.schema import Row, Steps, prepared, settled
 
 __all__ = ["AsyncConnection", "AsyncConnections", "carry_out"]
 
@@ -78,7 +78,9 @@ class AsyncConnections(Free[psycopg.AsyncConnection[Row]]):
 
     async def _connect(self) -> AsyncConnection:
         connect = psycopg.AsyncConnection.connect
-        return self.checked(await connect(self.address.conninfo, autocommit=True))
+        db = self.checked(await connect(self.address.conninfo, autocommit=True))
+        await carry_out(db, settled(db.info))
+        return db
 
 
 async def carry_out(db: AsyncConnection, steps: Steps[T]) -> T:

@@ -45,7 +45,7 @@ class AsyncPostgresStore:
         notify: bool = True,
     ) -> None:
         self.address: Address = checked_address(dsn)
-        self._connections = AsyncConnections(self.address, most_connections, patience)
+        self.connections = AsyncConnections(self.address, most_connections, patience)
         self._begun = writing.begin(patience)
         self._notify = notify
         self._listener = Listener(self.address, is_told=notify)
@@ -56,7 +56,7 @@ class AsyncPostgresStore:
         Close the connections that are not in use; a later call opens them again.
         """
         await asyncio.to_thread(self._listener.close)
-        self._connections.close()
+        self.connections.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -172,7 +172,7 @@ class AsyncPostgresStore:
             error: psycopg.Error | None = None
             doing = f"hold the plan {plan_id!r}"
             steps = partial(writing.locked, plan_id, self._begun)
-            async with self._connections.started(steps, doing) as (db, at):
+            async with self.connections.started(steps, doing) as (db, at):
                 holding = Holding(self.address, at, announced=self._notify)
                 try:
                     yield AsyncPostgresHeld(db, holding)
@@ -190,7 +190,7 @@ class AsyncPostgresStore:
                 await self._settle(holding, error)
 
     async def _read(self, steps: Callable[[], Steps[T]], doing: str) -> T:
-        async with self._connections.started(steps, doing) as (_, value):
+        async with self.connections.started(steps, doing) as (_, value):
             return value
 
     async def _settle(self, holding: Holding, error: psycopg.Error) -> None:
@@ -200,7 +200,7 @@ class AsyncPostgresStore:
         steps = partial(holding.settling_steps, self._begun)
         doing = f"look what became of an append to the plan {holding.plan_id!r}"
         try:
-            async with self._connections.started(steps, doing) as (db, is_kept):
+            async with self.connections.started(steps, doing) as (db, is_kept):
                 await db.execute("rollback")
         except (StoreError, psycopg.Error):
             raise holding.unknown() from error

@@ -16,10 +16,11 @@ leaves its place in the queue, and the connection that comes there is lost for g
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import repeat
+from queue import Empty, SimpleQueue
 from random import uniform
-from threading import BoundedSemaphore
 from typing import Any, Generic, TypeVar
 from weakref import finalize
 
@@ -27,17 +28,19 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from todoplan.errors import StoreError
+from todoplan.stores.locks import moved
 from todoplan.stores.postgres.address import Address
 from todoplan.stores.postgres.failures import failure, is_passing
 from todoplan.stores.postgres.forks import begins_anew, left_alone
-from todoplan.stores.postgres.schema import Row, Steps, prepared
+from todoplan.stores.postgres.schema import Row, Steps, prepared, settled
 
-__all__ = ["PAUSE", "Connection", "Connections", "Free", "carry_out"]
+__all__ = ["PAUSE", "Connection", "Connections", "Free", "Lent", "carry_out"]
 
 T = TypeVar("T")
 C = TypeVar("C", psycopg.Connection[Row], psycopg.AsyncConnection[Row])
 Connection = psycopg.Connection[Row]
 
+_WAITING = True
 PAUSE = 0.1
 """Seconds, about, between two attempts to reach a server that is away."""
 
@@ -53,13 +56,12 @@ class Free(Generic[C]):
         _check(most, patience)
         self.address = address
         self.patience = patience
-        self._most = most
+        self.most = most
         self._begin()
         begins_anew(self)
 
     def _begin(self) -> None:
         self._kept: list[tuple[float, C]] = []
-        self.places = BoundedSemaphore(self._most)
         self._lane: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
         self.is_prepared = self._was_there = False
         # Also at the end of the program: Python would warn of each that is still open.
@@ -93,6 +95,26 @@ class Free(Generic[C]):
                 db.pgconn.finish()
         return None
 
+    def take_into(self, taken: list[tuple[float, C]]) -> bool:
+        """
+        Put a connection that was used before into a list; return False if there is none.
+        """
+        with suppress(IndexError):
+            while True:
+                taken.extend(map(list.pop, (self._kept,)))
+                used, db = taken[0]
+                if time.monotonic() - used < _TRUSTED:
+                    return True
+                db.pgconn.finish()
+                taken.clear()
+        return False
+
+    def keep(self, taken: list[tuple[float, C]]) -> None:
+        """
+        Keep a connection for whoever comes next.
+        """
+        self._kept.extend(map(list.pop, repeat(taken, len(taken))))
+
     def put(self, db: C, process: int) -> None:
         """
         Keep a connection that a process was lent, if nothing is going on upon it.
@@ -109,7 +131,7 @@ class Free(Generic[C]):
         Return the semaphore of an event loop: one belongs to a single loop.
         """
         if self._lane is None or self._lane[0] is not loop:
-            self._lane = loop, asyncio.Semaphore(self._most)
+            self._lane = loop, asyncio.Semaphore(self.most)
         return self._lane[1]
 
     def check(self, error: psycopg.Error, end: float, doing: str) -> None:
@@ -147,7 +169,7 @@ class Free(Generic[C]):
         Return what to raise where no connection became free.
         """
         msg = (
-            f"{self.address} was not asked: all {self._most} connections of this store were in use "
+            f"{self.address} was not asked: all {self.most} connections of this store were in use "
             f"for {self.patience:g} seconds; try again, or let it have more: most_connections="
         )
         return StoreError(msg, store=str(self.address), problem="busy")
@@ -158,48 +180,89 @@ class Connections(Free[psycopg.Connection[Row]]):
     At most so many connections at a time; whoever finds none free waits for `patience` seconds.
     """
 
-    @contextmanager
-    def started(self, first: Callable[[], Steps[T]], doing: str) -> Iterator[tuple[Connection, T]]:
+    def _begin(self) -> None:
+        super()._begin()
+        self.places: SimpleQueue[None] = SimpleQueue()
+        for _ in range(self.most):
+            self.places.put(None)
+
+    def lend(self, lent: "Lent", first: Callable[[], Steps[T]], doing: str) -> T:
         """
         Lend a connection on which the first steps, which write nothing, have been carried out.
 
         Raises:
             StoreError: the database cannot be reached, or refuses.
         """
-        places, end, process = self.places, time.monotonic() + self.patience, os.getpid()
-        if not places.acquire(timeout=self.patience):
-            raise self.all_taken()
+        end = time.monotonic() + self.patience
         try:
-            db, value = self._start(first, end, doing)
-            try:
-                yield db, value
-            finally:
-                self.put(db, process)
-        finally:
-            places.release()
-
-    def _start(self, first: Callable[[], Steps[T]], end: float, doing: str) -> tuple[Connection, T]:
+            lent.places.extend(map(self.places.get, (_WAITING,), (self.patience,)))
+        except Empty:
+            raise self.all_taken() from None
         while True:
-            db = self.take()
-            is_new = db is None
+            is_new = not self.take_into(lent.connections)
             try:
-                db = db or self._connect()
+                if is_new:
+                    new = psycopg.connect(self.address.conninfo, autocommit=True)
+                    lent.connections.append((0.0, new))
+                    carry_out(self.checked(new), settled(new.info))
+                db = lent.db
                 if not self.is_prepared:
                     carry_out(db, prepared())
                     self.is_prepared = True
-                return db, carry_out(db, first())
-            except BaseException as error:
-                # Whatever came, an interrupt too: as if this process had died.
-                if db is not None:
-                    db.pgconn.finish()
-                if not isinstance(error, psycopg.Error):
-                    raise
+                return carry_out(db, first())
+            except psycopg.Error as error:
+                lent.drop()
                 self.check(error, end, doing)
             if is_new:
                 time.sleep(uniform(0.5, 1.5) * PAUSE)  # noqa: S311 - no secret
 
-    def _connect(self) -> Connection:
-        return self.checked(psycopg.connect(self.address.conninfo, autocommit=True))
+
+class Lent:
+    """
+    A connection that somebody has, and its place among those that a store may have.
+    """
+
+    def __init__(self, of: Connections) -> None:
+        self._of = of
+        self._free, self._process = of.places, os.getpid()
+        self.places: list[None] = []
+        self.connections: list[tuple[float, Connection]] = []
+
+    @property
+    def db(self) -> Connection:
+        """
+        The connection.
+        """
+        return self.connections[0][1]
+
+    def drop(self) -> None:
+        """
+        Close the connection: the server rolls back whatever was begun on it.
+        """
+        for _, db in self.connections:
+            db.pgconn.finish()
+        self.connections.clear()
+
+    def give_back(self) -> None:
+        """
+        Give the connection and its place back. May be done twice.
+        """
+        if self._process != os.getpid():
+            for _, db in self.connections:
+                left_alone(db)  # a `with` of the parent's ends in its child
+            self.connections.clear()
+            return
+        try:
+            if self.connections:
+                db = self.db
+                if db.info.transaction_status is TransactionStatus.IDLE:
+                    self.connections[:] = [(time.monotonic(), db)]
+                    self._of.keep(self.connections)
+                else:
+                    # Whatever came, an interrupt too: as if this process had died.
+                    self.drop()
+        finally:
+            moved(self.places, self._free.put)
 
 
 def carry_out(db: Connection, steps: Steps[T]) -> T:

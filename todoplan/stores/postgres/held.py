@@ -27,20 +27,20 @@ class PostgresHeld:
 
     def __init__(self, db: Connection, holding: Holding) -> None:
         self._db = db
-        self._holding = holding
+        self.holding = holding
 
     @property
     def revision(self) -> int:
         """
         Of the plan as it is, what was appended here included; 0 if it was never written.
         """
-        return self._holding.revision
+        return self.holding.revision
 
     def now(self) -> datetime:
         """
         Return the time by the server's clock, in UTC.
         """
-        return self._carry_out(self._holding.now_steps())
+        return self._carry_out(self.holding.now_steps())
 
     def entries_since(self, revision: int) -> tuple[Entry, ...]:
         """
@@ -49,7 +49,7 @@ class PostgresHeld:
         Raises:
             StoreError: the plan is not that far ("rolled_back").
         """
-        return self._carry_out(self._holding.since_steps(revision))
+        return self._carry_out(self.holding.since_steps(revision))
 
     def receipt(self, key: Key) -> Receipt | None:
         """
@@ -58,7 +58,7 @@ class PostgresHeld:
         Raises:
             StoreError: with another payload ("key_reused").
         """
-        return self._carry_out(self._holding.receipt_steps(key))
+        return self._carry_out(self.holding.receipt_steps(key))
 
     def append(
         self,
@@ -77,21 +77,21 @@ class PostgresHeld:
                 payload ("key_reused"); an entry is too large.
             CodecError: an entry holds what JSON cannot.
         """
-        steps = self._holding.append_steps(expected, entries, plan, key, answer)
+        steps = self.holding.append_steps(expected, entries, plan, key, answer)
         return self._carry_out(steps)
 
     def compact(self, keep: int | timedelta) -> int:
         """
         Cut the plan's journal, as `PostgresStore.compact` does.
         """
-        return self._carry_out(self._holding.cut_steps(keep))
+        return self._carry_out(self.holding.cut_steps(keep))
 
     def _carry_out(self, steps: Steps[T]) -> T:
-        self._holding.checked()
+        self.holding.checked()
         try:
             return carry_out(self._db, steps)
         except psycopg.Error as error:
-            raise self._holding.failed(error) from error
+            raise self.holding.failed(error) from error
 
 
 class AsyncPostgresHeld:

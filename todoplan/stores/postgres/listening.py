@@ -21,8 +21,9 @@ from threading import Event, Lock, Thread
 import psycopg
 
 from todoplan.stores.postgres.address import Address
+from todoplan.stores.postgres.connections import carry_out
 from todoplan.stores.postgres.forks import begins_anew
-from todoplan.stores.postgres.schema import CHANNEL
+from todoplan.stores.postgres.schema import CHANNEL, settled
 
 __all__ = ["Listener"]
 
@@ -114,6 +115,7 @@ class Listener:
         """
         with psycopg.connect(self._address.conninfo, autocommit=True) as db:
             self._db = db
+            carry_out(db, settled(db.info))
             db.execute(f"listen {CHANNEL}")
             self._is_listening = True
             self._wake(None)  # what came before the server listened

@@ -12,7 +12,19 @@ one refuses that plan; so two versions may work side by side while plans are mov
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, LiteralString, TypeVar
 
-__all__ = ["CHANNEL", "FORMAT", "LONGEST", "TABLES", "Row", "Statement", "Steps", "prepared"]
+from psycopg import ConnectionInfo
+
+__all__ = [
+    "CHANNEL",
+    "FORMAT",
+    "LONGEST",
+    "TABLES",
+    "Row",
+    "Statement",
+    "Steps",
+    "prepared",
+    "settled",
+]
 
 T = TypeVar("T")
 
@@ -81,6 +93,17 @@ _LOCK = 7_030_226_001  # ours among the advisory locks of a database, which are 
 _MISSING: LiteralString = """
 select name from unnest(%s::text[]) as needed (name) where to_regclass(name) is null
 """
+
+
+def settled(info: ConnectionInfo) -> Steps[None]:
+    """
+    Set what a server, a role, the address or the environment may have set otherwise, and psycopg
+    needs to read times and write texts. As a rule nothing is to be set, and nothing is asked.
+    """
+    if not (info.parameter_status("DateStyle") or "").startswith("ISO"):
+        yield "set datestyle to 'ISO'", None
+    if info.parameter_status("client_encoding") != "UTF8":
+        yield "set client_encoding to 'UTF8'", None
 
 
 def prepared() -> Steps[None]:

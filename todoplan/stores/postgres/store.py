@@ -1,8 +1,8 @@
 """`PostgresStore`: the steps carried out at once, in the thread that asks for them."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from threading import Event
@@ -16,9 +16,10 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.stores.base import checked_id
 from todoplan.stores.hold import ALL
+from todoplan.stores.locks import Hold
 from todoplan.stores.postgres import reading, writing
 from todoplan.stores.postgres.address import Address, checked_address
-from todoplan.stores.postgres.connections import Connections
+from todoplan.stores.postgres.connections import Connections, Lent
 from todoplan.stores.postgres.held import PostgresHeld, ended
 from todoplan.stores.postgres.holding import Holding
 from todoplan.stores.postgres.listening import Listener
@@ -49,18 +50,19 @@ class PostgresStore:
         notify: bool = True,
     ) -> None:
         self.address: Address = checked_address(dsn)
-        self._connections = Connections(self.address, most_connections, patience)
-        self._begun = writing.begin(patience)
-        self._notify = notify
+        self.connections = Connections(self.address, most_connections, patience)
+        self.begun = writing.begin(patience)
+        self.notify = notify
         self._listener = Listener(self.address, is_told=notify)
-        self._turns = Turns(self.address, patience)
+        self.turns = Turns(self.address)
+        self.patience = patience
 
     def close(self) -> None:
         """
         Close the connections that are not in use; a later call opens them again.
         """
         self._listener.close()
-        self._connections.close()
+        self.connections.close()
 
     def __enter__(self) -> Self:
         return self
@@ -138,11 +140,14 @@ class PostgresStore:
         Raises:
             TodoplanError: as of `hold`.
         """
-        with self.hold(plan_id) as held:
+
+        def append(held: PostgresHeld) -> bool:
             is_there = held.revision == expected
             if is_there:
                 held.append(expected, entries, plan)
-        return is_there
+            return is_there
+
+        return self.hold(plan_id).done(append)
 
     def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
         """
@@ -156,11 +161,9 @@ class PostgresStore:
             PlanError: `keep` is neither a number of entries nor an age.
             TodoplanError: as of `hold`.
         """
-        with self.hold(plan_id) as held:
-            return held.compact(keep)
+        return self.hold(plan_id).done(lambda held: held.compact(keep))
 
-    @contextmanager
-    def hold(self, plan_id: str) -> Iterator[PostgresHeld]:
+    def hold(self, plan_id: str) -> "PostgresHold":
         """
         Wait until nobody else holds the plan, and hold it for the length of a `with`.
 
@@ -169,40 +172,88 @@ class PostgresStore:
                 does ("nested"); the connection was lost, and nothing was appended ("lost"), or
                 nobody knows whether something was ("unknown").
         """
-        with self._turns.taken(checked_id(plan_id)):
-            error: psycopg.Error | None = None
-            doing = f"hold the plan {plan_id!r}"
-            steps = partial(writing.locked, plan_id, self._begun)
-            with self._connections.started(steps, doing) as (db, at):
-                holding = Holding(self.address, at, announced=self._notify)
-                try:
-                    yield PostgresHeld(db, holding)
-                    holding.may_commit(db)
-                    error = ended(db, holding)
-                # Others, such as an interrupt, leave the connection as it is, and it is closed.
-                except Exception:
-                    if holding.is_here:
-                        with suppress(psycopg.Error):
-                            db.execute("rollback")
-                    raise
-                finally:
-                    holding.end()
-            if error is not None:
-                self._settle(holding, error)
+        return PostgresHold(self, checked_id(plan_id))
 
     def _read(self, steps: Callable[[], Steps[T]], doing: str) -> T:
-        with self._connections.started(steps, doing) as (_, value):
-            return value
+        lent = Lent(self.connections)
+        try:
+            return self.connections.lend(lent, steps, doing)
+        finally:
+            try:
+                lent.give_back()
+            finally:
+                lent.give_back()
+
+
+class PostgresHold(Hold[PostgresHeld]):
+    """
+    A plan that is held, by the lock on its row, for the length of a `with`.
+    """
+
+    def __init__(self, store: PostgresStore, plan_id: str) -> None:
+        self._store, self._plan_id = store, plan_id
+        self._turn = store.turns.of(plan_id)
+        self._turns: list[bool] = []
+        self._lent = Lent(store.connections)
+        self._holding: Holding | None = None
+        self._is_settled = False
+
+    def begin(self) -> PostgresHeld:
+        """
+        Hold the plan.
+        """
+        store = self._store
+        self._turn.take(self._turns, store.patience)
+        steps = partial(writing.locked, self._plan_id, store.begun)
+        at = store.connections.lend(self._lent, steps, f"hold the plan {self._plan_id!r}")
+        self._holding = Holding(store.address, at, announced=store.notify)
+        return PostgresHeld(self._lent.db, self._holding)
+
+    def keep(self, held: PostgresHeld) -> None:
+        """
+        Commit what was appended; find out what became of a commit whose answer was lost.
+        """
+        holding = held.holding
+        holding.may_commit(self._lent.db)
+        error = ended(self._lent.db, holding)
+        holding.end()
+        if error is not None:
+            self._lent.drop()
+            self._lent.give_back()
+            self._settle(holding, error)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            # Others, such as an interrupt, leave the connection as it is, and it is closed.
+            is_here = self._holding is not None and self._holding.is_here
+            if isinstance(error, Exception) and is_here:
+                with suppress(psycopg.Error):
+                    self._lent.db.execute("rollback")
+        finally:
+            super().__exit__(kind, error, trace)
+
+    def release(self, _: PostgresHeld | None) -> None:
+        """
+        Let go of the connection and the turn; what is not committed is rolled back.
+        """
+        if self._holding is not None:
+            self._holding.end()
+        try:
+            self._lent.give_back()
+        finally:
+            self._turn.give_back(self._turns)
 
     def _settle(self, holding: Holding, error: psycopg.Error) -> None:
-        """
-        Find out what became of a commit whose answer was lost.
-        """
-        steps = partial(holding.settling_steps, self._begun)
+        steps = partial(holding.settling_steps, self._store.begun)
         doing = f"look what became of an append to the plan {holding.plan_id!r}"
         try:
-            with self._connections.started(steps, doing) as (db, is_kept):
-                db.execute("rollback")
+            is_kept = self._store.connections.lend(self._lent, steps, doing)
+            self._lent.db.execute("rollback")
         except (StoreError, psycopg.Error):
             raise holding.unknown() from error
         holding.settle(error, is_kept=is_kept)

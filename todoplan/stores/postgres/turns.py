@@ -7,16 +7,16 @@ holds would be out of reach as well.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
 from todoplan.errors import StoreError
+from todoplan.stores.locks import Turn
 from todoplan.stores.postgres.address import Address
 from todoplan.stores.postgres.forks import begins_anew
-from todoplan.stores.turn import Turn
 
 __all__ = ["AsyncTurns", "Turns"]
 
@@ -26,9 +26,8 @@ class Turns:
     A turn for each plan, as long as some thread wants it.
     """
 
-    def __init__(self, address: Address, patience: float) -> None:
+    def __init__(self, address: Address) -> None:
         self._address = address
-        self._patience = patience
         self.forked()
         begins_anew(self)
 
@@ -39,20 +38,15 @@ class Turns:
         self._lock = Lock()
         self._turns: WeakValueDictionary[str, Turn] = WeakValueDictionary()
 
-    @contextmanager
-    def taken(self, plan_id: str) -> Iterator[None]:
+    def of(self, plan_id: str) -> Turn:
         """
-        Have a plan to oneself, among the threads of this process.
-
-        Raises:
-            StoreError: another one has it for too long ("busy"), or this one ("nested").
+        Return the turn of a plan, among the threads of this process.
         """
         with self._lock:
             turn = self._turns.get(plan_id)
             if turn is None:
                 turn = self._turns[plan_id] = Turn(f"{self._address}, the plan {plan_id!r}")
-        with turn.taken(self._patience):
-            yield
+        return turn
 
 
 class _TaskTurn:

@@ -15,7 +15,7 @@ from todoplan.codec.text import LIMIT
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.stores.hold import ALL, Key
-from todoplan.stores.journals import beginning, cut_at, follow, is_beginning
+from todoplan.stores.journals import CUT, beginning, cut_at, follow, is_beginning
 from todoplan.stores.postgres.reading import checked_format, name_in_row, tail
 from todoplan.stores.postgres.schema import CHANNEL, FORMAT, Steps
 from todoplan.stores.rows import (
@@ -163,8 +163,7 @@ def cut(plan_id: str, keep: int | timedelta) -> Steps[int]:
         PlanError: what is to be kept is neither a number of entries nor an age.
     """
     found = yield from tail(plan_id, ALL)
-    now = found.clock or datetime.now(UTC)
-    going = found.entries[: cut_at(found.entries, keep, now)]
+    going = found.entries[: cut_at(found.entries, keep, found.clock or datetime.now(UTC))]
     # A beginning is no entry of its own, and to cut it alone would leave the same.
     lost = [entry for entry in going if not is_beginning(entry)]
     if not lost:
@@ -174,7 +173,7 @@ def cut(plan_id: str, keep: int | timedelta) -> Steps[int]:
         "plan": name_in_row(plan_id),
         "revision": then.revision,
         "version": VERSION,
-        "line": line_of_entry(plan_id, beginning(then, "compact", now)),
+        "line": line_of_entry(plan_id, beginning(then, CUT, going[-1].at)),
     }
     yield _CUT, values
     yield from _snapshot(plan_id, follow(then, found.entries[len(going) :]))

@@ -164,14 +164,13 @@ class SqliteHeld:
             PlanError: `keep` is neither a number of entries nor an age.
         """
         journal = self._between(ALL)
-        now = self.now()
-        cut = journal[: cut_at(journal, keep, now)]
+        cut = journal[: cut_at(journal, keep, self.now())]
         # A beginning is no entry of its own, and to cut it alone would leave the same.
         lost = [entry for entry in cut if not is_beginning(entry)]
         if not lost:
             return 0
         then = follow(Plan(), cut)
-        line = line_of_entry(self._plan_id, beginning(then, CUT, now))
+        line = line_of_entry(self._plan_id, beginning(then, CUT, cut[-1].at))
         with self._at_once() as connection:
             connection.execute(_CUT, (self._name, then.revision))
             connection.execute(_FORGET, (self._name, then.revision))

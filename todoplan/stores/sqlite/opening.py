@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from todoplan.stores.locked_file import PRIVATE, paused, sync_folder
+from todoplan.stores.locked_file import sync_folder
+from todoplan.stores.locks import PRIVATE, paused
 from todoplan.stores.sqlite.schema import APPLICATION, FORMAT, TABLES
 from todoplan.stores.sqlite.weather import check_place, is_busy, refusal
 
@@ -22,16 +23,43 @@ __all__ = [
     "connect",
     "identity_of",
     "is_ours",
+    "log_of",
     "set_up",
 ]
 
 T = TypeVar("T")
-Connection = sqlite3.Connection
+Identity = tuple[int, int]
+"""Device and inode: another file at the same path has another one."""
+
+Log = tuple[Identity | None, ...]
+"""Those of SQLite's log and of its index, as long as a connection has them open."""
+
+
+class Connection(sqlite3.Connection):
+    """
+    A connection that knows which log it writes.
+    """
+
+    log: Log = (None, None)
+
+
 DURABLE = "PRAGMA synchronous = FULL"
 """What is acknowledged is on the disk. Of each connection: the file does not remember it."""
 
-Identity = tuple[int, int]
-"""Device and inode: another file at the same path has another one."""
+
+def log_of(path: Path) -> Log:
+    """
+    Return what stands where SQLite keeps the log of a database.
+    """
+    return tuple(_identity(f"{path}{end}") for end in ("-wal", "-shm"))
+
+
+def _identity(path: str | Path) -> Identity | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - at every call, and a third of the time of Path's
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def identity_of(path: Path, known: Identity | None) -> Identity | None:
@@ -43,14 +71,10 @@ def identity_of(path: Path, known: Identity | None) -> Identity | None:
             ("rolled_back").
         OSError: there is not even a folder.
     """
-    try:
-        found = os.stat(path)  # noqa: PTH116 - at every call, and a third of the time of Path's
-    except FileNotFoundError:
+    identity = _identity(path)
+    if identity is None:
         # A folder that is missing is a misspelled path: told on reading, before work is lost.
         path.parent.stat()
-        identity = None
-    else:
-        identity = (found.st_dev, found.st_ino)
     if known in (None, identity):
         return identity
     problem, seen = (
@@ -62,7 +86,7 @@ def identity_of(path: Path, known: Identity | None) -> Identity | None:
     raise refusal(path, problem, seen, remedy)
 
 
-def connect(path: Path, *, create: bool) -> Connection:
+def connect(path: Path, *, create: bool, mode: str = "mode=rw") -> Connection:
     """
     Return a connection to the file at a path; with `create` it is made if there is none.
 
@@ -77,7 +101,7 @@ def connect(path: Path, *, create: bool) -> Connection:
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
     return sqlite3.connect(
-        f"{path.as_uri()}?mode=rw",
+        f"{path.as_uri()}?{mode}",
         uri=True,
         timeout=0,  # we wait by ourselves, see `again`
         isolation_level=None,  # Python's own BEGIN is deferred, and fails when it comes to writing

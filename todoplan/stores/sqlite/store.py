@@ -1,8 +1,7 @@
 """The store: plans by id in one SQLite database."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +13,7 @@ from todoplan.errors import StoreError
 from todoplan.stores.hold import ALL, gone_back
 from todoplan.stores.journals import follow, without_gaps
 from todoplan.stores.rows import plan_of_snapshot, stored_name, text_of_name
-from todoplan.stores.sqlite.connections import Connection, Connections
+from todoplan.stores.sqlite.connections import Connection, Connections, Writing
 from todoplan.stores.sqlite.held import SqliteHeld, entries_between, revision_of
 
 __all__ = ["SqliteStore"]
@@ -113,14 +112,16 @@ class SqliteStore:
         Raises:
             TodoplanError: as of `hold`; a CodecError if an entry holds what JSON cannot.
         """
-        with self.hold(plan_id) as held:
-            if held.revision != expected:
-                return False
-            held.append(expected, entries, plan)
-            return True
 
-    @contextmanager
-    def hold(self, plan_id: str) -> Iterator[SqliteHeld]:
+        def append(held: SqliteHeld) -> bool:
+            is_there = held.revision == expected
+            if is_there:
+                held.append(expected, entries, plan)
+            return is_there
+
+        return self.hold(plan_id).done(append)
+
+    def hold(self, plan_id: str) -> "SqliteHold":
         """
         Hold a plan for the length of a `with`; what was appended is committed at its end.
 
@@ -130,11 +131,7 @@ class SqliteStore:
             StoreError: somebody else has held it for longer than `patience` ("busy"), or this
                 thread itself ("nested"); the database cannot be written, see its words.
         """
-        name = stored_name(plan_id)
-        with self._connections.writing() as connection:
-            held = SqliteHeld(connection, self.path, plan_id, name)
-            yield held
-            held.over()
+        return SqliteHold(self._connections, plan_id, stored_name(plan_id))
 
     def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
         """
@@ -148,8 +145,7 @@ class SqliteStore:
             PlanError: `keep` is neither a number of entries nor an age.
             TodoplanError: as of `hold`.
         """
-        with self.hold(plan_id) as held:
-            return held.compact(keep)
+        return self.hold(plan_id).done(lambda held: held.compact(keep))
 
     def close(self) -> None:
         """
@@ -167,3 +163,26 @@ class SqliteStore:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class SqliteHold(Writing[SqliteHeld]):
+    """
+    A plan that is held, and the whole file with it, for the length of a `with`.
+    """
+
+    def __init__(self, connections: Connections, plan_id: str, name: str) -> None:
+        super().__init__(connections)
+        self._path, self._plan_id, self._name = connections.path, plan_id, name
+
+    def begin(self) -> SqliteHeld:
+        """
+        Hold the plan.
+        """
+        return SqliteHeld(self.begun(), self._path, self._plan_id, self._name)
+
+    def keep(self, held: SqliteHeld) -> None:
+        """
+        Commit what was appended.
+        """
+        held.over()
+        self.commit()

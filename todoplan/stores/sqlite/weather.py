@@ -5,18 +5,21 @@ Whatever is raised here, nothing of the append is kept: a transaction is there a
 all, and what could not be committed is rolled back before anybody hears of it.
 """
 
+import os
 import sqlite3
 import warnings
 from pathlib import Path
 
 from todoplan.errors import StoreError
-from todoplan.stores.locked_file import missing_folder
+from todoplan.stores.locked_file import missing_folder, problem_of
 
 __all__ = [
     "WAL_RESET_BUG",
     "check_place",
     "in_words",
     "is_busy",
+    "is_unwritable",
+    "is_writable",
     "refusal",
     "warn_of_missing_locks",
 ]
@@ -58,6 +61,11 @@ _WORDS = {
         "try again, end the process that holds it, or give the store more patience=",
     ),
 }
+_UNREADABLE = (
+    "cannot_open",
+    "it cannot be opened",
+    "see whether the folder is there, and whether this user may read the file and its log",
+)
 _AGAIN = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 # Where two machines do not see each other's locks and shared memory, WAL corrupts within a minute.
 _NETWORK = {"afs", "beegfs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "smb3", "smbfs"}
@@ -82,6 +90,21 @@ def is_busy(error: sqlite3.Error) -> bool:
     return _code(error) in _AGAIN
 
 
+def is_unwritable(error: sqlite3.Error) -> bool:
+    """
+    Say whether SQLite could not open or write something that it needs beside the database.
+    """
+    return _code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+
+
+def is_writable(path: Path) -> bool:
+    """
+    Say whether this user may write in the folder of a file.
+    """
+    # By the effective user, as the system will judge.
+    return os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 class in_words:  # noqa: N801 - it is used as a function is: `with in_words(path):`
     """
     Turns what SQLite and the system raise in a `with` into a StoreError that says what to do.
@@ -91,10 +114,10 @@ class in_words:  # noqa: N801 - it is used as a function is: `with in_words(path
     """
 
     # By hand: every append passes through five, and a generator takes as long as a statement.
-    __slots__ = ("_path",)
+    __slots__ = ("_done", "_path")
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, done: str = "written") -> None:
+        self._path, self._done = path, done
 
     def __enter__(self) -> None:
         pass
@@ -103,11 +126,13 @@ class in_words:  # noqa: N801 - it is used as a function is: `with in_words(path
         if isinstance(error, sqlite3.Error):
             code = sqlite3.SQLITE_BUSY if is_busy(error) else _code(error)
             problem, seen, remedy = _WORDS.get(code, ("refused", "SQLite refuses", "see why"))
+            if self._done == "read" and is_unwritable(error):
+                problem, seen, remedy = _UNREADABLE
             raise refusal(self._path, problem, f"{seen} ({error})", remedy) from error
         if isinstance(error, OSError):
             reason = str(error.strerror)
             remedy = missing_folder(self._path) or "see whether it is there"
-            raise refusal(self._path, "cannot_open", reason, remedy) from error
+            raise refusal(self._path, problem_of(error), reason, remedy) from error
 
 
 def refusal(path: Path, problem: str, seen: str, remedy: str) -> StoreError:

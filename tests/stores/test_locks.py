@@ -3,21 +3,32 @@
 import errno
 import fcntl
 import os
-import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from todoplan.errors import StoreError
-from todoplan.stores import lock_queue
-from todoplan.stores.lock_queue import LockQueue
+from todoplan.stores import locks
+from todoplan.stores.locks import LockQueue, unlocked
 
 
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "plans.db"
+
+
+@contextmanager
+def held(queue, patience):
+    """Hold a lock, as stores do."""
+    taken = []
+    try:
+        queue.take(taken, patience)
+        yield
+    finally:
+        unlocked(taken, os.getpid())
 
 
 def waiting():
@@ -43,7 +54,7 @@ def test_who_waits_comes_to_the_lock_when_it_is_let_go_of(path):
     before, order = descriptors(), []
 
     def work(number):
-        with LockQueue(path).held(60):
+        with held(LockQueue(path), 60):
             order.append(number)
             time.sleep(0.002)
             order.append(number)
@@ -63,14 +74,14 @@ def test_a_wait_has_an_end(path):
     """Who was given up lets go at once when the lock comes; further tries need no thread."""
     holder, late = LockQueue(path), LockQueue(path)
     before = descriptors()
-    with holder.held(1):
+    with held(holder, 1):
         for _ in range(3):
-            with pytest.raises(StoreError, match="is busy") as caught, late.held(0.02):
+            with pytest.raises(StoreError, match="is busy") as caught, held(late, 0.02):
                 """Never."""
             assert caught.value.data["problem"] == "busy"
         assert len(waiting()) == 1
     until(lambda: not waiting())
-    with late.held(1), pytest.raises(StoreError, match="is busy"), holder.held(0):
+    with held(late, 1), pytest.raises(StoreError, match="is busy"), held(holder, 0):
         """Never."""
     until(lambda: not waiting())
     assert descriptors() == before
@@ -84,17 +95,17 @@ def test_an_interrupt_leaves_nothing_locked(path, monkeypatch):
         def wait(self, timeout=None):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(lock_queue, "Event", Interrupted)
-    with holder.held(1), pytest.raises(KeyboardInterrupt), late.held(60):
+    monkeypatch.setattr(locks, "Event", Interrupted)
+    with held(holder, 1), pytest.raises(KeyboardInterrupt), held(late, 60):
         """Never."""
     until(lambda: not waiting())
-    with holder.held(0):
+    with held(holder, 0):
         """It is free."""
 
 
 def test_a_lock_file_that_was_deleted_is_made_anew(path, monkeypatch):
     """What was locked then locks nobody out: the new one is taken."""
-    looked, real = [], lock_queue.is_at
+    looked, real = [], locks.is_at
 
     def once_another(where, descriptor):
         looked.append(where.name)
@@ -102,10 +113,10 @@ def test_a_lock_file_that_was_deleted_is_made_anew(path, monkeypatch):
             where.unlink()
         return real(where, descriptor)
 
-    monkeypatch.setattr(lock_queue, "is_at", once_another)
-    with LockQueue(path).held(1):
+    monkeypatch.setattr(locks, "is_at", once_another)
+    with held(LockQueue(path), 1):
         assert looked == ["plans.db.lock"] * 2
-        with pytest.raises(StoreError, match="is busy"), LockQueue(path).held(0):
+        with pytest.raises(StoreError, match="is busy"), held(LockQueue(path), 0):
             """Never."""
 
 
@@ -120,14 +131,35 @@ def test_a_file_system_that_runs_out_of_locks_is_busy(path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", out_of_locks)
     holder, late = LockQueue(path), LockQueue(path)
-    with holder.held(1), pytest.raises(StoreError, match="is busy"), late.held(0.01):
+    with held(holder, 1), pytest.raises(StoreError, match="is busy"), held(late, 0.01):
         """Never."""
     until(lambda: not waiting())
 
 
 def test_a_system_without_locks_is_told(path, monkeypatch):
     """Whether that matters is for the caller to say."""
-    monkeypatch.setitem(sys.modules, "fcntl", None)
-    with pytest.raises(StoreError, match="cannot be locked") as caught, LockQueue(path).held(1):
+    monkeypatch.setattr(locks, "fcntl", None)
+    with pytest.raises(StoreError, match="cannot be locked") as caught, held(LockQueue(path), 1):
         """Never."""
     assert caught.value.data["problem"] == "no_locks"
+
+
+def test_where_no_thread_can_be_started_it_asks_again_and_again(path, monkeypatch):
+    """The lock comes all the same, or the end of the time; no descriptor stays open."""
+    holder, late = LockQueue(path), LockQueue(path)
+    before = descriptors()
+
+    def refused(*_, **__):
+        msg = "can't start new thread"
+        raise RuntimeError(msg)
+
+    with held(holder, 1):
+        monkeypatch.setattr(threading.Thread, "start", refused)
+        for _ in range(5):
+            with pytest.raises(StoreError, match="is busy"), held(late, 0.02):
+                """Never."""
+        assert descriptors() == before + 1
+        monkeypatch.undo()
+    with held(late, 1):
+        """It is free."""
+    assert descriptors() == before

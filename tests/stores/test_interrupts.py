@@ -1,0 +1,38 @@
+"""Ctrl-C at any instant: no lock, connection or descriptor outlives the call that took it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from support.postgres import binaries, server
+
+import todoplan
+
+SCRIPT = Path(__file__).parents[1] / "support" / "interrupted.py"
+SIGNALS = 500
+MEMORY = "/dev/shm"  # noqa: S108 - files in memory: nothing here is about the disk
+
+
+@pytest.mark.parametrize("kind", ["memory", "file", "sqlite", "postgres"])
+def test_a_signal_at_any_instant_leaves_nothing_behind(kind):
+    """Others write at once, though the traceback is kept, and nothing of it is left open."""
+    where = MEMORY if Path(MEMORY).is_dir() else None
+    environment = {**os.environ, "PYTHONPATH": str(Path(todoplan.__file__).parents[1])}
+
+    def run(place):
+        command = [sys.executable, SCRIPT, kind, place, str(SIGNALS)]
+        options = {"env": environment, "capture_output": True, "text": True, "timeout": 240}
+        return subprocess.run(command, check=False, **options)
+
+    if kind != "postgres":
+        with tempfile.TemporaryDirectory(dir=where) as folder:
+            done = run(folder)
+    elif binaries() is None:
+        pytest.skip("no PostgreSQL binaries; install the package postgresql")
+    else:
+        with server() as address:
+            done = run(address)
+    assert (done.stdout, done.stderr, done.returncode) == ("sound\n", "", 0)
