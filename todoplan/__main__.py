@@ -4,9 +4,7 @@ import importlib
 import io
 import sys
 
-from todoplan.cli.exit_codes import INTERRUPTED, UNREADABLE
-
-__all__ = ["main"]
+from todoplan.cli import INTERRUPTED, UNREADABLE
 
 _EXTRA = frozenset({"typer", "rich"})
 

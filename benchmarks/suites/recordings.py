@@ -10,7 +10,7 @@ from benchmarks.conversations.token_counts import compact, tokens
 from todoplan import Plan
 from todoplan.transcripts.calls import PlanningCall
 from todoplan.transcripts.reading import detect, read
-from todoplan.transcripts.replay.recording import Fold
+from todoplan.transcripts.replay import Fold
 
 __all__ = ["FOLDER", "run"]
 

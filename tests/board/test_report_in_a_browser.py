@@ -6,10 +6,11 @@ from playwright.sync_api import expect
 from support.browser import PATIENCE
 from support.hostile import CORPUS
 
-from todoplan import Planner, commands
-from todoplan.cli.commands.report import report
-from todoplan.cli.output.screen import Screen
-from todoplan.cli.plan_options import Place
+from todoplan import Planner
+from todoplan.cli.app import report
+from todoplan.cli.plans import Place
+from todoplan.cli.screen import Screen
+from todoplan.core import commands
 from todoplan.stores import SqliteStore
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from todoplan.cli.app import app
-from todoplan.cli.output.screen import Screen
+from todoplan.cli.screen import Screen
 
 STATUSES = {".": "pending", "~": "in_progress", "x": "completed", "-": "cancelled"}
 

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from todoplan.cli.app import app
-from todoplan.cli.plan_commands import PLAN_COMMANDS
+from todoplan.cli.plans import PLAN_COMMANDS
 
 COMMANDS = (
     "replay",

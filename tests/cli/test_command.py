@@ -75,7 +75,7 @@ def test_ctrl_c_ends_quietly(start, recording, todo):
     """An interrupted replay leaves no traceback: here one that would read for ever."""
     code = (
         "import sys, time\n"
-        "from todoplan.transcripts.files.source import ByteStream\n"
+        "from todoplan.transcripts.files import ByteStream\n"
         "def read_for_ever(stream, size):\n"
         "    print('reading', flush=True)\n"
         "    time.sleep(3600)\n"

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from todoplan.cli.exit_codes import exit_with
+from todoplan.cli.screen import exit_with
 
 
 def raising(error):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from todoplan.cli.recordings import Input, expand, sample
+from todoplan.cli.output import Input, expand, sample
 from todoplan.transcripts.reading import detect
 
 

@@ -4,7 +4,7 @@ import pytest
 from support.docs import fenced
 
 from todoplan import CLAUDE, DEFAULT, Limits
-from todoplan.cli.policies import policy_of
+from todoplan.cli.plans import policy_of
 from todoplan.core.rules.presets import PRESETS
 from todoplan.errors import PlanError, ReadError
 

@@ -5,10 +5,9 @@ import sys
 
 import pytest
 
-from todoplan.cli.recordings import Input, Run, open_replay
+from todoplan.cli.output import Input, Run, open_replay
 from todoplan.errors import ReadError
-from todoplan.transcripts.replay.findings import AUDIT
-from todoplan.transcripts.replay.recording import Fold, Replay
+from todoplan.transcripts.replay import AUDIT, Fold, Replay
 
 
 def consume(replay):

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from support.shared import RECORDINGS, needs_recordings
 
-from todoplan.cli.output.json_schemas import REPLAY_SCHEMA, STATS_SCHEMA
+from todoplan.cli.json_schemas import REPLAY_SCHEMA, STATS_SCHEMA
 
 CALLS = 288
 

@@ -18,8 +18,8 @@ if __name__ == "__main__":
 import attrs
 from support.docs import PAGES, page
 
-from todoplan.cli.commands.stats import FORMAT as STATS
-from todoplan.cli.output.json_document import FORMAT as REPLAY
+from todoplan.cli.output import REPLAY_FORMAT as REPLAY
+from todoplan.cli.recordings import STATS_FORMAT as STATS
 from todoplan.codec import VERSION, json_schema
 from todoplan.codec.versions import JOURNAL, PLAN
 from todoplan.core.plan.model import TASK_FIELDS

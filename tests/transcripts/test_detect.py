@@ -4,7 +4,7 @@ import pytest
 from support.recorded import TODOS, bad_lines, calls, document_file, lines_file, text_file
 
 from todoplan.errors import ReadError
-from todoplan.transcripts.files import probe
+from todoplan.transcripts import files as probe
 from todoplan.transcripts.reading import DIALECTS, detect, read
 
 USE = {"type": "tool_use", "id": "t1", "name": "TodoWrite", "input": TODOS}

@@ -5,7 +5,7 @@ from support.recorded import bad_lines, compactions
 from support.synthetic import ITEMS, SYNTHETIC, synthetic
 
 from todoplan.transcripts.reading import DIALECTS
-from todoplan.transcripts.replay.recording import replay_file
+from todoplan.transcripts.replay import replay_file
 
 by_name = pytest.mark.parametrize("name", SYNTHETIC)
 ENDING = list(zip(ITEMS, ("completed", "in_progress", "pending"), strict=True))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.transcripts.tools import (
+from todoplan.transcripts.calls import (
     PLANNING_TOOLS,
     canonical_tool,
     is_planning_tool,

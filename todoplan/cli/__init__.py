@@ -1,16 +1,22 @@
 """
-The command line: `todoplan replay` and `stats` for recordings; `list`, `add`, `start`, `done`,
-`edit`, `link`, `remove`, `undo`, `log`, `diff` and `check` for a plan in a store; `show`, `schema`,
-`guide` and `mcp`.
+The command line: recordings (`replay`, `stats`), plans in a store (`list`, `add`, `start`, `done`,
+`edit`, `link`, `remove`, `undo`, `log`, `diff`, `check`, ...), `show`, `schema`, `guide`, `mcp` and
+`board`.
 
-`app` has the commands and `options` their options; `plan_commands` and `plan_options` are those on
-a plan, which share `option_groups`. What a command does stands in a module of its own in
-`commands`, how it is printed in `output`. `recordings` finds and replays files one after the other,
-`counts` is what `stats` counts, `stored_plans` opens stores, `policies` reads rules, `exit_codes`
-is how a command ends.
-
-Exit codes: 0 is fine, 1 says that there are findings of severity error or that the rules refuse a
-change, 2 that something could not be read (or was asked for wrongly), with a one-line reason on
-stderr. What it prints for people is cleaned of control sequences; what it prints for programs is
-plain ASCII JSON.
+`app` has the commands and their options, `plans` the commands on a plan in a store, `recordings`
+those on recordings, `output` how recordings are printed, `screen` the terminal and how a command
+ends. Output for people is cleaned of control sequences; output for programs is plain ASCII JSON,
+described in `json_schemas`.
 """
+
+__all__ = ["CLOSED_PIPE", "INTERRUPTED", "REFUSED", "UNREADABLE"]
+
+REFUSED = 1
+"""The rules refused a change and nothing was changed, or there are findings of severity error."""
+
+UNREADABLE = 2
+"""Something could not be read, or was asked for wrongly: the same code as for a wrong option."""
+
+# As a shell reports a process that SIGINT (2) or SIGPIPE (13) ended: 128 and the signal's number.
+INTERRUPTED = 130
+CLOSED_PIPE = 141

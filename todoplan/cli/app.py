@@ -1,58 +1,649 @@
 """The commands and their options; what they do stands in a module for each."""
 
+import asyncio
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Coroutine, Sequence
+from difflib import get_close_matches
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn, cast
 
+import attrs
 import typer
+from rich.markdown import Markdown
 
-from todoplan.cli.commands.guide import guide
-from todoplan.cli.commands.mcp import Address, Served, serve
-from todoplan.cli.commands.replay import Form, ReplayOptions, replay, replay_sample
-from todoplan.cli.commands.schema import schema
-from todoplan.cli.commands.show import show
-from todoplan.cli.commands.stats import StatsOptions, stats
-from todoplan.cli.commands.store import STORE, chosen_store, copy
-from todoplan.cli.exit_codes import exit_with
-from todoplan.cli.options import (
-    AsJson,
-    AsMarkdown,
-    Dialect,
-    Document,
-    Endpoint,
-    Folders,
-    GuideName,
-    Host,
-    Hosts,
-    Judging,
-    NoBoard,
-    OverHttp,
-    Page,
-    PlanFile,
-    PlanForm,
-    PlanId,
-    PlanName,
-    PlanNames,
-    Port,
-    Recordings,
-    Rules,
-    Sample,
-    SchemaForm,
-    Sort,
-    StoreFrom,
-    StoreTo,
-    StoreUrl,
-    Structured,
-    Together,
-    ToolSetArgument,
-    ToolSetOption,
+from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat
+from todoplan.cli import UNREADABLE
+from todoplan.cli.output import HtmlPrinter, Input, Run, plan_svg, save_page
+from todoplan.cli.plans import (
+    PLAN_COMMANDS,
+    PRINTERS,
+    STORE,
+    Judge,
+    Place,
+    Writer,
+    chosen_store,
+    copy,
+    show,
 )
-from todoplan.cli.output.screen import Screen
-from todoplan.cli.page_commands import PAGE_COMMANDS
-from todoplan.cli.plan_commands import PLAN_COMMANDS
-from todoplan.errors import StoreError
+from todoplan.cli.recordings import (
+    SORTS,
+    Form,
+    ReplayOptions,
+    StatsOptions,
+    replay,
+    replay_sample,
+    stats,
+)
+from todoplan.cli.screen import Screen, exit_with, one_of, with_groups
+from todoplan.codec import dump_journal
+from todoplan.core.events.journal import Entry
+from todoplan.core.rules.policy import RuleSettings
+from todoplan.core.rules.presets import PRESETS
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools.lean import LEAN, lean
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools.toolset import ToolSet, unmet_rules
+from todoplan.errors import StoreError, TodoplanError
+from todoplan.stores.file import FileStore
+from todoplan.stores.urls import open_store
+from todoplan.transcripts.reading import DIALECTS
+from todoplan.transcripts.replay import POLICIES
 
-__all__ = ["app"]
+# -------- guide --------
+# `todoplan guide`: the pages that people and coding agents read; they ship with the package.
+
+
+_PAGES = files("todoplan") / "guides"
+_END = ".md"
+
+READING_ORDER = (
+    ("Begin", ("ten-minutes", "own-loop", "moving")),
+    (
+        "Frameworks",
+        ("langchain", "deepagents", "agentscope", "openai-agents", "pydantic-ai", "mcp", "acp"),
+    ),
+    ("Shape it", ("rules", "limits", "human-edits", "evidence", "board")),
+    ("Keep and share it", ("stores", "several-agents", "command-line", "write-a-store")),
+    ("Check it", ("recordings", "telemetry", "testing")),
+    ("Look inside", ("reference", "architecture", "threat-model", "write-an-adapter")),
+)
+"""The pages by what somebody came for, in the order in which they are read."""
+
+
+def page_names() -> tuple[str, ...]:
+    """
+    Return the names of the pages, in the order in which they are read.
+    """
+    return tuple(name for _, names in READING_ORDER for name in names)
+
+
+def guide(name: str | None, screen: Screen) -> int:
+    """
+    Print a page, or without a name what pages there are, and return the exit code.
+    """
+    if name is None:
+        screen.write(_overview())
+        return 0
+    wanted = name.lower().removesuffix(_END)
+    if wanted not in page_names():
+        screen.complain(_unknown(name, wanted))
+        return UNREADABLE
+    text = _text(wanted)
+    if screen.out.is_terminal:
+        # Links between pages are names of files: as links of a terminal they would lead nowhere.
+        screen.out.print(Markdown(text, hyperlinks=False))
+    else:
+        screen.write(text)
+    return 0
+
+
+def _overview() -> str:
+    width = max(map(len, page_names()))
+    lines = []
+    for group, names in READING_ORDER:
+        lines += [group, *(f"  {name:{width}}  {_title(name)}" for name in names), ""]
+    return "\n".join([*lines, "Show one: todoplan guide NAME", ""])
+
+
+def _title(name: str) -> str:
+    return _text(name).partition("\n")[0].removeprefix("# ")
+
+
+def _text(name: str) -> str:
+    return (_PAGES / f"{name}{_END}").read_text("utf-8")
+
+
+def _unknown(name: str, wanted: str) -> str:
+    near = get_close_matches(wanted, page_names(), 1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    return f"no guide is called {name!r}; {meant}the guides are {', '.join(page_names())}"
+
+
+# -------- schema --------
+# `todoplan schema`: the tools of a tool set, as a provider takes them.
+
+
+TOOLSETS: dict[str, ToolSet] = {
+    "todos": TODOS,
+    "tasks": tasks(),
+    "tasks-snake": tasks("snake"),
+    "lean": LEAN,
+    "tasks-team": tasks(team=True),
+    "lean-team": lean(team=True),
+}
+"""Tool sets by the name that the command line takes."""
+
+
+def _plain(tools: ToolSet) -> dict[str, Any]:
+    return {tool.name: tool.schema for tool in tools.definitions()}
+
+
+def _strict(tools: ToolSet) -> list[Any]:
+    return openai_chat.make_tools(tools, strict=True)
+
+
+FORMS: dict[str, Callable[[ToolSet], Any]] = {
+    "plain": _plain,
+    "openai": openai_chat.make_tools,
+    "anthropic": anthropic_messages.make_tools,
+    "gemini": gemini.make_tools,
+    "strict": _strict,
+}
+"""Makers of definitions by format; `strict` is OpenAI's strict mode."""
+
+
+def schema(toolset: str, form: str, screen: Screen) -> int:
+    """
+    Print the definitions as JSON, and return the exit code.
+    """
+    screen.write(json.dumps(FORMS[form](TOOLSETS[toolset]), indent=2) + "\n")
+    return 0
+
+
+# -------- mcp --------
+# `todoplan mcp`: an MCP server of plans. The adapter is imported when it is asked for.
+
+
+TOKEN = "TODOPLAN_MCP_TOKEN"  # noqa: S105 - the variable's name
+"""The environment variable that holds the bearer token: an argument would show in process lists."""
+
+_UNREADABLE = 2
+
+# Whoever types the command sees nothing happen, and does not know that nobody is to type here.
+_WAITING = (
+    'the plan "{}" is served on standard input and output: an MCP client starts this command and '
+    "talks to it there. Name it in the client's settings; --http serves at an address instead. "
+    "Ctrl-C ends it"
+)
+
+
+@attrs.frozen
+class Served:
+    """
+    What is served: a plan of a file, or of a store by its address (or of memory, if both are
+    `None`), with which tools, under which rules.
+    """
+
+    file: Path | None = None
+    store: str | None = None
+    plan_id: str = "plan"
+    toolset: str = "todos"
+    policy: str = "default"
+    structured: bool | None = None
+    board: bool = True
+
+
+@attrs.frozen
+class Address:
+    """
+    Where HTTP is served, and the names beside loopback's under which the host is known.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    names: tuple[str, ...] = ()
+
+
+def serve(served: Served, address: Address | None, screen: Screen) -> int:
+    """
+    Serve over stdio, or HTTP at an address, until the end; return the exit code.
+    """
+    try:
+        asyncio.run(_serving(served, address, screen))
+    except (TodoplanError, OSError) as error:
+        screen.complain(str(error))
+        return _UNREADABLE
+    return 0
+
+
+def _serving(served: Served, address: Address | None, screen: Screen) -> Coroutine[Any, Any, None]:
+    """
+    Return the server, ready to run: whatever is wrong with its options has been raised.
+    """
+    from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
+
+    # The command line opens no store that is awaited.
+    store: Any = FileStore(served.file) if served.file else open_store(served.store or "memory:")
+    # A damaged file or a bad id fails here, not in the client's first call.
+    store.load(served.plan_id)
+    server = mcp.make_server(
+        _toolbox(served, screen),
+        store=store,
+        plan_id=served.plan_id,
+        structured=served.structured,
+        board=served.board,
+    )
+    if address is None:
+        # A thread reads stdin and waits for the next line: at Ctrl-C asyncio would wait for it.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if sys.stdin.isatty():
+            screen.complain(_WAITING.format(served.plan_id))
+        return mcp.serve_stdio(server)
+    access = mcp.Access.at(address.host, os.environ.get(TOKEN), address.names)
+    listener, url = mcp.listen_at(address.host, address.port)
+    screen.complain(f'the plan "{served.plan_id}" is served at {url}')
+    return mcp.http_server(server, access).serve(sockets=[listener])
+
+
+def _toolbox(served: Served, screen: Screen) -> Toolbox:
+    """
+    Return the tool set under the policy, as far as it can keep its rules; what it cannot is said.
+    """
+    toolset, policy = TOOLSETS[served.toolset], PRESETS[served.policy]
+    vain = dict.fromkeys(unmet_rules(toolset, policy), "off")
+    if vain:
+        screen.complain(f"{served.toolset} cannot keep {', '.join(vain)}: off here")
+    return Toolbox(toolset, policy.but(**cast("RuleSettings", vain)))
+
+
+# -------- options --------
+# The options of the commands, as typer reads them from annotations.
+
+
+Recordings = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="FILE|DIR",
+        help="Recordings. A directory stands for the *.jsonl, *.ndjson, *.json, *.md and "
+        "*.log files below it, also packed as .gz or .zip; "
+        "files in it that hold no recording are skipped and listed.",
+        show_default=False,
+    ),
+]
+Folders = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DIR|FILE",
+        help="Directories of recordings; files too. The same files count as in replay.",
+    ),
+]
+Judging = Annotated[
+    str,
+    typer.Option(
+        metavar="PRESET",
+        help=f"The rules to judge by: {', '.join(POLICIES)}.",
+        **one_of(POLICIES),
+    ),
+]
+Dialect = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIALECT",
+        help=f"Read as this dialect instead of finding out: {', '.join(DIALECTS)}.",
+        **one_of(DIALECTS),
+        show_default=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.")]
+AsMarkdown = Annotated[
+    bool, typer.Option("--markdown", help="Print Markdown, to be pasted into an issue.")
+]
+Page = Annotated[
+    Path | None,
+    typer.Option(
+        "--html",
+        metavar="OUT",
+        help="Write a page of HTML to this file, - for stdout; it needs nothing but itself.",
+        show_default=False,
+    ),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--otlp",
+        metavar="URL",
+        help="Send the recordings as spans to this collector, over HTTP: http://localhost:4318.",
+        show_default=False,
+    ),
+]
+Sort = Annotated[
+    str,
+    typer.Option(
+        metavar="KEY",
+        help=f"Sort the recordings by {', '.join(SORTS)}; else they stand as they are found.",
+        **one_of(("", *SORTS)),
+        show_default=False,
+    ),
+]
+Together = Annotated[
+    bool,
+    typer.Option(
+        "--together", help="Replay all as one plan: a leader's recording and its teammates'."
+    ),
+]
+Sample = Annotated[
+    bool, typer.Option("--sample", help="Replay the small recording that comes along.")
+]
+Document = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="PLAN.json",
+        help="A plan document, or a file of plans, JSON or SQLite.",
+        show_default=False,
+    ),
+]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        help="The store that keeps the plans: sqlite:///plans.db, postgresql://host/database or "
+        f"file:///plans.json. Where no file is given either, {STORE} names it.",
+        show_default=False,
+    ),
+]
+StoreFrom = Annotated[
+    str, typer.Argument(metavar="FROM", help="The store to copy from, by its address.")
+]
+StoreTo = Annotated[str, typer.Argument(metavar="TO", help="The store to copy to.")]
+PlanNames = Annotated[
+    list[str] | None,
+    typer.Option("--plan", metavar="NAME", help="A plan to copy, of several; repeatable."),
+]
+PlanForm = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"The form: text, {', '.join(PRINTERS)}.",
+        **one_of(("text", *PRINTERS)),
+    ),
+]
+PlanName = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="NAME",
+        help="Which plan, of a store or a file that keeps several.",
+        show_default=False,
+    ),
+]
+ToolSetArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TOOLSET",
+        help=f"The tool set: {', '.join(TOOLSETS)}.",
+        **one_of(TOOLSETS),
+    ),
+]
+SchemaForm = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"The shape: {', '.join(FORMS)}. plain is a JSON Schema by tool name, "
+        "strict is OpenAI's strict mode.",
+        **one_of(FORMS),
+    ),
+]
+GuideName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="NAME",
+        help="The guide to show; raw Markdown if it is piped. Without a name they are listed.",
+        show_default=False,
+        autocompletion=one_of(page_names())["autocompletion"],
+    ),
+]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The JSON file that keeps the plan. Without one it ends with the server.",
+        show_default=False,
+    ),
+]
+PlanId = Annotated[str, typer.Option(metavar="ID", help="The plan in that file or store.")]
+ToolSetOption = Annotated[
+    str,
+    typer.Option(
+        metavar="TOOLSET",
+        help=f"What the model gets: {', '.join(TOOLSETS)}.",
+        **one_of(TOOLSETS),
+    ),
+]
+Rules = Annotated[
+    str,
+    typer.Option(
+        metavar="PRESET",
+        help=f"The rules of the plan: {', '.join(PRESETS)}.",
+        **one_of(PRESETS),
+    ),
+]
+Structured = Annotated[
+    bool | None,
+    typer.Option(
+        "--structured/--text-only",
+        help="Answer with data beside the text, or never; without either, only to clients that "
+        "show the board.",
+    ),
+]
+NoBoard = Annotated[
+    bool, typer.Option("--no-board", help="Offer no board to clients that show pages (MCP Apps).")
+]
+OverHttp = Annotated[bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, not stdio.")]
+Host = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help=f"The address to bind. One that is not loopback needs a token in {TOKEN}.",
+    ),
+]
+Port = Annotated[
+    int,
+    typer.Option(metavar="PORT", min=0, max=65535, help="The port; 0 is any that is free."),
+]
+Hosts = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A name under which clients reach the server; repeatable."),
+]
+
+
+# -------- board --------
+# `todoplan board`: the plans of a store as a page in a browser. It is imported when asked for.
+
+
+BOARD_TOKEN = "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - the variable's name
+"""The environment variable that holds the bearer token: an argument would show in process lists."""
+
+_HEAD_SECONDS = 10.0
+_CONNECTIONS = 1_000
+
+
+@attrs.frozen
+class Doors:
+    """
+    Where the board is served, to whom, and whether they may change anything (`None`: from this
+    machine only).
+    """
+
+    host: str
+    port: int
+    token: str | None = None
+    names: tuple[str, ...] = ()
+    write: bool | None = None
+
+
+def serve_board(place: Place, writer: Writer, judge: Judge, doors: Doors, screen: Screen) -> int:
+    """
+    Serve until the end; return the exit code.
+    """
+    try:
+        from todoplan.board import make_board  # noqa: PLC0415 - an extra
+        from todoplan.web.access import Access  # noqa: PLC0415 - same
+        from todoplan.web.serving import listen_at, server_of  # noqa: PLC0415 - same
+
+        access = Access.at(doors.host, doors.token, doors.names, variable=BOARD_TOKEN)
+        app = make_board(
+            place.store_itself(),
+            plan_id=place.plan_id,
+            policy=judge.rules_that_hold(),
+            person=writer.name or "person",
+            access=access,
+            write=doors.write,
+        )
+        listener, url = listen_at(doors.host, doors.port, "/")
+        screen.complain(f"the board is served at {url}")
+        server = server_of(app, head_seconds=_HEAD_SECONDS, connections=_CONNECTIONS)
+        asyncio.run(server.serve(sockets=[listener]))
+    except (TodoplanError, OSError) as error:
+        screen.complain(str(error))
+        return UNREADABLE
+    return 0
+
+
+# -------- report --------
+# `todoplan report`: a plan of a store as one file: a page with its life, or a picture.
+#
+# The page is that of `todoplan replay --html`, of the plan's own journal: how it ended, a slider
+# through its life, and what the rules find beside the entries that they find it in.
+
+
+def report(
+    place: Place, html: Path | None, picture: Path | None, policy: str, screen: Screen
+) -> int:
+    """
+    Write the page, the picture, or both (- is stdout); return the exit code.
+    """
+    # What rules find in a plan is for its reader: only what could not be done makes a code.
+    run = Run(screen, POLICIES[policy], None)
+    try:
+        store, plan_id = place.opened()
+        journal = store.entries(plan_id)
+        if picture is not None:
+            save_page(plan_svg(store.load(plan_id), plan_id), _file(picture), run, "picture")
+        if html is not None:
+            save_page(_page(plan_id, journal, run), _file(html), run)
+    except TodoplanError as error:
+        screen.complain(str(error))
+        return UNREADABLE
+    return UNREADABLE if run.exit_code == UNREADABLE else 0
+
+
+def _file(out: Path) -> Path | None:
+    return None if str(out) == "-" else out
+
+
+def _page(plan_id: str, journal: Sequence[Entry], run: Run) -> str:
+    printer = HtmlPrinter([entry.revision for entry in journal])
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "journal.jsonl"
+        file.write_text(dump_journal(_from_the_start(journal)), encoding="utf-8")
+        run.replay_all((Input(file, plan_id or "plan"),), printer.recording)
+    printer.close(run)
+    return printer.written
+
+
+def _from_the_start(journal: Sequence[Entry]) -> Sequence[Entry]:
+    """
+    Return a journal as if it began with its first entry: one that was cut begins later.
+    """
+    before = journal[0].revision - len(journal[0].events) if journal else 0
+    if not before:
+        return journal
+    return [attrs.evolve(each, revision=each.revision - before) for each in journal]
+
+
+# -------- page_commands --------
+# The commands that draw pages of plans, as typer reads them; `app` takes them from here.
+
+
+BoardHost = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help="The address to bind. One that is not loopback needs a token.",
+    ),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        metavar="BOARD_TOKEN",
+        help="What a reader has to know. An argument shows in process lists: better the variable.",
+        envvar=BOARD_TOKEN,
+        show_default=False,
+    ),
+]
+MayWrite = Annotated[
+    bool | None,
+    typer.Option(
+        "--write/--read-only",
+        help="Whether readers may change plans; unless said, only where this machine alone "
+        "can reach the board.",
+        show_default=False,
+    ),
+]
+Picture = Annotated[
+    Path | None,
+    typer.Option(
+        "--svg",
+        metavar="OUT",
+        help="Write a picture of the plan to this file, - for stdout: for a README.",
+        show_default=False,
+    ),
+]
+
+
+def _board(  # noqa: PLR0913 - an argument for each option
+    *,
+    host: BoardHost = "127.0.0.1",
+    port: Port = 8766,
+    token: Token = None,
+    allow_host: Hosts = None,
+    write: MayWrite = None,
+    place: Place,
+    writer: Writer,
+    judge: Judge,
+) -> None:
+    """
+    Show the plans of a store in a browser, live, to read and to act on.
+    """
+    doors = Doors(host, port, token, tuple(allow_host or ()), write)
+    exit_with(lambda: serve_board(place, writer, judge, doors, Screen()))
+
+
+def _report(
+    *, html: Page = None, svg: Picture = None, policy: Judging = "audit", place: Place
+) -> None:
+    """
+    Write a plan of a store into one file: a page with its life and findings, or a picture.
+    """
+    if html is None and svg is None:
+        msg = "say what to write: --html OUT, --svg OUT, or both"
+        raise typer.BadParameter(msg)
+    exit_with(lambda: report(place, html, svg, policy, Screen()))
+
+
+PAGE_COMMANDS = {"board": with_groups(_board), "report": with_groups(_report)}
+"""By the name that a person types."""
+
 
 app = typer.Typer(
     name="todoplan",

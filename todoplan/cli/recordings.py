@@ -1,225 +1,450 @@
-"""Which files are recordings to replay, replaying them one after the other, and what went wrong."""
+"""`todoplan replay`: recordings through the core, for people or for programs."""
 
-import os
-import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from importlib.resources import as_file, files
+from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
+from typing import Any, Literal, Protocol
 
 import attrs
+from rich.console import Console
+from rich.text import Text
 
-from todoplan.cli.exit_codes import UNREADABLE
-from todoplan.cli.output.screen import Screen
-from todoplan.core.rules.policy import Policy
-from todoplan.errors import MissingExtraError, ReadError
-from todoplan.transcripts.files.unpacking import is_recording_name
-from todoplan.transcripts.replay.recording import Replay, replay_file
-from todoplan.transcripts.replay.together import replay_together
-
-__all__ = ["Input", "Run", "Unread", "expand", "open_replay", "sample"]
-
-_REPORTED_BAD_LINES = 3
-# Megabytes of JSON and Markdown that are no recordings, and sometimes examples of some.
-_NOT_WALKED = frozenset(
-    {".git", ".hg", ".svn", ".tox", ".venv", "__pycache__", "node_modules", "site-packages", "venv"}
+from todoplan.cli import UNREADABLE
+from todoplan.cli.output import (
+    HtmlPrinter,
+    Input,
+    JsonPrinter,
+    MarkdownPrinter,
+    Run,
+    TextPrinter,
+    bars,
+    columns,
+    expand,
+    line,
+    not_read,
+    overwrites,
+    percent,
+    sample,
+    save_page,
+    sizes,
+    skipped_lines,
+    table,
+    tail,
 )
+from todoplan.cli.screen import Screen
+from todoplan.errors import MissingExtraError
+from todoplan.render.markdown import escaped
+from todoplan.render.markup import element, page
+from todoplan.texts.cleaning import one_line
+from todoplan.transcripts.replay import POLICIES, Replay
+
+Form = Literal["text", "markdown", "json", "html", "otlp"]
+
+
+class _Printer(Protocol):
+    def recording(self, replay: Replay) -> None: ...
+
+    def close(self, run: Run) -> None: ...
 
 
 @attrs.frozen
-class Input:
+class ReplayOptions:
     """
-    One file to read. `label` is how it is shown; `named` is false if only its directory was named.
+    How to replay: the form of the output, the policy and (or `None`) the dialect by name.
+
+    `together` makes one plan of all recordings. `out` is the file that a page is written to,
+    `endpoint` where spans are sent.
     """
 
-    path: Path
-    label: str
-    named: bool = True
-
-    @property
-    def size(self) -> int:
-        """
-        The file's size in bytes, 0 if it cannot be told.
-        """
-        try:
-            return self.path.stat().st_size
-        except OSError:
-            return 0
+    form: Form = "text"
+    policy: str = "audit"
+    dialect: str | None = None
+    together: bool = False
+    out: Path | None = None
+    endpoint: str = ""
 
 
-def expand(paths: Iterable[Path]) -> Iterator[Input]:
+def replay(paths: Iterable[Path], options: ReplayOptions, screen: Screen) -> int:
     """
-    Give the files to read; a directory stands for what may be recordings below it.
+    Replay the recordings, and return the exit code.
     """
-    for path in paths:
-        if path.is_dir():
-            yield from (Input(found, str(found), named=False) for found in _below(path))
-        else:
-            yield Input(path, str(path))
+    inputs = tuple(expand(paths))
+    if overwrites(options.out, inputs, screen):
+        return UNREADABLE
+    return _replay(inputs, options, screen)
 
 
-def _below(directory: Path) -> Iterator[Path]:
-    # Links to directories are not followed: they may form a loop.
-    for folder, folders, names in os.walk(directory):
-        # In place: os.walk goes on with these, in this order, so output is the same each time.
-        folders[:] = sorted(name for name in folders if _is_walked(Path(folder, name)))
-        for path in (Path(folder, name) for name in sorted(names)):
-            if is_recording_name(path.name) and path.is_file():
-                yield path
-
-
-def _is_walked(directory: Path) -> bool:
-    # A virtual environment may have any name; this file makes it one.
-    return directory.name not in _NOT_WALKED and not (directory / "pyvenv.cfg").exists()
-
-
-@contextmanager
-def sample() -> Iterator[Input]:
+def replay_sample(options: ReplayOptions, screen: Screen) -> int:
     """
-    Give the recording that comes with the package.
+    Replay the recording that comes with the package, and return the exit code.
     """
-    with as_file(files("todoplan.transcripts").joinpath("sample.jsonl")) as path:
-        yield Input(path, "sample.jsonl")
+    with sample() as source:
+        return _replay((source,), options, screen)
 
 
-def open_replay(
-    source: Input, policy: Policy, dialect: str | None, on_bytes: Callable[[int], None]
-) -> Replay:
-    """
-    Return the replay of a file, not yet begun; its dialect is detected unless given.
-
-    Raises:
-        ReadError: this is no recording. A file that was not named must also make some sense.
-        MissingExtraError: it is one JSON document, and ijson is not installed.
-    """
-    # A pipe would be read twice, once to tell the dialect, and might never end.
-    path = source.path
-    if path.exists() and not path.is_file():
-        msg = f"{path} is not a regular file. A recording is read twice: save it to a file first"
-        raise ReadError(msg, file=str(path))
-    replay = replay_file(path, policy=policy, dialect=dialect, on_bytes=on_bytes)
-    replay.file = source.label
-    if not source.named and replay.is_unreadable():
-        msg = f"{path} has no planning call, only lines that cannot be read"
-        raise ReadError(msg, file=str(path))
-    return replay
+def _replay(inputs: Iterable[Input], options: ReplayOptions, screen: Screen) -> int:
+    run = Run(screen, POLICIES[options.policy], options.dialect)
+    try:
+        printer = _printer(options, screen)
+    except MissingExtraError as error:
+        screen.complain(str(error))
+        return UNREADABLE
+    replay_them = run.replay_together if options.together else run.replay_all
+    replay_them(inputs, printer.recording)
+    printer.close(run)
+    if isinstance(printer, HtmlPrinter) and printer.written:
+        save_page(printer.written, options.out, run)
+    return run.exit_code
 
 
-# Words that a planning tool's name has in every system met so far.
-_PLANNING = re.compile(r"todo|task|plan|checklist", re.IGNORECASE)
+def _printer(options: ReplayOptions, screen: Screen) -> _Printer:
+    if options.form == "json":
+        # Written as it is read: a document of many recordings would not fit the memory.
+        printer = JsonPrinter(screen, options.policy)
+        printer.open()
+        return printer
+    if options.form == "html":
+        return HtmlPrinter()
+    if options.form == "otlp":
+        return _span_printer(options.endpoint, screen)
+    return MarkdownPrinter(screen) if options.form == "markdown" else TextPrinter(screen)
 
 
-def _not_understood(replay: Replay) -> str:
-    """
-    Return why a recording that was read told nothing of its plan, "" if it did.
+def _span_printer(endpoint: str, screen: Screen) -> _Printer:
+    try:
+        from todoplan.cli.output import SpanPrinter  # noqa: PLC0415 - an extra of its own
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of(error.name, "otlp") from error
+    return SpanPrinter(endpoint, screen)
 
-    Silence would be taken for "no findings". An agent that planned nothing is no fault, as long as
-    no tool sounds like planning.
-    """
-    if replay.calls and replay.unreadable == replay.calls:
-        return f"not one of its {replay.calls} planning calls could be understood"
-    alike = [tool for tool in replay.other_tools if _PLANNING.search(tool)]
-    if alike:
-        return f"nothing understood: no planning tool known here is called, but {', '.join(alike)}"
-    return ""
+
+# -------- counts --------
+# What `stats` counts: each recording in numbers, and totals over all of them.
 
 
 @attrs.frozen
-class Unread:
+class RecordingCounts:
     """
-    A file that could not be read, or not to its end, and why.
+    One recording in numbers.
+
+    `updates` are the calls that were carried out, `reads` those that only look, `failed` the rest.
+    `sizes` has the largest length of each plan. `chars` is the length of all calls and answers.
+    `calls_with` counts, by code, the calls that have such a finding; `found` all findings.
+    `done` of `total` tasks were resolved at the end; `first` and `last` are when calls were made.
     """
 
     file: str
-    reason: str
-
-
-@attrs.define(eq=False)
-class Run:
-    """
-    What became of the files so far. What is wrong goes to the screen as it comes up.
-    """
-
-    screen: Screen
-    policy: Policy
-    dialect: str | None = None
-    unreadable: list[Unread] = attrs.Factory(list)
-    skipped: list[Unread] = attrs.Factory(list)
-    has_bad_lines: bool = False
-    has_errors: bool = False
-
-    def replay_all(self, inputs: Iterable[Input], each: Callable[[Replay], None]) -> None:
-        """
-        Replay the files in order and hand each replay to `each`, which consumes it.
-        """
-        # All names first: the bar needs the sum of their sizes.
-        found = tuple(inputs)
-        sizes = [source.size for source in found]
-        with self.screen.ticker(sum(sizes)) as ticker:
-            reached = 0
-            for source, size in zip(found, sizes, strict=True):
-                replay = self._opened(source, ticker.add)
-                if replay is not None:
-                    each(replay)
-                    self._note(replay)
-                # A file that was given up early counts as read, or the bar would never be full.
-                reached += size
-                ticker.reach(reached)
-        if len(found) == len(self.skipped):
-            what = "no file there is a recording" if found else "no file that may be one"
-            self.fail("", f"nothing to read: {what}")
-
-    def replay_together(self, inputs: Iterable[Input], each: Callable[[Replay], None]) -> None:
-        """
-        Replay those files that are recordings as one, and hand that replay to `each`.
-        """
-        # Each is opened for itself first, so that what is none is skipped or told as ever.
-        found = [one for one in inputs if self._opened(one, lambda _: None) is not None]
-        if not found:
-            self.fail("", "nothing to read: no file there is a recording")
-            return
-        label = ", ".join(source.label for source in found)
-        paths = [source.path for source in found]
-        replay = replay_together(label, paths, policy=self.policy, dialect=self.dialect)
-        each(replay)
-        self._note(replay)
-
-    def _opened(self, source: Input, on_bytes: Callable[[int], None]) -> Replay | None:
-        try:
-            return open_replay(source, self.policy, self.dialect, on_bytes)
-        except MissingExtraError as error:
-            # Never "skipped": the file may well be a recording.
-            self.fail(source.label, f"{source.label}: {error}")
-        except ReadError as error:
-            if source.named:
-                self.fail(source.label, str(error))
-            else:
-                self.skipped.append(Unread(source.label, str(error)))
-        return None
-
-    def fail(self, file: str, reason: str) -> None:
-        """
-        Take note that a file could not be read, and say so.
-        """
-        self.unreadable.append(Unread(file, reason))
-        self.screen.complain(reason)
-
-    def _note(self, replay: Replay) -> None:
-        if reason := _not_understood(replay):
-            self.fail(replay.file, f"{replay.file}: {reason}")
-        self.has_errors |= replay.has_errors
-        self.has_bad_lines |= replay.bad_lines > 0
-        bad = [finding for finding in replay.findings if finding.code == "bad_line"]
-        for finding in bad[:_REPORTED_BAD_LINES]:
-            self.screen.complain(f"{replay.file}:{finding.line}: {finding.text}")
-        if (more := replay.bad_lines - _REPORTED_BAD_LINES) > 0:
-            self.screen.complain(f"{replay.file}: {more} more lines could not be read")
-        if replay.trouble:
-            self.fail(replay.file, replay.trouble)
+    dialect: str
+    calls: int
+    updates: int
+    reads: int
+    chars: int
+    sizes: tuple[int, ...]
+    calls_with: Counter[str]
+    found: Counter[str]
+    bad_lines: int
+    done: int = 0
+    total: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
 
     @property
-    def exit_code(self) -> int:
+    def failed(self) -> int:
         """
-        2 if something could not be read, else 1 if there are findings of severity error, else 0.
+        Calls that were refused, or made no sense.
         """
-        return UNREADABLE if self.unreadable or self.has_bad_lines else int(self.has_errors)
+        return self.calls - self.updates - self.reads
+
+    @property
+    def largest(self) -> int:
+        """
+        The most tasks that a plan held.
+        """
+        return max(self.sizes, default=0)
+
+
+def count_recording(replay: Replay) -> RecordingCounts:
+    """
+    Consume a replay and count.
+    """
+    outcomes, calls_with, chars = Counter[str](), Counter[str](), 0
+    first: datetime | None = None
+    last: datetime | None = None
+    for step in replay.steps():
+        first, last = first or step.at, step.at or last
+        outcomes[step.outcome] += 1
+        calls_with.update({finding.code for finding in step.findings})
+        chars += step.chars
+    found = Counter(finding.code for finding in replay.findings)
+    if replay.bad_lines:
+        found["bad_line"] = replay.bad_lines  # only the first hundred are kept as findings
+    return RecordingCounts(
+        file=replay.file,
+        dialect=replay.dialect,
+        calls=replay.calls,
+        updates=outcomes["applied"],
+        reads=outcomes["read"],
+        chars=chars,
+        sizes=tuple(size for lane in replay.lanes for size in lane.plans),
+        calls_with=calls_with,
+        found=found,
+        bad_lines=replay.bad_lines,
+        done=sum(lane.plan.counts.resolved for lane in replay.lanes),
+        total=sum(lane.plan.counts.total for lane in replay.lanes),
+        first=first,
+        last=last,
+    )
+
+
+# Minus: the largest first. A recording without a time comes last.
+SORTS: dict[str, Callable[[RecordingCounts], Any]] = {
+    "name": lambda each: each.file,
+    "calls": lambda each: -each.calls,
+    "findings": lambda each: -each.found.total(),
+    "open": lambda each: each.done - each.total,
+    "chars": lambda each: -each.chars,
+    "date": lambda each: (each.first is None, each.first or datetime.max.replace(tzinfo=UTC)),
+}
+"""What recordings may be sorted by; of equal ones the order stays."""
+
+
+@attrs.frozen
+class Totals:
+    """
+    All recordings together. `median` and `largest` are of the largest lengths of the plans.
+    """
+
+    recordings: int
+    plans: int
+    median: float
+    largest: int
+    calls: int
+    updates: int
+    reads: int
+    failed: int
+    chars: int
+    bad_lines: int
+
+
+def totals(counted: Iterable[RecordingCounts]) -> Totals:
+    """
+    Add the counts of recordings up.
+    """
+    every = tuple(counted)
+    sizes = [size for each in every for size in each.sizes]
+
+    def added(name: str) -> int:
+        return sum(getattr(each, name) for each in every)
+
+    return Totals(
+        recordings=len(every),
+        plans=len(sizes),
+        median=median(sizes) if sizes else 0,
+        largest=max(sizes, default=0),
+        calls=added("calls"),
+        updates=added("updates"),
+        reads=added("reads"),
+        failed=added("failed"),
+        chars=added("chars"),
+        bad_lines=added("bad_lines"),
+    )
+
+
+@attrs.frozen
+class FindingShare:
+    """
+    How common a finding is. `calls` may be 0: some findings belong to a recording, not to a call.
+    """
+
+    code: str
+    calls: int
+    share: float
+    recordings: int
+    count: int
+
+
+def finding_shares(counted: Iterable[RecordingCounts]) -> tuple[FindingShare, ...]:
+    """
+    Return a line for each code that was found, the commonest first; `share` is of all calls.
+    """
+    every = tuple(counted)
+    calls = sum(each.calls for each in every)
+    count = sum((each.found for each in every), Counter[str]())
+    with_it = sum((each.calls_with for each in every), Counter[str]())
+    recordings = Counter(code for each in every for code in each.found)
+    shares = (
+        FindingShare(
+            code=code,
+            calls=with_it[code],
+            share=round(with_it[code] / calls, 4) if calls else 0.0,
+            recordings=recordings[code],
+            count=count[code],
+        )
+        for code in count
+    )
+    return tuple(sorted(shares, key=lambda each: (-each.calls, -each.recordings, each.code)))
+
+
+def numbers(each: RecordingCounts) -> dict[str, Any]:
+    """
+    Return the counts of a recording as plain data.
+    """
+    return {
+        "file": each.file,
+        "dialect": each.dialect,
+        "plans": len(each.sizes),
+        "largest": each.largest,
+        "calls": each.calls,
+        "updates": each.updates,
+        "reads": each.reads,
+        "failed": each.failed,
+        "chars": each.chars,
+        "bad_lines": each.bad_lines,
+        "done": each.done,
+        "total": each.total,
+        "first": each.first.isoformat() if each.first else None,
+        "last": each.last.isoformat() if each.last else None,
+        "findings": {code: each.found[code] for code in sorted(each.found)},
+    }
+
+
+# -------- stats --------
+# `todoplan stats`: many recordings in numbers, for people or for programs.
+# Its JSON is described in `todoplan.cli.json_schemas`.
+#
+# The numbers are those of `todoplan.cli.recordings`; the rest is as in
+# `todoplan.cli.output`.
+
+
+STATS_FORMAT = "todoplan/stats"
+STATS_VERSION = 1
+
+_TITLE = "Recordings of agents in numbers"
+_HEAD = ("done", "plans", "calls", "updates", "failed", "findings", "chars")
+
+
+def print_stats(counted: list[RecordingCounts], run: Run, screen: Screen) -> None:
+    """
+    Print the tables of at least one recording, and what was skipped.
+
+    Updates are calls that were carried out, failed the refused and senseless ones; the rest only
+    looked. Chars are those of calls and answers.
+    """
+    screen.show(_lines(counted, totals(counted), screen.out))
+    screen.show(skipped_lines(run.skipped))
+
+
+def _lines(counted: list[RecordingCounts], every: Totals, console: Console) -> Iterator[Text]:
+    head, *rows, last = columns(tuple(_recordings(counted, every)), console)
+    yield from (Text(head, "bold"), *map(Text, rows), Text(last, "bold"), Text())
+    if any(each.found for each in counted):
+        head, *rows = columns(tuple(_findings(counted, every.calls)), console)
+        yield from (Text(head, "bold"), *map(Text, rows), Text())
+    if every.calls:
+        yield _averages(every)
+
+
+def _recordings(counted: list[RecordingCounts], every: Totals) -> Iterator[tuple[str, ...]]:
+    yield "recording", *_HEAD
+    for each in counted:
+        done, found = f"{each.done}/{each.total}", each.found.total()
+        numbers = len(each.sizes), each.calls, each.updates, each.failed, found, each.chars
+        yield one_line(each.file), done, *map(str, numbers)
+    done = f"{sum(one.done for one in counted)}/{sum(one.total for one in counted)}"
+    found = sum(one.found.total() for one in counted)
+    numbers = every.plans, every.calls, every.updates, every.failed, found, every.chars
+    yield f"total of {every.recordings}", done, *map(str, numbers)
+
+
+def _findings(counted: list[RecordingCounts], calls: int) -> Iterator[tuple[str, ...]]:
+    yield "finding", "calls", "share", "recordings"
+    for share in finding_shares(counted):
+        of_calls = (str(share.calls), percent(share.calls, calls)) if share.calls else ("-", "-")
+        yield one_line(share.code), *of_calls, str(share.recordings)
+
+
+def _averages(every: Totals) -> Text:
+    each = every.chars / every.calls
+    return Text(
+        f"Half of the plans have at most {every.median:g} tasks; "
+        f"a call and its answer have {each:.0f} characters on average."
+    )
+
+
+def _page(counted: list[RecordingCounts], every: Totals, run: Run) -> str:
+    body = [element("h1", _TITLE), table(_recordings(counted, every))]
+    if any(each.found for each in counted):
+        body += [element("h2", "Findings"), table(_findings(counted, every.calls))]
+        found = [
+            (share.code, share.calls, percent(share.calls, every.calls))
+            for share in finding_shares(counted)
+            if share.calls
+        ]
+        body += [bars("Findings, by the share of calls", found)] if found else []
+    if every.plans:
+        lengths = [size for each in counted for size in each.sizes]
+        body.append(bars("Plans, by their largest length", sizes(lengths)))
+    if every.calls:
+        body.append(element("p", _averages(every).plain, class_="quiet"))
+    return page(_TITLE, element("main", *body, *not_read(run)))
+
+
+def _markdown(counted: list[RecordingCounts], every: Totals) -> Iterator[str]:
+    for rows in (tuple(_recordings(counted, every)), tuple(_findings(counted, every.calls))):
+        for number, row in enumerate(rows):
+            yield f"| {' | '.join(map(escaped, row))} |"
+            if number == 0:
+                yield f"| --- |{' --: |' * (len(row) - 1)}"
+        yield ""
+
+
+@attrs.frozen
+class StatsOptions:
+    """
+    How to count: the form of the output, the policy, and what to sort by ("" for not at all).
+
+    `out` is the file that a page is written to.
+    """
+
+    form: Form = "text"
+    policy: str = "audit"
+    sort: str = ""
+    out: Path | None = None
+
+
+def stats(paths: Iterable[Path], options: StatsOptions, screen: Screen) -> int:
+    """
+    Count over the recordings, print, and return the exit code. Only the counts of each are kept.
+    """
+    run = Run(screen, POLICIES[options.policy])
+    counted: list[RecordingCounts] = []
+    inputs = tuple(expand(paths))
+    if overwrites(options.out, inputs, screen):
+        return UNREADABLE
+    run.replay_all(inputs, lambda replay: counted.append(count_recording(replay)))
+    if options.sort:
+        counted.sort(key=SORTS[options.sort])
+    if options.form == "json":
+        screen.write(_document(counted, options.policy, run))
+    elif counted and options.form == "html":
+        save_page(_page(counted, totals(counted), run), options.out, run)
+    elif counted and options.form == "markdown":
+        screen.write("".join(f"{row}\n" for row in _markdown(counted, totals(counted))))
+    elif counted:
+        print_stats(counted, run, screen)
+    return run.exit_code
+
+
+def _document(counted: list[RecordingCounts], policy: str, run: Run) -> str:
+    head = {
+        "format": STATS_FORMAT,
+        "version": STATS_VERSION,
+        "policy": policy,
+        "recordings": [numbers(each) for each in counted],
+        "totals": attrs.asdict(totals(counted)),
+        "findings": [attrs.asdict(share) for share in finding_shares(counted)],
+    }
+    # Two objects as one: without the brace between them.
+    return f"{line(head)[:-1]}, {tail(run)[1:]}\n"

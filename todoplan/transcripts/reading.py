@@ -11,8 +11,7 @@ import attrs
 
 from todoplan.errors import ReadError
 from todoplan.transcripts.calls import Item
-from todoplan.transcripts.files.probe import Probe, probes
-from todoplan.transcripts.files.source import Source, no_progress
+from todoplan.transcripts.files import Probe, Source, no_progress, probes
 from todoplan.transcripts.readers import (
     claude_code,
     codex,
@@ -25,11 +24,8 @@ from todoplan.transcripts.readers import (
     own,
     vscode,
 )
+from todoplan.transcripts.readers.base import DialectReader
 from todoplan.transcripts.readers.frameworks import adk, ag_ui, openai_agents, otlp, pydantic_ai
-from todoplan.transcripts.readers.shared.base import DialectReader
-from todoplan.transcripts.tools import is_planning_tool
-
-__all__ = ["DIALECTS", "detect", "is_planning_tool", "read", "recognise"]
 
 # Readers are tried from the top, so the ones that recognise more specific files stand first: a chat
 # is nearly any list of objects with a role.

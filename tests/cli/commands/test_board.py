@@ -13,11 +13,12 @@ from urllib.request import Request, urlopen
 import pytest
 from support.mcp_server import environment
 
-from todoplan import Planner, commands
-from todoplan.cli.commands import board as board_command
-from todoplan.cli.commands.board import TOKEN, Doors, serve_board
-from todoplan.cli.output.screen import Screen
-from todoplan.cli.plan_options import Judge, Place, Writer
+from todoplan import Planner
+from todoplan.cli import app as board_command
+from todoplan.cli.app import BOARD_TOKEN, Doors, serve_board
+from todoplan.cli.plans import Judge, Place, Writer
+from todoplan.cli.screen import Screen
+from todoplan.core import commands
 from todoplan.stores import SqliteStore
 
 
@@ -67,7 +68,7 @@ def test_it_says_where_it_serves_and_ends_quietly(store):
 def test_token_and_plan_and_reading_are_as_the_options_say(store):
     """The token comes from its variable; a board for reading says so."""
     line = ("--store", store, "--plan", "garden", "--read-only")
-    with served(*line, **{TOKEN: "open-sesame"}) as url:
+    with served(*line, **{BOARD_TOKEN: "open-sesame"}) as url:
         with pytest.raises(HTTPError, match="401"):
             asked(url)
         told = asked(url, Authorization="Bearer open-sesame")
@@ -104,7 +105,7 @@ def test_who_can_be_reached_by_others_needs_a_token(store, capsys):
     """Said before anything is served, with the variable's name."""
     doors = Doors("0.0.0.0", 0)  # noqa: S104 - it is refused
     assert serve_board(Place(store), Writer("ada"), Judge(), doors, Screen()) == 2
-    assert TOKEN in capsys.readouterr().err
+    assert BOARD_TOKEN in capsys.readouterr().err
 
 
 def test_a_store_has_to_be_named(capsys):
@@ -135,4 +136,4 @@ def test_it_serves_until_it_is_told_to_end(store, monkeypatch, capsys):
     assert serve_board(Place(store), Writer(""), Judge(), doors, Screen()) == 0
     assert len(ran) == 1
     assert "the board is served at http://127.0.0.1:" in capsys.readouterr().err
-    assert board_command.TOKEN == "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - its name
+    assert board_command.BOARD_TOKEN == "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - its name

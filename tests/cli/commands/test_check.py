@@ -6,8 +6,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from todoplan import LANGCHAIN, Planner, Toolbox
-from todoplan.cli.output.json_schemas import PLAN_SCHEMAS
-from todoplan.cli.policies import policy_of
+from todoplan.cli.json_schemas import PLAN_SCHEMAS
+from todoplan.cli.plans import policy_of
 from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan
 from todoplan.stores.file import FileStore

@@ -5,7 +5,7 @@ import re
 import pytest
 from support.docs import GUIDES
 
-from todoplan.cli.commands.guide import READING_ORDER, guide, page_names
+from todoplan.cli.app import READING_ORDER, guide, page_names
 
 
 def test_every_page_stands_in_the_order_once():

@@ -18,9 +18,9 @@ from support.mcp_server import environment
 from support.policies import strict_for
 
 from todoplan import LEAN, STRICT
-from todoplan.adapters.mcp.server import EXTENSION, APP_TYPE
-from todoplan.cli.commands import mcp as mcp_command
-from todoplan.cli.commands.mcp import TOKEN, Address, Served, serve
+from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION
+from todoplan.cli import app as mcp_command
+from todoplan.cli.app import TOKEN, Address, Served, serve
 from todoplan.dialogue.tools.toolset import unmet_rules
 from todoplan.stores.file import FileStore
 
@@ -40,7 +40,6 @@ def http_server(*options, **more):
             process.communicate(timeout=30)
 
 
-@pytest.mark.slow
 def test_stdio_keeps_the_plan_in_the_file(tmp_path):
     """Tool set, rules, plan and form of the answers are as the options say."""
     file = tmp_path / "plans.json"
@@ -66,7 +65,6 @@ def test_stdio_keeps_the_plan_in_the_file(tmp_path):
     assert [task.subject for task in FileStore(file).load("garden")] == ["Dig"]
 
 
-@pytest.mark.slow
 def test_the_board_is_offered_unless_told_otherwise():
     """A client that shows pages finds the board's among the resources, but for `--no-board`."""
     shows = {EXTENSION: {"mimeTypes": [APP_TYPE]}}
@@ -82,7 +80,6 @@ def test_the_board_is_offered_unless_told_otherwise():
     assert asyncio.run(talk("--no-board")) == [plan]
 
 
-@pytest.mark.slow
 def test_http_says_where_it_serves(tmp_path):
     """The URL stands on stderr, and the token comes from the environment."""
     file, bearer = tmp_path / "plans.json", {"Authorization": f"Bearer {SECRET}"}
@@ -100,7 +97,6 @@ def test_http_says_where_it_serves(tmp_path):
     assert len(FileStore(file).load("plan")) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 def test_on_a_terminal_it_says_what_it_waits_for():
     """A person who starts it by hand is told that a client has to; stdout stays the client's."""
@@ -117,7 +113,6 @@ def test_on_a_terminal_it_says_what_it_waits_for():
     os.close(its)
 
 
-@pytest.mark.slow
 def test_ctrl_c_ends_a_server_on_stdio(tmp_path):
     """An idle server waits for a line that never comes; an interrupt ends it all the same."""
     line = [sys.executable, "-m", "todoplan", "mcp"]
@@ -157,7 +152,6 @@ def test_what_cannot_be_served_is_exit_2_with_a_reason(
     assert result.stdout == ""
 
 
-@pytest.mark.slow
 def test_a_port_that_is_taken_is_exit_2(invoke):
     """The system's reason is passed on."""
     with http_server() as url:

@@ -9,11 +9,11 @@ from support.own_recordings import own_recording
 from support.wires import CHAT
 
 from todoplan import Status
-from todoplan.cli.output.json_schemas import REPLAY_SCHEMA
+from todoplan.cli.json_schemas import REPLAY_SCHEMA
 from todoplan.codec import plan_from_data
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools.lean import LEAN
-from todoplan.transcripts.replay.findings import POLICIES
+from todoplan.transcripts.replay import POLICIES
 
 FORMS = ["", "--json", "--markdown"]
 HOSTILE = "\x1b[31mred\x1b]0;t\x07 [bold]b[/bold] \u202e\x9b2J :bug: <b>|`*_ [x](http://e.x)\nnext"

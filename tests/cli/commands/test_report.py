@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from todoplan import Planner, commands
-from todoplan.cli.commands.report import report
-from todoplan.cli.plan_options import Place
+from todoplan import Planner
+from todoplan.cli.app import report
+from todoplan.cli.plans import Place
+from todoplan.core import commands
 from todoplan.stores import SqliteStore
 
 

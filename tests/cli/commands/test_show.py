@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from todoplan import Planner, Task, plan_of
-from todoplan.cli.commands import show as show_command
-from todoplan.cli.commands.show import show
+from todoplan.cli import plans as show_command
+from todoplan.cli.plans import show
 from todoplan.codec import dump_plan
 from todoplan.core.commands import CreateTask
 from todoplan.render.dot import to_dot

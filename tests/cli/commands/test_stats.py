@@ -5,7 +5,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from todoplan.cli.output.json_schemas import STATS_SCHEMA
+from todoplan.cli.json_schemas import STATS_SCHEMA
 
 
 @pytest.fixture

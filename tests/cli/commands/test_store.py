@@ -10,7 +10,7 @@ from support.mcp_client import connected
 from support.mcp_server import environment
 
 from todoplan import FileStore, Planner
-from todoplan.cli.commands.store import STORE
+from todoplan.cli.plans import STORE
 from todoplan.core.commands import CreateTask
 from todoplan.stores import SqliteStore
 

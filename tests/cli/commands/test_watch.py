@@ -18,10 +18,9 @@ from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
 from todoplan import Planner
-from todoplan.cli import stored_plans
-from todoplan.cli.commands.watch import watch
-from todoplan.cli.output.json_schemas import PLAN_SCHEMAS
-from todoplan.cli.plan_options import Place
+from todoplan.cli import plans as stored_plans
+from todoplan.cli.json_schemas import PLAN_SCHEMAS
+from todoplan.cli.plans import Place, watch
 from todoplan.core.commands import Batch, CreateTask, UpdateTask
 from todoplan.errors import StoreError
 from todoplan.stores.sqlite import SqliteStore
@@ -60,7 +59,7 @@ def acting(path, monkeypatch):
 
             wait_for_change = None
 
-        monkeypatch.setattr(stored_plans.urls, "open_store", lambda _: Watched(path))
+        monkeypatch.setattr(stored_plans, "open_store", lambda _: Watched(path))
 
     return begin
 

@@ -1,6 +1,6 @@
 """Numbers with nouns."""
 
-from todoplan.cli.output.summaries import percent, plural
+from todoplan.cli.output import percent, plural
 
 
 def test_one_is_singular():

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from support.hostile import CORPUS
 
-from todoplan.cli.commands import replay as replay_command
-from todoplan.cli.commands.replay import ReplayOptions, replay
+from todoplan.cli import recordings as replay_command
+from todoplan.cli.recordings import ReplayOptions, replay
 
 
 class Reader(HTMLParser):

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from todoplan.cli.output.text import columns, cut, hanging, room, wrapped
+from todoplan.cli.output import columns, cut, hanging, room, wrapped
 
 WORDS = st.text(alphabet="ab 豆é", max_size=80)
 

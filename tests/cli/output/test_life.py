@@ -3,8 +3,9 @@
 import json
 import re
 
-from todoplan import MemoryStore, Planner, Task, commands, plan_of
-from todoplan.cli.output.life import Life
+from todoplan import MemoryStore, Planner, Task, plan_of
+from todoplan.cli.output import Life
+from todoplan.core import commands
 
 
 def plans(*subjects):

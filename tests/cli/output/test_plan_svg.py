@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from support.hostile import CORPUS, plan_with, plans
 
-from todoplan import Planner, Policy, commands
-from todoplan.cli.output.plan_svg import MOST_TASKS, plan_svg
+from todoplan import Planner, Policy
+from todoplan.cli.output import MOST_TASKS, plan_svg
+from todoplan.core import commands
 
 TAGS = {"svg", "title", "style", "rect", "text", "tspan", "circle", "path"}
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from support.hostile import CORPUS
 
-from todoplan.cli.output.plots import bars, sizes
+from todoplan.cli.output import bars, sizes
 
 
 def test_a_bar_is_as_long_as_its_number():

@@ -6,10 +6,9 @@ import attrs
 import pytest
 
 from todoplan import Status, Task, plan_of
-from todoplan.cli.output.rows import mark, row_of
-from todoplan.core.rules.policy import Severity
-from todoplan.transcripts.replay.call_replay import Step
-from todoplan.transcripts.replay.findings import Finding
+from todoplan.cli.output import mark, row_of
+from todoplan.core.rules.rule import Severity
+from todoplan.transcripts.replay import Finding, Step
 
 WARNING = Finding("c", Severity.WARN, 1, "main", (), "t")
 ERROR = attrs.evolve(WARNING, severity=Severity.ERROR)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from todoplan.cli.output.summaries import groups, summary, where
-from todoplan.core.rules.policy import Severity
-from todoplan.transcripts.replay.findings import Finding
+from todoplan.cli.output import groups, where
+from todoplan.cli.output import recording_summary as summary
+from todoplan.core.rules.rule import Severity
+from todoplan.transcripts.replay import Finding
 
 
 def finding(code, severity="warn", line=1, lane="main"):

@@ -6,10 +6,9 @@ import pytest
 from rich.cells import cell_len
 
 from todoplan import Task, plan_of
-from todoplan.cli.commands.replay import ReplayOptions, replay, replay_sample
-from todoplan.cli.output.summaries import STATUS_MARKS
-from todoplan.cli.output.text import COLOURS, plan_lines
-from todoplan.core.plan.model import Status
+from todoplan.cli.output import COLOURS, STATUS_MARKS, plan_lines
+from todoplan.cli.recordings import ReplayOptions, replay, replay_sample
+from todoplan.core.plan.values import Status
 
 
 @pytest.mark.parametrize("policy", ["audit", "strict"])

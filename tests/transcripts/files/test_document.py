@@ -10,8 +10,7 @@ from support.recorded import document_file
 
 from todoplan.errors import MissingExtraError
 from todoplan.transcripts.calls import BadLine
-from todoplan.transcripts.files.document import DEEPEST, Utf8Stream, document_records, find_list
-from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.files import DEEPEST, Source, Utf8Stream, document_records, find_list
 
 
 def _read(path, prefix="messages.item"):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pace import is_linear, seconds
 
-from todoplan.transcripts.files.javascript import tool_calls
+from todoplan.transcripts.files import tool_calls
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.transcripts.files.json_text import NotJsonError, parse_json, parse_values
+from todoplan.transcripts.files import NotJsonError, parse_json, parse_values
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from support.recorded import lines_file
 
 from todoplan.transcripts.calls import BadLine
-from todoplan.transcripts.files.lines import PhysicalLine, decode_line, line_records, text_lines
-from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.files import PhysicalLine, Source, decode_line, line_records, text_lines
 
 
 def _read(path, **options):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.transcripts.files.document import DEEPEST, Nesting
+from todoplan.transcripts.files import DEEPEST, Nesting
 
 PIECE = st.text('[]{}"\\a ', max_size=6)
 

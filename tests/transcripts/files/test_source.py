@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from todoplan.errors import ReadError
-from todoplan.transcripts.files.source import ByteStream, Source, no_progress
+from todoplan.transcripts.files import ByteStream, Source, no_progress
 
 
 class _BrokenDisk(io.BytesIO):

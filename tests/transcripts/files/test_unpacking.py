@@ -7,8 +7,7 @@ import zipfile
 import pytest
 
 from todoplan.errors import ReadError
-from todoplan.transcripts.files.lines import line_records
-from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.files import Source, line_records
 from todoplan.transcripts.reading import read
 
 TEXT = '{"a": "x\u2028y"}\n{"b": 2}\n'

@@ -7,9 +7,9 @@ from support.pace import is_linear, seconds
 from support.recorded import bad_lines, calls, document_file, lines_file, text_file
 from support.synthetic import unity_calls
 
-from todoplan.transcripts.files import markdown
+from todoplan.transcripts import files as markdown
 from todoplan.transcripts.reading import detect
-from todoplan.transcripts.replay.recording import replay_file
+from todoplan.transcripts.replay import replay_file
 
 ARGUMENTS = {"todos": [{"description": "A", "status": "in_progress"}]}
 STAMPED = "write_todos-1763508947866-5d9827e51a1dd"

@@ -5,7 +5,7 @@ from support.recorded import document_file, lines_file
 
 from todoplan.transcripts.calls import PersonSpoke
 from todoplan.transcripts.reading import read
-from todoplan.transcripts.replay.recording import replay_file
+from todoplan.transcripts.replay import replay_file
 
 FIRST = "- [-] Sow\n- [ ] Reap"
 SECOND = "- [x] Sow\n- [-] Reap"

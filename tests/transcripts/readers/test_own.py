@@ -11,7 +11,7 @@ from todoplan.core.commands import UpdateTask, WriteTodos
 from todoplan.core.events.journal import Entry
 from todoplan.core.rules.policy import Policy
 from todoplan.stores.file import FileStore
-from todoplan.transcripts.replay.recording import replay_file
+from todoplan.transcripts.replay import replay_file
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 WRITE = WriteTodos((Todo("Sow"), Todo("Reap")))

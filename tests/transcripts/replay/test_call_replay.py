@@ -4,14 +4,12 @@ import attrs
 import pytest
 
 from todoplan.core.events.apply import replay
-from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Severity
+from todoplan.core.plan.values import Status
 from todoplan.core.rules.presets import STRICT
+from todoplan.core.rules.rule import Severity
 from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
-from todoplan.transcripts.replay.call_replay import Step
-from todoplan.transcripts.replay.findings import AUDIT
-from todoplan.transcripts.replay.recording import Fold
+from todoplan.transcripts.replay import AUDIT, Fold, Step
 
 OK = CallResult("ok")
 

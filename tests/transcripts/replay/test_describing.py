@@ -3,8 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from todoplan.transcripts.calls import CallResult, PersonSpoke, PlanningCall
-from todoplan.transcripts.replay.call_replay import Step
-from todoplan.transcripts.replay.recording import Fold
+from todoplan.transcripts.replay import Fold, Step
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

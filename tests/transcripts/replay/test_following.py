@@ -3,8 +3,7 @@
 import pytest
 
 from todoplan.transcripts.calls import CallResult, Compaction, PersonSpoke, PlanningCall, ShownPlan
-from todoplan.transcripts.replay.call_replay import Step
-from todoplan.transcripts.replay.recording import Fold
+from todoplan.transcripts.replay import Fold, Step
 
 SOW = {"content": "Sow", "status": "in_progress"}
 REAP = {"content": "Reap", "status": "pending"}

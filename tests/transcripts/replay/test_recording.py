@@ -6,7 +6,7 @@ import pytest
 
 from todoplan.core.rules.presets import STRICT
 from todoplan.errors import ReadError
-from todoplan.transcripts.replay.recording import replay_file
+from todoplan.transcripts.replay import replay_file
 
 
 def recording(tmp_path, *plans):

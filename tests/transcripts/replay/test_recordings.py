@@ -7,7 +7,7 @@ import pytest
 from support.readings import READINGS
 from support.shared import RECORDINGS, needs_recordings
 
-from todoplan.transcripts.replay.recording import replay_file
+from todoplan.transcripts.replay import replay_file
 
 by_file = pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.file)
 

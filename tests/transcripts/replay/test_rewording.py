@@ -7,7 +7,7 @@ from todoplan.core.decide.decide import decide
 from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules.policy import Policy
-from todoplan.transcripts.replay.rewording import likeness, meaning, merged
+from todoplan.transcripts.replay import likeness, meaning, merged
 
 
 def todos(*texts, **more):

@@ -3,8 +3,7 @@
 import pytest
 
 from todoplan.transcripts.calls import CallResult, PlanningCall
-from todoplan.transcripts.replay.recording import Fold
-from todoplan.transcripts.replay.shown_state import shown_tasks
+from todoplan.transcripts.replay import Fold, shown_tasks
 
 
 def call(tool, arguments, text="ok", line=1, **data):

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from todoplan.transcripts.calls import CallResult, PlanningCall
-from todoplan.transcripts.replay.recorded_tools import created_ids
-from todoplan.transcripts.replay.recording import Fold
+from todoplan.transcripts.replay import Fold, created_ids
 
 ELSEWHERE = "(made elsewhere)"
 

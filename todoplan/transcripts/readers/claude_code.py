@@ -14,32 +14,36 @@ import attrs
 
 from todoplan.transcripts.calls import (
     MAIN_LANE,
+    OWN_TOOL,
     CallResult,
     Compaction,
     PersonSpoke,
     PlanningCall,
     ShownPlan,
+    canonical_tool,
+    mentions_tool,
 )
-from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
-from todoplan.transcripts.readers.shared.base import DialectReader, each, ids_under, records
-from todoplan.transcripts.readers.shared.join import Answered, Joiner, Seen, Signal
-from todoplan.transcripts.readers.shared.values import (
+from todoplan.transcripts.files import Probe, Record, Source
+from todoplan.transcripts.readers.base import (
+    Answered,
+    DialectReader,
+    Joiner,
+    Seen,
+    Signal,
     arguments_of,
     content_text,
     data_of,
+    each,
     id_of,
+    ids_under,
     is_refusal,
     mapping,
     mappings,
     parse_time,
+    records,
     string,
     turn_of,
 )
-from todoplan.transcripts.tools import OWN_TOOL, canonical_tool, mentions_tool
-
-__all__ = ["READER", "Sidechains"]
 
 _REMEMBERED = 4096
 _UNKNOWN = "sidechain"

@@ -4,25 +4,32 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import CallResult, Compaction, PersonSpoke, PlanningCall
-from todoplan.transcripts.files.javascript import tool_calls
-from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
-from todoplan.transcripts.readers.shared.base import DialectReader, each, ids_under, records
-from todoplan.transcripts.readers.shared.join import Answered, Joiner, Seen, Signal
-from todoplan.transcripts.readers.shared.values import (
+from todoplan.transcripts.calls import (
+    CallResult,
+    Compaction,
+    PersonSpoke,
+    PlanningCall,
+    canonical_tool,
+    mentions_tool,
+)
+from todoplan.transcripts.files import Probe, Record, Source, tool_calls
+from todoplan.transcripts.readers.base import (
+    Answered,
+    DialectReader,
+    Joiner,
+    Seen,
+    Signal,
     arguments_of,
     content_text,
+    each,
     id_of,
+    ids_under,
     mapping,
     parse_time,
+    records,
     string,
     turn_of,
 )
-from todoplan.transcripts.tools import canonical_tool, mentions_tool
-
-__all__ = ["READER"]
 
 _ENVELOPES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 # Old rollouts have no envelope around these.

@@ -14,23 +14,22 @@ from typing import Any
 import attrs
 
 from todoplan.transcripts.calls import CallResult, OtherCall, PersonSpoke, PlanningCall
-from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
-from todoplan.transcripts.readers.shared.base import DialectReader, each, records
-from todoplan.transcripts.readers.shared.join import Joiner, Signal
-from todoplan.transcripts.readers.shared.values import (
+from todoplan.transcripts.files import Probe, Record, Source
+from todoplan.transcripts.readers.base import (
+    DialectReader,
+    Joiner,
+    Signal,
     arguments_of,
     content_text,
+    each,
     id_of,
     mapping,
     mappings,
     parse_time,
+    records,
     string,
     turn_of,
 )
-
-__all__ = ["READER"]
 
 _SQL, _WRITE = "sql", "todo_write"
 # An interrupted session leaves calls without an answer.

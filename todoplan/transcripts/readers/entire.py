@@ -3,25 +3,24 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import CallResult, PlanningCall
-from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
-from todoplan.transcripts.readers.shared.base import DialectReader, each, records
-from todoplan.transcripts.readers.shared.join import Joiner, Seen, Signal
-from todoplan.transcripts.readers.shared.values import (
+from todoplan.transcripts.calls import CallResult, PlanningCall, mentions_tool
+from todoplan.transcripts.files import Probe, Record, Source
+from todoplan.transcripts.readers.base import (
+    DialectReader,
+    Joiner,
+    Seen,
+    Signal,
     arguments_of,
     content_text,
+    each,
     id_of,
     is_refusal,
     mappings,
     parse_time,
+    records,
     string,
     turn_of,
 )
-from todoplan.transcripts.tools import mentions_tool
-
-__all__ = ["READER"]
 
 
 def _recognises(probe: Probe) -> bool:

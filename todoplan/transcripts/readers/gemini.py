@@ -4,28 +4,258 @@ Gemini CLI: session files, lists of API contents, and the markdown of `/chat sha
 `gemini_markdown` reads the markdown; `gemini_pairs` puts calls without ids to their responses.
 """
 
+import re
+from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
-from todoplan.transcripts.calls import PersonSpoke, PlanningCall
-from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
-from todoplan.transcripts.readers.gemini_markdown import is_markdown, markdown_signals
-from todoplan.transcripts.readers.gemini_pairs import Pairs, response_result
-from todoplan.transcripts.readers.shared.base import DialectReader, each, records
-from todoplan.transcripts.readers.shared.join import Joiner, Seen, Signal
-from todoplan.transcripts.readers.shared.values import (
+import attrs
+
+from todoplan.transcripts.calls import (
+    BadLine,
+    CallResult,
+    OtherCall,
+    PersonSpoke,
+    PlanningCall,
+    is_planning_tool,
+)
+from todoplan.transcripts.files import (
+    Block,
+    NotJsonError,
+    Probe,
+    Record,
+    Source,
+    blocks,
+    parse_json,
+)
+from todoplan.transcripts.readers.base import (
+    Answered,
+    DialectReader,
+    Joiner,
+    Seen,
+    Signal,
     arguments_of,
+    content_text,
+    data_of,
+    each,
     id_of,
     mapping,
     mappings,
     parse_time,
+    records,
     string,
     turn_of,
 )
 
-__all__ = ["READER"]
+# -------- gemini_pairs --------
+# Calls and responses of Gemini's API, which need have no ids: put together by id where there is
+# one, else by name in turn.
+
+
+# Ids are `<tool>-<epoch ms>-<hex>`: `/chat share` has no other time.
+_STAMP = re.compile(r"[-_](\d{13})[-_]")
+_REMEMBERED = 64
+
+
+class Pairs:
+    """
+    Puts responses to calls; remembers the calls that have none yet, the latest few of them.
+    """
+
+    def __init__(self) -> None:
+        self._open: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
+        self._numbers = count(1)
+
+    def of_part(self, record: Record, part: Mapping[str, Any]) -> Iterator[Signal]:
+        """
+        Give what a part of an API content says, in the spelling of JSON or of Python.
+        """
+        if call := mapping(part.get("functionCall", part.get("function_call"))):
+            at = record.value.get("timestamp")
+            yield from self.sent(call, record.line, turn_of(record.line), at)
+        if response := mapping(part.get("functionResponse", part.get("function_response"))):
+            yield from self.answered(response)
+
+    def sent(
+        self, call: Mapping[str, Any], line: int, turn: str, at: Any = None
+    ) -> Iterator[Signal]:
+        """
+        Take a call `{name, args, id?}`. An id may tell the time.
+        """
+        name = string(call.get("name"))
+        if not is_planning_tool(name):
+            yield OtherCall(name, line)
+            return
+        call_id = id_of(call.get("id"))
+        # Keys of ours begin with a blank: `answered` gives only these by name.
+        key = call_id or f" {next(self._numbers)}"
+        self._open.append((key, name))
+        yield Seen(
+            PlanningCall(
+                tool=name,
+                arguments=arguments_of(call.get("args")),
+                line=line,
+                turn=turn,
+                call_id=call_id,
+                at=parse_time(at) or _stamp(call_id),
+            ),
+            key,
+        )
+
+    def answered(self, response: Mapping[str, Any]) -> Iterator[Answered]:
+        """
+        Take a response `{name, response, id?}`: for the call with its id, or the oldest by name.
+        """
+        keys = [key for key, _ in self._open]
+        call_id = id_of(response.get("id"))
+        names = [key for key, name in self._open if name == response.get("name") and key[0] == " "]
+        key = call_id if call_id in keys else next(iter(names), "")
+        if key:
+            self._open = deque((one for one in self._open if one[0] != key), _REMEMBERED)
+            yield Answered(key, response_result(response.get("response")))
+
+
+def response_result(response: Any) -> CallResult:
+    """
+    Give the result that a response object `{output}` or `{error}` tells of.
+    """
+    fields = mapping(response)
+    error = fields.get("error")
+    text = content_text(fields.get("output") if error is None else error)
+    return CallResult(
+        text or content_text(response), error is not None, data_of(fields.get("data"))
+    )
+
+
+def _stamp(call_id: str) -> Any:
+    found = _STAMP.search(call_id)
+    return parse_time(int(found[1])) if found else None
+
+
+# -------- gemini_markdown --------
+# Markdown of Gemini CLI's `/chat share`, and what Unity's assistant exports of its conversations.
+#
+# Gemini CLI labels a fenced block as command or response. Unity's assistant has the same tool, and
+# wrote a conversation in two forms: first a fold for each call, with arguments and result, or an
+# error, each under a line in bold; now a line in bold that names the tool, and its arguments alone.
+
+
+_COMMAND, _RESPONSE, _OTHER = "**Tool Command**", "**Tool Response**", ""
+# A whole word, possessive, no parenthesis within: else time grew with the square of a long line.
+_SUMMARY = re.compile(r"<summary>.*?(?<![\w.])(?P<tool>[\w.]++)\s*+\([^()]*+\)\s*</summary>")
+_TURN = re.compile(r"^\W{0,8}## \W{0,8}(?:USER|MODEL|User|Assistant)\b")
+_BOLD = re.compile(r"^\*\*(?P<words>[^*]+)\*\*\s*$")
+_NAMED = re.compile(r"^\*\*Tool call: (?P<tool>[\w.]+)\*\*\s*$")
+# Unity's editor speaks these languages, and so do the words in bold.
+_FAILED = frozenset({"Error", "エラー", "오류", "에러", "错误", "錯誤", "Erreur", "Fehler"})
+_OURS = re.compile(
+    r"^\W{0,8}## (?:USER|MODEL)\W*$"
+    r"|\*\*Tool (?:Command|Response)\*\*:|^<summary>.*\w\.WriteTodos\b|^\*\*Tool call: Unity\.",
+    re.MULTILINE,
+)
+
+
+def is_markdown(text: str) -> bool:
+    """
+    Whether this beginning of a text is such a log's.
+    """
+    return _OURS.search(text) is not None
+
+
+@attrs.define
+class _State:
+    """
+    Where the reading is: the turn of Gemini CLI, and the call of Unity that blocks belong to.
+    """
+
+    pairs: Pairs = attrs.field(factory=Pairs)
+    turn: int = 0
+    tool: str = _OTHER
+    key: str = ""
+    number: int = 0
+    has_result: bool = True
+    failed: bool = False
+
+
+def markdown_signals(source: Source) -> Iterator[Signal]:
+    """
+    Give the log's calls, a response each where there is one.
+    """
+    state = _State()
+    for block in blocks(source, lambda line: _label(state, line), _wanted):
+        if isinstance(block, BadLine):
+            yield block
+        elif block.label in {_COMMAND, _RESPONSE}:
+            yield from _shared(state, block)
+        else:
+            yield from _unity(state, block)
+
+
+def _label(state: _State, line: str) -> str | None:
+    if _TURN.match(line):
+        state.turn += 1
+    elif found := _SUMMARY.match(line):
+        _begin(state, found["tool"], has_result=True)
+    elif found := _NAMED.match(line):
+        _begin(state, found["tool"], has_result=False)
+        return state.tool
+    elif "</details>" in line:
+        state.tool = _OTHER
+    for label in (_COMMAND, _RESPONSE):
+        if label in line:
+            return label
+    bold = _BOLD.match(line)
+    if not bold:
+        return None
+    # In the second form bold lines are the model's thoughts, and what follows them is no answer.
+    if not state.has_result:
+        return _OTHER
+    state.failed = bold["words"].strip() in _FAILED
+    return state.tool
+
+
+def _begin(state: _State, tool: str, *, has_result: bool) -> None:
+    state.number += 1
+    state.key, state.tool, state.has_result, state.failed = "", tool, has_result, False
+
+
+def _wanted(label: str) -> bool:
+    return label != _OTHER
+
+
+def _shared(state: _State, block: Block) -> Iterator[Signal]:
+    try:
+        fields = mapping(parse_json(block.text))
+    except NotJsonError as error:
+        yield BadLine(block.line, f"a tool's block that is not JSON: {error}")
+        return
+    if block.label == _COMMAND:
+        yield from state.pairs.sent(fields, block.line, f"turn-{state.turn}")
+    else:
+        yield from state.pairs.answered(fields)
+
+
+def _unity(state: _State, block: Block) -> Iterator[Signal]:
+    if state.key:
+        text = block.text
+        refused = state.failed or text.startswith(("Error", "Invalid"))
+        yield Answered(state.key, CallResult(text, refused))
+        return
+    key = f" u{state.number}"
+    # A section holds all that the model did until the person spoke again, one after the other: its
+    # calls were not sent at once.
+    call = PlanningCall(
+        tool=block.label,
+        arguments=arguments_of(block.text),
+        line=block.line,
+        turn=f"call-{state.number}",
+    )
+    if state.has_result:
+        state.key = key
+        yield Seen(call, key)
+    else:
+        yield Seen(call)
 
 
 def _recognises(probe: Probe) -> bool:

@@ -7,25 +7,24 @@ from typing import Any
 
 import attrs
 
-from todoplan.transcripts.calls import MAIN_LANE, BadLine, OtherCall, PlanningCall
-from todoplan.transcripts.files.json_text import NotJsonError, parse_json
-from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.readers.shared.base import each
-from todoplan.transcripts.readers.shared.conversation import Use, message_of
-from todoplan.transcripts.readers.shared.join import Answered, Seen, Signal
-from todoplan.transcripts.readers.shared.values import (
+from todoplan.transcripts.calls import MAIN_LANE, BadLine, OtherCall, PlanningCall, may_plan
+from todoplan.transcripts.files import NotJsonError, Record, parse_json
+from todoplan.transcripts.readers.base import (
+    Answered,
+    Seen,
+    Signal,
+    Use,
     arguments_of,
     content_text,
+    each,
     id_of,
     mapping,
     mappings,
+    message_of,
     parse_time,
     string,
     turn_of,
 )
-from todoplan.transcripts.tools import may_plan
-
-__all__ = ["exchanges"]
 
 # A prompt that differs in every request must not make lanes without end.
 _MOST_LANES = 1000

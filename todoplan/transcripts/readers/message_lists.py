@@ -9,16 +9,19 @@ from itertools import chain
 from typing import Any
 
 from todoplan.transcripts.calls import BadLine, CallResult, ShownPlan
-from todoplan.transcripts.files.document import sibling_list
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
+from todoplan.transcripts.files import Probe, Source, sibling_list
+from todoplan.transcripts.readers.base import (
+    DialectReader,
+    Joiner,
+    Signal,
+    conversation,
+    data_of,
+    mappings,
+    records,
+    string,
+    unwrapped,
+)
 from todoplan.transcripts.readers.http_log import exchanges
-from todoplan.transcripts.readers.shared.base import DialectReader, records
-from todoplan.transcripts.readers.shared.conversation import conversation, unwrapped
-from todoplan.transcripts.readers.shared.join import Joiner, Signal
-from todoplan.transcripts.readers.shared.values import data_of, mappings, string
-
-__all__ = ["ANTHROPIC", "CHAT", "LANGCHAIN"]
 
 _BLOCKS = {"tool_use", "tool_result"}
 

@@ -6,27 +6,41 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PersonSpoke, PlanningCall
-from todoplan.transcripts.files.json_text import NotJsonError, parse_json
-from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.files.markdown import Block, blocks
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
-from todoplan.transcripts.readers.shared.base import DialectReader, each, records
-from todoplan.transcripts.readers.shared.join import Answered, Joiner, Seen, Signal
-from todoplan.transcripts.readers.shared.values import (
+from todoplan.transcripts.calls import (
+    BadLine,
+    CallResult,
+    OtherCall,
+    PersonSpoke,
+    PlanningCall,
+    is_planning_tool,
+    mentions_tool,
+)
+from todoplan.transcripts.files import (
+    Block,
+    NotJsonError,
+    Probe,
+    Record,
+    Source,
+    blocks,
+    parse_json,
+)
+from todoplan.transcripts.readers.base import (
+    Answered,
+    DialectReader,
+    Joiner,
+    Seen,
+    Signal,
     arguments_of,
     content_text,
     data_of,
+    each,
     id_of,
     mapping,
     parse_time,
+    records,
     string,
     turn_of,
 )
-from todoplan.transcripts.tools import is_planning_tool, mentions_tool
-
-__all__ = ["READER"]
 
 _STEP = re.compile(r"^### \[\d+\] [A-Z]", re.MULTILINE)
 _HEADING = re.compile(

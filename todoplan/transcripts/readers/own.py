@@ -12,15 +12,8 @@ from typing import Any
 from todoplan.codec import VERSION, entry_from_data
 from todoplan.errors import CodecError
 from todoplan.transcripts.calls import MAIN_LANE, BadLine, RecordedEntry
-from todoplan.transcripts.files.json_text import NotJsonError, parse_json
-from todoplan.transcripts.files.lines import Record, line_records
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
-from todoplan.transcripts.readers.shared.base import DialectReader
-from todoplan.transcripts.readers.shared.join import Joiner, Signal
-from todoplan.transcripts.readers.shared.values import mapping
-
-__all__ = ["READER"]
+from todoplan.transcripts.files import NotJsonError, Probe, Record, Source, line_records, parse_json
+from todoplan.transcripts.readers.base import DialectReader, Joiner, Signal, mapping
 
 _HEAD = re.compile(r'\s*\{\s*"format"\s*:\s*"todoplan/(journal|plans)"')
 

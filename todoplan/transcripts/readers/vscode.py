@@ -8,26 +8,25 @@ beside; the parts of the response have them as the window shows them, some of th
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import CallResult, PersonSpoke, PlanningCall
-from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
-from todoplan.transcripts.readers.shared.base import DialectReader, each, records
-from todoplan.transcripts.readers.shared.join import Joiner, Seen, Signal
-from todoplan.transcripts.readers.shared.values import (
+from todoplan.transcripts.calls import CallResult, PersonSpoke, PlanningCall, is_planning_tool
+from todoplan.transcripts.files import Probe, Record, Source
+from todoplan.transcripts.readers.base import (
+    DialectReader,
+    Joiner,
+    Seen,
+    Signal,
     arguments_of,
     content_text,
+    each,
     id_of,
     mapping,
     mappings,
     parse_time,
+    records,
     string,
     tells_error,
     turn_of,
 )
-from todoplan.transcripts.tools import is_planning_tool
-
-__all__ = ["READER"]
 
 _DENIED = 0
 _COMMON = "todos"

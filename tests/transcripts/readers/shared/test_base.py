@@ -6,9 +6,8 @@ from support.talk import toolbox
 from support.wires import WIRES
 
 from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PlanningCall
-from todoplan.transcripts.readers.shared.base import filter_answered, filter_calls
-from todoplan.transcripts.readers.shared.join import Answered, Seen
-from todoplan.transcripts.replay.recording import replay_file
+from todoplan.transcripts.readers.base import Answered, Seen, filter_answered, filter_calls
+from todoplan.transcripts.replay import replay_file
 
 LEAN = (
     [("search", {"q": "x"})],

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PlanningCall
-from todoplan.transcripts.readers.shared.join import Answered, Joiner, Seen
+from todoplan.transcripts.readers.base import Answered, Joiner, Seen
 
 OK = CallResult("ok")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.transcripts.readers.shared.values import parse_time
+from todoplan.transcripts.readers.base import parse_time
 
 MOMENT = datetime(2026, 1, 28, 19, 31, 7, tzinfo=UTC)
 EPOCH = int(MOMENT.timestamp())

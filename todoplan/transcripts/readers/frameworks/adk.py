@@ -17,25 +17,26 @@ from todoplan.transcripts.calls import (
     PersonSpoke,
     PlanningCall,
 )
-from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
-from todoplan.transcripts.readers.shared.base import DialectReader, each, records
-from todoplan.transcripts.readers.shared.join import Answered, Joiner, Seen, Signal
-from todoplan.transcripts.readers.shared.values import (
+from todoplan.transcripts.files import Probe, Record, Source
+from todoplan.transcripts.readers.base import (
+    Answered,
+    DialectReader,
+    Joiner,
+    Seen,
+    Signal,
     arguments_of,
     content_text,
     data_of,
+    each,
     id_of,
     mapping,
     mappings,
     parse_time,
+    records,
     string,
     tells_error,
     turn_of,
 )
-
-__all__ = ["READER"]
 
 
 def _either(fields: Mapping[str, Any], snake: str, camel: str) -> Any:

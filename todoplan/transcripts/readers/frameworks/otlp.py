@@ -11,24 +11,24 @@ from typing import Any
 import attrs
 
 from todoplan.transcripts.calls import MAIN_LANE, CallResult, PlanningCall
-from todoplan.transcripts.files.lines import Record
-from todoplan.transcripts.files.probe import Probe
-from todoplan.transcripts.files.source import Source
-from todoplan.transcripts.readers.shared.base import DialectReader, each, records
-from todoplan.transcripts.readers.shared.join import Joiner, Seen, Signal
-from todoplan.transcripts.readers.shared.values import (
+from todoplan.transcripts.files import Probe, Record, Source
+from todoplan.transcripts.readers.base import (
+    DialectReader,
+    Joiner,
+    Seen,
+    Signal,
     arguments_of,
     content_text,
+    each,
     id_of,
     mapping,
     mappings,
     parse_time,
+    records,
     string,
     tells_error,
     turn_of,
 )
-
-__all__ = ["READER"]
 
 # The conventions for generative AI first; then Pydantic AI's older names, ADK's, OpenInference's
 # (Phoenix) and OpenLLMetry's (Traceloop).

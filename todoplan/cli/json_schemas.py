@@ -2,15 +2,21 @@
 
 from typing import Any, get_args
 
-from todoplan.cli.commands import check, edits, views, watch
-from todoplan.cli.commands import stats as stats_command
-from todoplan.cli.output import json_document as as_json
+from todoplan.cli.output import REPLAY_FORMAT, REPLAY_VERSION
+from todoplan.cli.plans import (
+    CHECK_FORMAT,
+    CHECK_VERSION,
+    EDIT_FORMAT,
+    EDIT_VERSION,
+    VIEWS_VERSION,
+    WATCH_FORMAT,
+    WATCH_VERSION,
+)
+from todoplan.cli.recordings import STATS_FORMAT, STATS_VERSION
 from todoplan.codec import json_schema
 from todoplan.core.plan.plan import Counts
-from todoplan.core.rules.policy import Severity
-from todoplan.transcripts.replay.call_replay import Outcome
-
-__all__ = ["PLAN_SCHEMAS", "REPLAY_SCHEMA", "STATS_SCHEMA"]
+from todoplan.core.rules.rule import Severity
+from todoplan.transcripts.replay import Outcome
 
 _Schema = dict[str, Any]
 
@@ -107,14 +113,14 @@ def _document(form: str, version: int, **properties: _Schema) -> _Schema:
 
 
 REPLAY_SCHEMA: _Schema = {
-    **_document(as_json.FORMAT, as_json.VERSION, recordings=_array(_RECORDING)),
+    **_document(REPLAY_FORMAT, REPLAY_VERSION, recordings=_array(_RECORDING)),
     "$defs": json_schema()["$defs"],
 }
 """What `todoplan replay --json` prints."""
 
 STATS_SCHEMA: _Schema = _document(
-    stats_command.FORMAT,
-    stats_command.VERSION,
+    STATS_FORMAT,
+    STATS_VERSION,
     recordings=_array(_TALLY),
     totals=_TOTALS,
     findings=_array(_SHARE),
@@ -137,8 +143,8 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
     each["properties"]["format"]["const"]: each
     for each in (
         _answer(
-            edits.FORMAT,
-            edits.VERSION,
+            EDIT_FORMAT,
+            EDIT_VERSION,
             plan=_TEXT,
             accepted={"type": "boolean"},
             revision=_COUNT,
@@ -150,17 +156,17 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
         ),
         _answer(
             "todoplan/list",
-            views.VERSION,
+            VIEWS_VERSION,
             plan=_TEXT,
             document={"$ref": "#/$defs/plan"},
             ready=_array(_TEXT),
         ),
         _answer(
-            "todoplan/log", views.VERSION, plan=_TEXT, entries=_array({"$ref": "#/$defs/entry"})
+            "todoplan/log", VIEWS_VERSION, plan=_TEXT, entries=_array({"$ref": "#/$defs/entry"})
         ),
         _answer(
             "todoplan/diff",
-            views.VERSION,
+            VIEWS_VERSION,
             plan=_TEXT,
             since=_COUNT,
             until=_COUNT,
@@ -168,7 +174,7 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
         ),
         _answer(
             "todoplan/drift",
-            views.VERSION,
+            VIEWS_VERSION,
             plan=_TEXT,
             revision=_COUNT,
             approved={"type": "object"},
@@ -182,8 +188,8 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
             ),
         ),
         _answer(
-            watch.FORMAT,
-            watch.VERSION,
+            WATCH_FORMAT,
+            WATCH_VERSION,
             plan=_TEXT,
             revision=_COUNT,
             entry={"anyOf": [{"$ref": "#/$defs/entry"}, {"type": "null"}]},
@@ -191,8 +197,8 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
             ready=_array(_TEXT),
         ),
         _answer(
-            check.FORMAT,
-            check.VERSION,
+            CHECK_FORMAT,
+            CHECK_VERSION,
             rules={"type": "object", "additionalProperties": {"enum": [*Severity]}},
             limits={"type": "object", "additionalProperties": _COUNT},
             plan={"type": ["string", "null"]},

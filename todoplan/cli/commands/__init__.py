@@ -1,1 +1,0 @@
-"""What each command does: a function that prints, and returns the exit code."""

@@ -1,0 +1,1691 @@
+"""The commands on a plan in a store, as typer reads them; `app` takes them from `PLAN_COMMANDS`."""
+
+import json
+import os
+import tomllib
+from collections import Counter, deque
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from getpass import getuser
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Protocol, cast
+
+import attrs
+import typer
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.text import Text
+
+from todoplan.cli import REFUSED, UNREADABLE
+from todoplan.cli.output import COLOURS, cut, hanging, line, plan_lines, room, wrapped
+from todoplan.cli.screen import Screen, exit_with, one_of, with_groups
+from todoplan.codec import entry_to_data, load_plan, plan_to_data
+from todoplan.codec.objects import write_fields
+from todoplan.codec.tasks import write_task
+from todoplan.codec.text import LIMIT, parse, to_unicode
+from todoplan.core.commands import Batch, Command, CreateTask, DeleteTask, StartNext, UpdateTask
+from todoplan.core.decide.decide import Accepted, Decision, Rejected
+from todoplan.core.events.apply import replay
+from todoplan.core.events.base import Difference, differences
+from todoplan.core.events.drift import Drift, drift
+from todoplan.core.events.journal import Entry
+from todoplan.core.events.touched import ids_of
+from todoplan.core.events.types import StatusChanged
+from todoplan.core.plan.frozen import thaw
+from todoplan.core.plan.model import TASK_FIELDS, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import ready
+from todoplan.core.plan.values import (
+    Claim,
+    Evidence,
+    FieldKind,
+    Priority,
+    PriorityWord,
+    Status,
+    StatusWord,
+    Waiting,
+)
+from todoplan.core.problems import Problem, explain, ids_text
+from todoplan.core.rules.limits import Limits
+from todoplan.core.rules.policy import Policy, inspect
+from todoplan.core.rules.presets import PRESETS
+from todoplan.core.rules.rule import Severity
+from todoplan.core.teamwork import AnswerTask, ApprovePlan, ReleaseClaim
+from todoplan.dialogue.undoing import last_change
+from todoplan.errors import (
+    CodecError,
+    MissingExtraError,
+    PlanError,
+    ReadError,
+    StoreError,
+    TodoplanError,
+)
+from todoplan.planner.planner import Planner
+from todoplan.render.cleaning import clip
+from todoplan.render.dot import to_dot
+from todoplan.render.drift import drift_to_text
+from todoplan.render.markdown import to_markdown
+from todoplan.render.mermaid import to_mermaid
+from todoplan.render.outline import Line, aside, lines, summary
+from todoplan.render.page import to_html
+from todoplan.render.phrases import event_phrases
+from todoplan.stores.base import Store
+from todoplan.stores.copying import copy_plan
+from todoplan.stores.file import FORMAT as FILE_FORMAT
+from todoplan.stores.file import FileStore
+from todoplan.stores.journals import follow, plan_after
+from todoplan.stores.sqlite import SqliteStore
+from todoplan.stores.urls import open_store
+from todoplan.texts.cleaning import one_line
+from todoplan.transcripts.files import unreadable
+
+# -------- policies --------
+# The rules that a command holds a plan to: a preset by its name, a TOML file, and single rules.
+#
+# All that is wrong in a file is told at once.
+
+
+_SECTIONS = ("preset", "rules", "limits")
+_LARGEST = 1_000_000  # bytes: a file of rules has a few hundred
+_DIGITS = 15
+
+
+def policy_of(name: str, rules: Sequence[str] = ()) -> Policy:
+    """
+    Return the policy of a preset or a TOML file, with single rules ("max_items=50") upon it.
+
+    Raises:
+        PlanError: it names no preset or rule, or sets one to what it cannot be.
+        ReadError: the file cannot be read.
+
+    A file of rules:
+
+        preset = "claude"          # what to begin with; "default" if it is left out
+
+        [rules]
+        single_in_progress = "warn"
+        max_items = 50             # a rule that counts takes its number
+
+        [limits]
+        open_items = 20
+    """
+    if name.endswith(".toml"):
+        policy = _of_file(Path(name))
+    elif name in PRESETS:
+        policy = PRESETS[name]
+    else:
+        msg = f"--policy {name!r} is none of {', '.join(PRESETS)}, nor the name of a .toml file"
+        raise PlanError(msg, seen=name)
+    return _with(policy, dict(map(_setting, rules)), "--rule ")
+
+
+def _setting(rule: str) -> tuple[str, Any]:
+    name, equals, value = rule.partition("=")
+    if not equals:
+        msg = f"--rule {rule!r} has no value; write {name}=off, {name}=warn or {name}=error"
+        raise PlanError(msg, seen=rule)
+    # Short: `int` refuses a text of thousands of digits with an error of its own.
+    number = value.isascii() and value.isdecimal() and len(value) <= _DIGITS
+    return name.strip(), int(value) if number else value
+
+
+def _of_file(path: Path) -> Policy:
+    data = _parsed(path)
+    faults = [
+        f"{key}: there is no such section; there are {', '.join(_SECTIONS)}"
+        for key in data
+        if key not in _SECTIONS
+    ]
+    preset, tables = data.get("preset", "default"), {}
+    if not isinstance(preset, str) or preset not in PRESETS:
+        faults.append(f"preset: {preset!r} is none of {', '.join(PRESETS)}")
+        preset = "default"
+    for key in ("rules", "limits"):
+        tables[key] = data.get(key, {})
+        if not isinstance(tables[key], dict):
+            faults.append(f"{key}: this is a table, [{key}]")
+            tables[key] = {}
+    limits, wrong = _limits(tables["limits"])
+    policy = PRESETS[preset].but(limits=limits)
+    faults += [*wrong, *_wrong_rules(policy, tables["rules"])]
+    if faults:
+        msg = f"{path}: {'; '.join(faults)}"
+        raise PlanError(msg, file=str(path), faults=faults)
+    return policy.but(**cast("Any", tables["rules"]))
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_LARGEST + 1).decode()
+        if len(text) > _LARGEST:
+            msg = f"{path} is larger than {_LARGEST} bytes, which no file of rules is"
+            raise ReadError(msg, file=str(path))
+        return tomllib.loads(text)
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror}"
+        raise ReadError(msg, file=str(path)) from error
+    except (ValueError, RecursionError) as error:  # neither UTF-8 nor TOML, or nested too deeply
+        msg = f"{path} is no TOML: {error}"
+        raise ReadError(msg, file=str(path)) from error
+
+
+def _limits(given: Mapping[str, Any]) -> tuple[Limits, list[str]]:
+    limits, faults = Limits(), []
+    known = [field.name for field in attrs.fields(Limits)]
+    for name, number in given.items():
+        if name not in known:
+            faults.append(f"limits.{name}: there is no such limit; there are {', '.join(known)}")
+            continue
+        try:
+            limits = attrs.evolve(limits, **{name: number})
+        except PlanError as error:
+            faults.append(f"limits.{name}: {error}")
+    return limits, faults
+
+
+def _with(policy: Policy, rules: Mapping[str, Any], where: str) -> Policy:
+    if faults := list(_wrong_rules(policy, rules, where)):
+        msg = "; ".join(faults)
+        raise PlanError(msg, faults=faults)
+    return policy.but(**cast("Any", rules))
+
+
+def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str = "rules.") -> Iterator[str]:
+    """
+    Yield what is wrong with settings, each tried by itself: `but` stops at the first.
+    """
+    counting = [rule.name for rule, _ in policy.rules if rule.limit]
+    known = {rule.name for rule, _ in policy.rules}
+    for name, value in rules.items():
+        # `but` takes limits as well, which a text cannot give.
+        if name == "limits":
+            yield f"{where}{name}: no rule is called so; limits have a table of their own, [limits]"
+            continue
+        if type(value) is int and name in known and name not in counting:
+            yield (
+                f'{where}{name}: {value} is none of "off", "warn", "error"; a number is for '
+                f"{', '.join(counting)}, and all other limits for the table [limits] of a file"
+            )
+            continue
+        try:
+            policy.but(**cast("Any", {name: value}))
+        except PlanError as error:
+            yield f"{where}{name}: {error}"
+
+
+# -------- stored_plans --------
+# Which plan a command is about: the store by its address, and the plan in it by its id.
+
+
+DEFAULT_PLAN = "plan"
+"""The id of a plan that nobody named; `todoplan mcp` calls it so as well."""
+
+_NAMED = 20
+
+
+class PlanStore(Store, Protocol):
+    """
+    A store that also knows the ids of its plans, as all have that an address can name.
+    """
+
+    def plan_ids(self) -> tuple[str, ...]:
+        """
+        Return the ids of the plans that it keeps.
+        """
+        ...
+
+
+def chosen_plan(store: PlanStore, plan_id: str | None, where: object) -> str:
+    """
+    Return the id of the plan that is meant, of those that the store at `where` keeps. If it keeps
+    one only, that needs no name.
+
+    Raises:
+        ReadError: there is none with this id; or there are several, and none was named.
+        TodoplanError: as of the store's `load`.
+    """
+    kept = store.plan_ids()
+    chosen = kept[0] if plan_id is None and len(kept) == 1 else plan_id
+    if chosen in kept:
+        return str(chosen)
+    if not kept:
+        msg = f"{where} keeps no plan yet; `todoplan add` begins one"
+        raise ReadError(msg, file=str(where), plans=kept)
+    seen = f"{len(kept)} plans" if plan_id is None else f"no plan {plan_id!r}"
+    names = ", ".join(map(repr, kept[:_NAMED]))
+    more = f" and {len(kept) - _NAMED} more" if len(kept) > _NAMED else ""
+    msg = f"{where}: {seen}; choose by --plan: {names}{more}"
+    raise ReadError(msg, file=str(where), plans=kept)
+
+
+def plan_to_write(store: PlanStore, plan_id: str | None, where: object) -> str:
+    """
+    Return the id of the plan that is meant; it may be a new one.
+
+    Raises:
+        ReadError: there are several, and none was named.
+        TodoplanError: as of the store's `load`.
+    """
+    if plan_id is not None:
+        return plan_id
+    return chosen_plan(store, None, where) if store.plan_ids() else DEFAULT_PLAN
+
+
+# -------- plan_options --------
+# The options that the commands on a plan share: which plan, who changes it, under which rules.
+
+
+_HINT = 60
+
+
+def known_tasks(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """
+    Return the ids that complete a word, each with its subject; none if no plan can be read.
+    """
+    place = Place(context.params.get("store"), context.params.get("plan_id"))
+    with suppress(TodoplanError):
+        store, plan_id = place.opened()
+        return [
+            (task.id, clip(one_line(task.subject), _HINT))
+            for task in store.load(plan_id)
+            if task.id.startswith(incomplete.removeprefix("#"))
+        ]
+    return []
+
+
+def _known_plans(context: typer.Context, incomplete: str) -> list[str]:
+    with suppress(TodoplanError):
+        ids = Place(context.params.get("store")).store_itself().plan_ids()
+        return [plan_id for plan_id in ids if plan_id.startswith(incomplete)]
+    return []
+
+
+def _policies(incomplete: str) -> list[str]:
+    return [name for name in PRESETS if name.startswith(incomplete)]
+
+
+StoreAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="STORE",
+        help="Where the plan is kept: a .json or .db file, or an address such as postgresql://...",
+        envvar="TODOPLAN_STORE",
+        show_default=False,
+    ),
+]
+StoredPlan = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="ID",
+        help="Which plan, if the store keeps several.",
+        show_default=False,
+        autocompletion=_known_plans,
+    ),
+]
+Actor = Annotated[
+    str | None,
+    typer.Option(
+        "--actor",
+        metavar="NAME",
+        help="Who makes the change, for the plan's history; else your login name.",
+        envvar="TODOPLAN_ACTOR",
+        show_default=False,
+    ),
+]
+PolicyName = Annotated[
+    str,
+    typer.Option(
+        "--policy",
+        metavar="PRESET|FILE",
+        help=f"The rules: {', '.join(PRESETS)}, or a TOML file.",
+        autocompletion=_policies,
+    ),
+]
+RuleOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule",
+        metavar="RULE=HOW",
+        help="A single rule: off, warn, error, or the number it counts by; repeatable.",
+        show_default=False,
+    ),
+]
+AsData = Annotated[bool, typer.Option("--json", help="Answer with one JSON document.")]
+AsLines = Annotated[
+    bool, typer.Option("--json", help="Print a JSON document a line, one for each change.")
+]
+
+
+@attrs.frozen
+class Place:
+    """
+    Where the plan is.
+    """
+
+    store: StoreAddress = None
+    plan_id: StoredPlan = None
+
+    def store_itself(self) -> PlanStore:
+        """
+        Return the store.
+
+        Raises:
+            TodoplanError: none was named, or it is none.
+        """
+        if not self.store:
+            msg = "say where the plan is: --store plans.json, or the variable TODOPLAN_STORE"
+            raise ReadError(msg)
+        return open_store(self.store)
+
+    def opened(self) -> tuple[PlanStore, str]:
+        """
+        Return the store, and the id of the plan that is meant.
+
+        Raises:
+            TodoplanError: the store cannot be read, or keeps no such plan.
+        """
+        store = self.store_itself()
+        return store, chosen_plan(store, self.plan_id, self.store)
+
+
+@attrs.frozen
+class Judge:
+    """
+    The rules that hold.
+    """
+
+    policy: PolicyName = "default"
+    rules: RuleOptions = None
+
+    def rules_that_hold(self) -> Policy:
+        """
+        Return the policy.
+
+        Raises:
+            TodoplanError: there is no such preset, file or rule.
+        """
+        return policy_of(self.policy, self.rules or ())
+
+
+@attrs.frozen
+class Writer:
+    """
+    Who makes a change.
+    """
+
+    actor: Actor = None
+
+    @property
+    def name(self) -> str | None:
+        """
+        The name for the plan's history: if none was given, the one that the person logged in with.
+        """
+        if self.actor is not None:
+            return self.actor or None
+        # In a container nobody may have logged in, and the user's number have no name.
+        with suppress(OSError, KeyError, ImportError):
+            return getuser()
+        return None
+
+
+# -------- task_options --------
+# The arguments and options of the commands on a plan that say which task, and what of it.
+
+
+_ID = {"metavar": "ID", "autocompletion": known_tasks}
+Subject = Annotated[str, typer.Argument(metavar="TEXT", help="What is to be done.")]
+TaskId = Annotated[str, typer.Argument(help="The task, by its id.", **_ID)]
+TaskIds = Annotated[list[str], typer.Argument(help="The tasks, by their ids.", **_ID)]
+MaybeTaskIds = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="The tasks, by their ids; without one, the next that is ready.",
+        show_default=False,
+        **_ID,
+    ),
+]
+After = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--after",
+        help="A task that has to be completed first; repeatable.",
+        show_default=False,
+        **_ID,
+    ),
+]
+
+
+def _text(option: str, words: str) -> Any:
+    return typer.Option(option, metavar="TEXT", help=words, show_default=False)
+
+
+NewText = Annotated[str | None, _text("--subject", "What is to be done.")]
+Description = Annotated[str | None, _text("--description", "More about it.")]
+ActiveForm = Annotated[
+    str | None, _text("--active-form", 'What is shown while it is worked on: "Sowing beans".')
+]
+Owner = Annotated[str | None, _text("--owner", 'Who should do it; "" for nobody.')]
+Check = Annotated[str | None, _text("--check", 'What shows that it is done; "" for nothing.')]
+PriorityName = Annotated[
+    str | None,
+    typer.Option(
+        "--priority",
+        metavar="PRIORITY",
+        help=f"{', '.join(Priority)}.",
+        show_default=False,
+        **one_of(Priority),
+    ),
+]
+Parent = Annotated[
+    str | None,
+    typer.Option(
+        "--parent",
+        help='The task that it is a part of; "" for none.',
+        show_default=False,
+        **_ID,
+    ),
+]
+StatusName = Annotated[
+    str | None,
+    typer.Option(
+        "--status",
+        metavar="STATUS",
+        help=f"{', '.join(Status)}.",
+        show_default=False,
+        **one_of(Status),
+    ),
+]
+Estimate = Annotated[
+    float | None,
+    typer.Option("--estimate", metavar="MINUTES", help="How long it takes.", show_default=False),
+]
+Reason = Annotated[
+    str,
+    typer.Argument(metavar="REASON", help="For whom or what, in a few words.", show_default=False),
+]
+Question = Annotated[
+    str | None, _text("--question", "What somebody is asked, for `todoplan answer`.")
+]
+Answer = Annotated[str, typer.Argument(metavar="TEXT", help="The answer; the task keeps it.")]
+IsOver = Annotated[bool, typer.Option("--over", help="It waits no longer.")]
+
+
+def _time(given: str) -> datetime:
+    try:
+        # A time without a zone is the clock on the wall of who typed it.
+        at = datetime.fromisoformat(given).astimezone()
+    except (ValueError, OverflowError) as error:
+        msg = f"{given!r} is no time such as 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00+01:00"
+        raise typer.BadParameter(msg) from error
+    # A wait until then would be over as it begins.
+    if at <= datetime.now(UTC):
+        msg = f"{given!r} is past: give a later time, or leave --until out"
+        raise typer.BadParameter(msg)
+    return at
+
+
+UntilTime = Annotated[
+    datetime | None,
+    typer.Option(
+        "--until",
+        metavar="TIME",
+        help="From when on it can be started: 2026-12-24T18:00, local unless it has a zone.",
+        parser=_time,
+        show_default=False,
+    ),
+]
+Remove = Annotated[bool, typer.Option("--remove", help="It need not wait for them any longer.")]
+Ready = Annotated[bool, typer.Option("--ready", help="Only what could be started now.")]
+Last = Annotated[
+    int, typer.Option("--last", metavar="N", min=0, help="So many of the last changes; 0 for all.")
+]
+Since = Annotated[
+    int | None,
+    typer.Argument(
+        metavar="SINCE",
+        min=0,
+        help="A revision, as `todoplan log` shows them; without one, the last change is shown.",
+        show_default=False,
+    ),
+]
+Until = Annotated[
+    int | None,
+    typer.Argument(
+        metavar="UNTIL", min=0, help="Another; without one, the plan as it is.", show_default=False
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        min=0,
+        help="End when nothing has come for so long.",
+        show_default=False,
+    ),
+]
+
+
+# -------- store --------
+# `todoplan store`: plans from one store to another; and which store a command is to use.
+
+
+STORE = "TODOPLAN_STORE"
+"""The environment variable that names the store where neither a file nor --store does."""
+
+
+def chosen_store(url: str | None, *, has_file: bool) -> str | None:
+    """
+    Return the address of the store that is meant, `None` if a file is, or nothing.
+
+    Raises:
+        StoreError: a file was given as well.
+    """
+    if url is not None and has_file:
+        msg = f"give a file or --store {url}, not both"
+        raise StoreError(msg, problem="two_stores")
+    # What stands on the command line is meant, whatever the environment says.
+    return url if url is not None or has_file else os.environ.get(STORE)
+
+
+def copy(source: str, target: str, plans: Sequence[str], screen: Screen) -> int:
+    """
+    Copy plans (all, if none is named) with their journals, and return the exit code.
+    """
+    try:
+        here, there = open_store(source), open_store(target)
+        kept = here.plan_ids()
+        missing = [plan_id for plan_id in plans if plan_id not in kept]
+        if missing or not kept:
+            screen.complain(f"{source} has no plan {', '.join(map(repr, missing)) or 'at all'}")
+            return UNREADABLE
+        for plan_id in plans or kept:
+            is_new = copy_plan(here, there, plan_id)
+            entries = len(there.entries(plan_id))
+            done = f"{entries} entries" if is_new else "there already, as it is"
+            screen.write(f"{plan_id!r}: {done}\n")
+    except (TodoplanError, OSError) as error:
+        screen.complain(str(error))
+        return UNREADABLE
+    return 0
+
+
+# -------- show --------
+# `todoplan show`: a plan document, or a plan in a store, as people read it.
+
+
+PRINTERS = {"markdown": to_markdown, "mermaid": to_mermaid, "dot": to_dot, "html": to_html}
+"""The formats beside text; `html` is a fragment of a page."""
+
+_SQLITE = b"SQLite format 3\0"
+
+
+def show(path: Path | str, form: str, screen: Screen, plan_id: str | None = None) -> int:
+    """
+    Print the plan of a document (`text`, or a name in `PRINTERS`), and return the exit code.
+
+    `path` is a file, or the address of a store as a text; `plan_id` says which of its plans.
+    """
+    try:
+        if isinstance(path, str):
+            plan = _kept(path, open_store(path), plan_id)
+        else:
+            plan = _load(path, plan_id)
+    except (ReadError, StoreError, MissingExtraError) as error:
+        screen.complain(str(error))
+        return UNREADABLE
+    if form == "text":
+        screen.show(plan_lines(plan, screen.out))
+    else:
+        screen.write(f"{PRINTERS[form](plan)}\n")
+    return 0
+
+
+def _load(path: Path, plan_id: str | None) -> Plan:
+    try:
+        document = _read(path)
+        if document.startswith(_SQLITE):
+            return _kept(path, SqliteStore(path), plan_id)
+        if _format(document) == FILE_FORMAT:
+            return _kept(path, FileStore(path), plan_id)
+        if plan_id is not None:
+            msg = f"{path} holds one plan, which has no name: leave out --plan {plan_id}"
+            raise ReadError(msg, file=str(path))
+        return load_plan(document)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from error
+    except CodecError as error:
+        msg = f"{path}: {error}"
+        raise ReadError(msg, file=str(path)) from error
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        head = file.read(len(_SQLITE))
+        if head == _SQLITE:
+            return head
+        # One more than the limit: a file that is too large is not read to its end.
+        document = head + file.read(LIMIT + 1)
+    if len(document) > LIMIT:
+        msg = f"{path} is larger than {LIMIT} bytes, which no plan document is"
+        raise ReadError(msg, file=str(path))
+    return document
+
+
+def _format(document: bytes) -> object:
+    # What is no JSON is left to `load_plan`, whose error says where it breaks.
+    try:
+        data = parse(to_unicode(document, LIMIT))
+    except CodecError:
+        return None
+    return data.get("format") if isinstance(data, dict) else None
+
+
+def _kept(named: Path | str, store: PlanStore, plan_id: str | None) -> Plan:
+    try:
+        return store.load(chosen_plan(store, plan_id, named))
+    except (StoreError, CodecError) as error:
+        raise ReadError(str(error), file=str(named)) from error
+
+
+# -------- changes --------
+# What changed in a plan, for people: entries of its journal, and two of its versions compared.
+
+
+_NAME = 24
+_VALUE = 60
+_MOST = 12  # a list that was imported anew may have set thousands
+_IN_PHRASES = frozenset({"status", "blocks", "claim", "claims", "failed_attempts"})
+
+
+def log_lines(journal: Sequence[Entry], last: int, console: Console) -> Iterator[Text]:
+    """
+    Give the last entries of a whole journal: revision, time, who, by which command, what it did,
+    and which fields it has set from what to what.
+    """
+    earlier = len(journal) - last
+    plan = replay(Plan(), (event for entry in journal[:earlier] for event in entry.events))
+    heads, phrases = [], []
+    for entry in journal[earlier:]:
+        before, plan = plan, replay(plan, entry.events)
+        heads.append(_head(entry))
+        phrases.append((*entry_phrases(entry, plan, before), *_set_fields(entry, before, plan)))
+    widths = [max(map(cell_len, column)) for column in zip(*heads, strict=True)]
+    for cells, told in zip(heads, phrases, strict=True):
+        yield from _row(cells, widths, told, console)
+
+
+def entry_lines(
+    entry: Entry, phrases: Iterable[str], widths: list[int], console: Console
+) -> Iterator[Text]:
+    """
+    Give the lines of an entry by itself, with its phrases. `widths` are those of the columns so
+    far, empty at first; they grow in place.
+    """
+    cells = _head(entry)
+    widths[:] = map(max, map(cell_len, cells), widths or (0,) * len(cells))
+    yield from _row(cells, widths, phrases, console)
+
+
+def entry_phrases(entry: Entry, plan: Plan, before: Plan | None = None) -> tuple[str, ...]:
+    """
+    Return a phrase for each kind of change in an entry, cleaned; `plan` is the one after it, and
+    `before` the one before it, if that is known.
+    """
+    undone = (f"took back {entry.undoes}",) if entry.undoes else ()
+    return (*undone, *event_phrases(entry.events, plan, before))
+
+
+def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:
+    """
+    Yield the fields that an entry has set in tasks that were there, each with both its values.
+    """
+    ids = dict.fromkeys(task_id for event in entry.events for task_id in ids_of(event))
+    both = [(was, now) for each in ids if (was := before.get(each)) and (now := after.get(each))]
+    # The phrase says it of these; and an edge is told at the task that waits.
+    told = [f"  #{now.id} {note}" for was, now in both for note in _fields(was, now, _IN_PHRASES)]
+    yield from told[:_MOST]
+    if len(told) > _MOST:
+        yield f"  and {len(told) - _MOST} more"
+
+
+def _head(entry: Entry) -> tuple[str, ...]:
+    at = f"{entry.at:%Y-%m-%d %H:%M:%S}" if entry.at else ""
+    names = (clip(one_line(text or ""), _NAME) for text in (entry.actor, entry.cause))
+    return (str(entry.revision), at, *names)
+
+
+def _row(
+    cells: Sequence[str], widths: Sequence[int], told: Iterable[str], console: Console
+) -> Iterator[Text]:
+    sized = zip(cells, widths, strict=True)
+    padded = (f"  {cell}{' ' * (width - cell_len(cell))}" for cell, width in sized if width)
+    head = Text("".join(padded) + "  ", "dim")
+    left = room(head.cell_len, console)
+    yield from hanging(head, (cut(phrase, left) for phrase in told))
+
+
+def difference_lines(found: Iterable[Difference]) -> Iterator[Text]:
+    """
+    Give a line for each task that is new, gone or changed, with the fields that differ.
+    """
+    empty = True
+    for each in found:
+        empty = False
+        sign = "+" if each.was is None else "-" if each.now is None else "~"
+        notes = _fields(each.was, each.now) if each.was and each.now else ()
+        told = f": {'; '.join(notes)}" if notes else ""
+        subject = clip(one_line(each.task.subject), _VALUE)
+        yield Text(f"  {sign} #{each.task.id} {subject}{told}", _COLOURS[sign])
+    if empty:
+        yield Text("  no difference")
+
+
+_COLOURS = {"+": "green", "-": "red", "~": "yellow"}
+
+
+def _fields(was: Task, now: Task, without: Container[str] = ()) -> tuple[str, ...]:
+    """
+    Return what differs, each as "status pending -> completed"; times follow from the rest.
+    """
+    return tuple(
+        f"{name.replace('_', ' ')} {_shown(old)} -> {_shown(new)}"
+        for name, field in TASK_FIELDS.items()
+        if field.kind is not FieldKind.TIME
+        and name not in without
+        and (old := getattr(was, name)) != (new := getattr(now, name))
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Waiting):
+        value = " ".join(filter(None, (value.reason, value.question))) or "waiting"
+    elif isinstance(value, Evidence):
+        value = f"{'passed' if value.passed else 'failed'} {value.summary}".rstrip()
+    elif isinstance(value, Claim):
+        value = value.owner
+    elif isinstance(value, tuple):
+        value = ", ".join(f"#{each}" for each in value)
+    elif isinstance(value, Mapping):
+        value = json.dumps(thaw(value), ensure_ascii=False)
+    return clip(one_line("" if value is None else str(value)), _VALUE) or "nothing"
+
+
+# -------- edits --------
+# `todoplan add`, `start`, `done`, `fail`, `wait`, `answer`, `edit`, `link`, `release`, `remove`,
+# `undo`, `approve`: one command on a plan, carried out as by a program's `Planner`, with the
+# actor's name in the history.
+# Its JSON is described in `todoplan.cli.json_schemas`.
+#
+# `events` are as in a journal; `revision`, `counts` and `ready` are of the plan afterwards.
+
+
+EDIT_FORMAT = "todoplan/edit"
+EDIT_VERSION = 1
+
+_LONGEST_TASK_TEXT = 40
+_QUESTION = 200
+_TYPED = {"blocked_by": "--after", "add_blocked_by": "--after", "remove_blocked_by": "--after"}
+
+
+@attrs.frozen
+class Edit:
+    """
+    How to change a plan: which one, by whom, under which rules; `creates` lets it be a new one.
+    """
+
+    place: Place
+    writer: Writer
+    judge: Judge
+    as_json: bool = False
+    creates: bool = False
+
+
+def carry_out(make: Callable[[], Command], edit: Edit, screen: Screen) -> int:
+    """
+    Carry out the command that `make` gives, say what came of it, and return the exit code.
+    """
+    return _done(lambda planner: _applied(planner, make(), edit), edit, screen)
+
+
+def take_back(edit: Edit, screen: Screen) -> int:
+    """
+    Take the last accepted command back that still stands, whoever gave it; return the exit code.
+    What would end a claim that holds is refused.
+    """
+    return _done(lambda planner: _undone(planner, edit.writer.name), edit, screen)
+
+
+def free(task_ids: Sequence[str], edit: Edit, screen: Screen) -> int:
+    """
+    Take tasks from whoever holds their claims, and return the exit code.
+    """
+    return _done(lambda planner: _freed(planner, task_ids, edit), edit, screen)
+
+
+@attrs.frozen
+class _Came:
+    """
+    What came of it: the decision, and what is said of an accepted one.
+    """
+
+    decision: Decision
+    said: tuple[str, ...] = ()
+
+
+def _applied(planner: Planner, command: Command, edit: Edit) -> _Came:
+    rules = edit.judge.rules_that_hold()
+    before = planner.plan
+    decision = planner.apply(command, actor=edit.writer.name, policy=rules)
+    if isinstance(decision, Rejected):
+        return _Came(decision)
+    notes = tuple(_unanswered(before, decision))
+    decision = attrs.evolve(decision, warnings=(*decision.warnings, *notes))
+    return _Came(decision, event_phrases(decision.events, decision.plan))
+
+
+def _unanswered(before: Plan, decision: Accepted) -> Iterator[Problem]:
+    """
+    Yield a note for each task that moved on though what it asks was not answered.
+    """
+    for event in decision.events:
+        if not isinstance(event, StatusChanged) or event.new is Status.CANCELLED:
+            continue
+        was, now = before.get(event.task_id), decision.plan.get(event.task_id)
+        question = was and was.waiting and was.waiting.question
+        if question and now is not None and now.waiting is None and now.answer is None:
+            asked = clip(one_line(question), _QUESTION)
+            note = f'#{now.id} asked "{asked}", and was not answered.'
+            yield Problem("not_answered", (now.id,), note=note)
+
+
+def _undone(planner: Planner, actor: str | None) -> _Came:
+    plan, journal = planner.plan, planner.history()
+    target = last_change(journal)
+    # What somebody does in this moment is not undone unseen.
+    decision = planner.undo(actor=actor, seen=plan.revision)
+    if target is None or isinstance(decision, Rejected):
+        return _Came(decision)
+    before = follow(Plan(), journal[: journal.index(target)])
+    phrases = "; ".join(entry_phrases(target, plan_after(before, target), before))
+    by = f" (by {clip(one_line(target.actor), _LONGEST_TASK_TEXT)})" if target.actor else ""
+    came = event_phrases(decision.events, decision.plan, plan)
+    return _Came(decision, (f"undone: {phrases or 'no change'}{by}", *came))
+
+
+def _freed(planner: Planner, task_ids: Sequence[str], edit: Edit) -> _Came:
+    plan = planner.plan
+    claims = {task.id: task.claim for task in map(plan.get, task_ids) if task is not None}
+    if unheld := [task_id for task_id, claim in claims.items() if claim is None]:
+        return _Came(Rejected(tuple(Problem("not_claimed", (each,), seen=each) for each in unheld)))
+    # By the fence that stands now: who takes the task over in the same moment keeps it. What there
+    # is not at all the decision tells.
+    given = {task_id: claim.fence for task_id, claim in claims.items() if claim is not None}
+    releases = tuple(ReleaseClaim(task_id, given.get(task_id, 1)) for task_id in task_ids)
+    return _applied(planner, releases[0] if len(releases) == 1 else Batch(releases), edit)
+
+
+def _done(act: Callable[[Planner], _Came], edit: Edit, screen: Screen) -> int:
+    try:
+        store = edit.place.store_itself()
+        # A misspelled name is told: only what adds may begin a plan.
+        find = plan_to_write if edit.creates else chosen_plan
+        plan_id = find(store, edit.place.plan_id, edit.place.store)
+        planner = Planner(store, plan_id)
+        came = act(planner)
+        decision = came.decision
+        plan = planner.plan if isinstance(decision, Rejected) else decision.plan
+    except TodoplanError as error:
+        screen.complain(str(error))
+        return UNREADABLE
+    if edit.as_json:
+        screen.write(f"{line(_data(plan_id, decision, plan))}\n")
+    else:
+        _tell(decision, came.said, screen)
+    return REFUSED if isinstance(decision, Rejected) else 0
+
+
+def _tell(decision: Decision, said: Iterable[str], screen: Screen) -> None:
+    if isinstance(decision, Rejected):
+        for problem in decision.problems:
+            screen.complain(f"refused: {explain(_as_typed(problem))}")
+        if held := [each.seen for each in decision.problems if each.code == "claimed"]:
+            # What a problem advises is for those who work on tasks, and not for who watches them.
+            screen.complain(f"if its holder is gone, free it: todoplan release {' '.join(held)}")
+        return
+    phrases = tuple(said) or ("no change",)
+    coming = ids_text(task.id for task in ready(decision.plan))
+    state = f"{summary(decision.plan)}; ready: {coming}" if coming else summary(decision.plan)
+    screen.write("".join(f"{text}\n" for text in (*phrases, state)))
+    for warning in decision.warnings:
+        screen.complain(f"warning: {explain(warning)}")
+
+
+def _as_typed(problem: Problem) -> Problem:
+    """
+    Return a problem with the option that it is about in place of a command's argument.
+    """
+    name = problem.path.rpartition(".")[2].partition("[")[0]
+    option = _TYPED.get(name, f"--{name.replace('_', '-')}")
+    # Ids and the text of a task are typed without a name, and the sentence says which is meant.
+    return attrs.evolve(problem, path="" if name in {"", "task_id", "subject"} else option)
+
+
+def _data(plan_id: str, decision: Decision, plan: Plan) -> dict[str, Any]:
+    refused = isinstance(decision, Rejected)
+    events = () if isinstance(decision, Rejected) else decision.events
+    return {
+        "format": EDIT_FORMAT,
+        "version": EDIT_VERSION,
+        "plan": plan_id,
+        "accepted": not refused,
+        "revision": plan.revision,
+        "events": entry_to_data(Entry(plan.revision, events))["events"],
+        "counts": plan.counts._asdict(),
+        "ready": [task.id for task in ready(plan)],
+        "warnings": [] if isinstance(decision, Rejected) else problem_data(decision.warnings),
+        "problems": problem_data(decision.problems) if isinstance(decision, Rejected) else [],
+    }
+
+
+def problem_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
+    """
+    Return problems as plain data, each with its sentence.
+    """
+    return [
+        {"code": each.code, "task_ids": [*each.task_ids], "text": explain(each)}
+        for each in problems
+    ]
+
+
+# -------- plan_edits --------
+# The commands that change a plan in a store, as typer reads them: one for each edit.
+
+
+def add(  # noqa: PLR0913 - an argument for each option
+    subject: Subject,
+    *,
+    description: Description = None,
+    active_form: ActiveForm = None,
+    priority: PriorityName = None,
+    owner: Owner = None,
+    estimate: Estimate = None,
+    after: After = None,
+    parent: Parent = None,
+    check: Check = None,
+    place: Place,
+    writer: Writer,
+    judge: Judge,
+    as_json: AsData = False,
+) -> None:
+    """
+    Add a task at the end, or behind the subtasks of its parent. The first one begins the plan.
+    """
+    make = partial(
+        CreateTask,
+        subject,
+        description=description or "",
+        active_form=active_form or None,
+        priority=cast("PriorityWord | None", priority),
+        owner=owner or None,
+        estimate=estimate,
+        blocked_by=_ids(after),
+        parent=_id(parent) if parent else None,
+        check=check or None,
+    )
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json, creates=True), Screen()))
+
+
+def start(
+    tasks: MaybeTaskIds = None,
+    *,
+    place: Place,
+    writer: Writer,
+    judge: Judge,
+    as_json: AsData = False,
+) -> None:
+    """
+    Set tasks to in progress.
+    """
+    make = partial(_each, tasks, status="in_progress") if tasks else StartNext
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def complete(
+    tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
+) -> None:
+    """
+    Set tasks to completed.
+    """
+    make = partial(_each, tasks, status="completed")
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def fail(
+    tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
+) -> None:
+    """
+    Set tasks to failed: they are closed, and what comes after them stays blocked.
+    """
+    make = partial(_each, tasks, status="failed")
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def wait(  # noqa: PLR0913 - an argument for each option
+    task: TaskId,
+    reason: Reason = "",
+    *,
+    question: Question = None,
+    until: UntilTime = None,
+    over: IsOver = False,
+    place: Place,
+    writer: Writer,
+    judge: Judge,
+    as_json: AsData = False,
+) -> None:
+    """
+    Have a task wait for somebody, an answer or a time, or with --over no longer. A task in progress
+    is pending again.
+    """
+    if over and (reason or question or until):
+        msg = "--over ends the wait: leave the reason, --question and --until out"
+        raise typer.BadParameter(msg)
+    waiting = None if over else Waiting(reason, until, question or None)
+    make = partial(UpdateTask, _id(task), waiting=waiting)
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def answer(  # noqa: PLR0913 - an argument for each option
+    task: TaskId,
+    text: Answer,
+    *,
+    place: Place,
+    writer: Writer,
+    judge: Judge,
+    as_json: AsData = False,
+) -> None:
+    """
+    Answer what a waiting task asks. It waits no longer.
+    """
+    if not text.strip():
+        msg = (
+            f"the answer is empty; say something, or end the wait: todoplan wait {_id(task)} --over"
+        )
+        raise typer.BadParameter(msg)
+    make = partial(AnswerTask, _id(task), text)
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def edit(  # noqa: PLR0913 - an argument for each option
+    task: TaskId,
+    *,
+    subject: NewText = None,
+    description: Description = None,
+    active_form: ActiveForm = None,
+    priority: PriorityName = None,
+    owner: Owner = None,
+    estimate: Estimate = None,
+    status: StatusName = None,
+    parent: Parent = None,
+    check: Check = None,
+    place: Place,
+    writer: Writer,
+    judge: Judge,
+    as_json: AsData = False,
+) -> None:
+    """
+    Change a task's texts, priority, owner, estimate, parent, check or status (so cancel or reopen
+    it).
+    """
+    given = {
+        "subject": subject,
+        "description": description,
+        "priority": priority,
+        "estimate": estimate,
+        "status": status,
+    }
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    # An empty text takes these away.
+    changes |= {
+        name: value or None
+        for name, value in (
+            ("active_form", active_form),
+            ("owner", owner),
+            ("parent", parent and _id(parent)),
+            ("check", check),
+        )
+        if value is not None
+    }
+    if not changes:
+        msg = "say what to change, such as --subject or --status"
+        raise typer.BadParameter(msg)
+    make = partial(UpdateTask, _id(task), **changes)
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def link(  # noqa: PLR0913 - an argument for each option
+    task: TaskId,
+    *,
+    after: After,
+    remove: Remove = False,
+    place: Place,
+    writer: Writer,
+    judge: Judge,
+    as_json: AsData = False,
+) -> None:
+    """
+    Have a task wait for others, or with --remove no longer.
+    """
+    edges = "remove_blocked_by" if remove else "add_blocked_by"
+    changes: dict[str, Any] = {edges: _ids(after)}
+    make = partial(UpdateTask, _id(task), **changes)
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def release(
+    tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
+) -> None:
+    """
+    Take tasks from the workers that have claimed them: they are pending again, and what such a
+    worker still reports is refused.
+    """
+    exit_with(lambda: free(_ids(tasks), Edit(place, writer, judge, as_json), Screen()))
+
+
+def remove(
+    tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
+) -> None:
+    """
+    Take tasks out of the plan. What is not to be done is better cancelled: edit --status cancelled.
+    """
+    make = partial(_batch, [DeleteTask(task) for task in _ids(tasks)])
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def undo(*, place: Place, writer: Writer, as_json: AsData = False) -> None:
+    """
+    Take the last change back that still stands, whoever made it; again, the one before it.
+    """
+    exit_with(lambda: take_back(Edit(place, writer, Judge(), as_json), Screen()))
+
+
+def _id(given: str) -> str:
+    # As ids are shown, though a shell takes an unquoted "#3" for a comment.
+    return given.removeprefix("#")
+
+
+def _ids(given: Iterable[str] | None) -> tuple[str, ...]:
+    return tuple(map(_id, given or ()))
+
+
+def _each(tasks: Iterable[str], status: StatusWord) -> Command:
+    return _batch([UpdateTask(task, status=status) for task in _ids(tasks)])
+
+
+def _batch(commands: list[Command]) -> Command:
+    # A command by itself names itself in the history; a batch does not.
+    return commands[0] if len(commands) == 1 else Batch(tuple(commands))
+
+
+# -------- views --------
+# `todoplan list`, `log`, `diff` and `drift`: a plan as it stands, how it came to be, and what has
+# changed, between two revisions or since somebody approved it.
+# Its JSON is described in `todoplan.cli.json_schemas`.
+#
+# `document` is a plan document, `entries` are those of a journal, and tasks are as in a plan
+# document, all as `todoplan.codec` writes them.
+
+
+VIEWS_VERSION = 1
+
+
+def show_plan(place: Place, screen: Screen, *, only_ready: bool, as_json: bool) -> int:
+    """
+    Print the plan, or only the tasks that are ready; return the exit code.
+    """
+
+    def view() -> None:
+        store, plan_id = place.opened()
+        plan = store.load(plan_id)
+        wanted = {task.id for task in ready(plan)}
+        if as_json:
+            ids = [task.id for task in ready(plan)]
+            _write(screen, "list", plan_id, document=plan_to_data(plan), ready=ids)
+            return
+        head, *rows = plan_lines(plan, screen.out)
+        shown = [
+            row for row, task in zip(rows, plan, strict=True) if not only_ready or task.id in wanted
+        ]
+        screen.show((head, *shown))
+
+    return _seen(view, screen)
+
+
+def show_log(place: Place, screen: Screen, *, last: int, as_json: bool) -> int:
+    """
+    Print the last entries of the plan's journal (0 for all), oldest first; return the exit code.
+    """
+
+    def view() -> None:
+        store, plan_id = place.opened()
+        journal = store.entries(plan_id)
+        shown = journal[-last:]
+        if as_json:
+            _write(screen, "log", plan_id, entries=[entry_to_data(entry) for entry in shown])
+            return
+        if more := len(journal) - len(shown):
+            screen.show([Text(f"  {more} earlier; --last 0 shows all", "dim")])
+        screen.show(log_lines(journal, len(shown), screen.out))
+
+    return _seen(view, screen)
+
+
+def show_differences(
+    place: Place, screen: Screen, since: int | None, until: int | None, *, as_json: bool
+) -> int:
+    """
+    Print in which tasks two revisions of the plan differ; return the exit code.
+
+    Without `since` the last entry is shown, without `until` the plan as it is.
+    """
+
+    def view() -> None:
+        store, plan_id = place.opened()
+        journal = store.entries(plan_id)
+        last = journal[-1].revision if journal else 0
+        before = last - len(journal[-1].events) if journal else 0
+        first, end = before if since is None else since, last if until is None else until
+        if not first <= end <= last:
+            msg = f"revisions {first} to {end} were asked for; the plan has those from 0 to {last}"
+            raise ReadError(msg)
+        was, now = _at(journal, first), _at(journal, end)
+        found = differences(was, now)
+        if as_json:
+            tasks = [
+                {"was": each.was and write_task(each.was), "now": each.now and write_task(each.now)}
+                for each in found
+            ]
+            _write(screen, "diff", plan_id, since=first, until=end, tasks=tasks)
+            return
+        screen.show((Text(f"revision {first} to {end}", "bold"), *difference_lines(found)))
+
+    return _seen(view, screen)
+
+
+def show_drift(place: Place, screen: Screen, *, as_json: bool) -> int:
+    """
+    Print what came, went and changed since the plan was approved; return the exit code.
+    """
+
+    def view() -> None:
+        store, plan_id = place.opened()
+        journal = store.entries(plan_id)
+        plan = follow(Plan(), journal)
+        if plan.approved is None:
+            msg = "nobody has approved this plan yet: `todoplan approve` agrees to it as it stands"
+            raise ReadError(msg, plan=plan_id)
+        found = drift(plan, journal)
+        if as_json:
+            tasks = [
+                {
+                    "was": each.was and write_task(each.was),
+                    "now": each.now and write_task(each.now),
+                    "fields": list(Drift.fields(each)),
+                    "actor": each.actor,
+                }
+                for each in (*found.came, *found.went, *found.changed)
+            ]
+            approved = write_fields(found.approval)
+            _write(screen, "drift", plan_id, revision=plan.revision, approved=approved, tasks=tasks)
+            return
+        screen.show(map(Text, drift_to_text(found).split("\n")))
+
+    return _seen(view, screen)
+
+
+def _at(journal: Iterable[Entry], revision: int) -> Plan:
+    # Each event counts one revision, so a number within an entry means a plan as well.
+    events = (event for entry in journal for event in entry.events)
+    return replay(Plan(), islice(events, revision))
+
+
+def _write(screen: Screen, form: str, plan_id: str, **data: Any) -> None:
+    head = {"format": f"todoplan/{form}", "version": VIEWS_VERSION, "plan": plan_id}
+    screen.write(f"{line({**head, **data})}\n")
+
+
+def _seen(view: Callable[[], None], screen: Screen) -> int:
+    try:
+        view()
+    except TodoplanError as error:
+        screen.complain(str(error))
+        return UNREADABLE
+    return 0
+
+
+# -------- check --------
+# `todoplan check`: whether a file of rules is right, and whether a stored plan keeps them.
+# Its JSON is described in `todoplan.cli.json_schemas`.
+
+
+CHECK_FORMAT = "todoplan/check"
+CHECK_VERSION = 1
+
+
+@attrs.frozen
+class _Stored:
+    """
+    The plan that was checked, and where it breaks rules about plans that are at error.
+    """
+
+    plan_id: str
+    plan: Plan
+    problems: tuple[Problem, ...]
+
+
+def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool) -> int:
+    """
+    Check the rules, and the plan where a store is given; return 1 if the plan breaks a rule.
+    """
+    try:
+        policy = judge.rules_that_hold()
+        stored = _stored(place, policy) if place.store else None
+    except TodoplanError as error:
+        screen.complain(str(error))
+        return UNREADABLE
+    if as_json:
+        screen.write(f"{line(_check_data(policy, stored))}\n")
+    else:
+        screen.write(_check_text(judge, policy, stored))
+    return REFUSED if stored and stored.problems else 0
+
+
+def _stored(place: Place, policy: Policy) -> _Stored:
+    store, plan_id = place.opened()
+    plan, journal = store.load(plan_id), store.entries(plan_id)
+    folded = replay(Plan(), (event for entry in journal for event in entry.events))
+    # A store may keep both, and each can be damaged by itself. Somebody may write in between.
+    if folded != plan and store.load(plan_id) == plan:
+        msg = f"{place.store}: the journal of {plan_id!r} does not lead to the plan that is kept"
+        raise CodecError(msg, plan_id=plan_id)
+    return _Stored(plan_id, plan, inspect(plan, policy))
+
+
+def _check_text(judge: Judge, policy: Policy, stored: _Stored | None) -> str:
+    on = [(rule.name, level) for rule, level in policy.rules if level is not Severity.OFF]
+    errors = sum(level is Severity.ERROR for _, level in on)
+    rows = [f"rules of {judge.policy}: {errors} at error, {len(on) - errors} at warn"]
+    rows += [f"  {name}: {level.value}" for name, level in on]
+    if stored:
+        plan = stored.plan
+        rows.append(f"plan {stored.plan_id!r}, revision {plan.revision}: {summary(plan)}")
+        rows += [f"  {each.code}: {explain(each)}" for each in stored.problems] or ["  keeps them"]
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _check_data(policy: Policy, stored: _Stored | None) -> dict[str, Any]:
+    return {
+        "format": CHECK_FORMAT,
+        "version": CHECK_VERSION,
+        "rules": {rule.name: level.value for rule, level in policy.rules},
+        "limits": attrs.asdict(policy.limits),
+        "plan": stored.plan_id if stored else None,
+        "revision": stored.plan.revision if stored else None,
+        "problems": problem_data(stored.problems) if stored else [],
+    }
+
+
+# -------- live_plan --------
+# A plan on a terminal that is drawn anew as it changes: the tasks that matter now, the last
+# changes.
+#
+# What somebody watches is what moves. So where a plan is higher than the terminal, closed tasks are
+# left out first and those in progress last, and a line says how many of which are not shown.
+
+
+_INDENT = 2
+_LEAST = 20  # columns for a task's text, however deep it lies
+_LEAST_ROWS = 3  # of tasks, however low the terminal is
+
+
+@attrs.frozen
+class Change:
+    """
+    An accepted change in few words, cleaned: when, by whom, what it did.
+    """
+
+    at: str
+    actor: str
+    phrases: tuple[str, ...]
+
+
+class LivePlan:
+    """
+    What is drawn: rich asks for it anew when the terminal has another size.
+    """
+
+    def __init__(self, title: str, plan: Plan, changes: Sequence[Change] = ()) -> None:
+        self._title, self._plan, self._changes = title, plan, changes
+        # Worked out once for each plan: it is drawn twice a second.
+        self._lines = lines(plan)
+        self._order = sorted(range(len(self._lines)), key=self._weight)
+
+    def _weight(self, place: int) -> tuple[bool, bool, bool]:
+        line = self._lines[place]
+        return line.status.closed, line.status is not Status.IN_PROGRESS, bool(line.waits_for)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """
+        Give what fits into the terminal.
+        """
+        width, height = options.max_width, options.size.height
+        news = [row for change in self._changes for row in _told(change, width)]
+        news = news[-max(height // 3, 1) :]
+        # A row for the title, one for the counts, one before the news; the last one is the
+        # terminal's, for the cursor.
+        room = max(height - 4 - len(news), _LEAST_ROWS)
+        yield Text(clip(f"{self._title}, revision {self._plan.revision}", width), "bold")
+        yield Text(clip(f"{' ' * _INDENT}{summary(self._plan)}", width))
+        yield from self._tasks(room, width, console)
+        if news:
+            yield Text()
+            yield from news
+
+    def _tasks(self, room: int, width: int, console: Console) -> Iterator[Text]:
+        shown: dict[int, list[Text]] = {}
+        used = 0
+        for place in self._order:
+            rows = list(_task(self._lines[place], width, console))
+            # A row is kept for the one that tells of the others.
+            if used + len(rows) > room - (len(shown) + 1 < len(self._lines)):
+                break
+            shown[place] = rows
+            used += len(rows)
+        for place in sorted(shown):
+            yield from shown[place]
+        left = Counter(line.words for place, line in enumerate(self._lines) if place not in shown)
+        if left:
+            told = ", ".join(f"{count} {words}" for words, count in left.items())
+            yield Text(clip(f"{' ' * _INDENT}not shown: {told}", width), "dim")
+
+
+def _task(line: Line, width: int, console: Console) -> Iterator[Text]:
+    head = Text(" " * min(_INDENT * (1 + line.level), max(width - 2 * _LEAST, 0)))
+    head.append(line.mark, COLOURS[line.status]).append(f" {line.id} ")
+    text = f"{line.text}{aside(line.notes)}"
+    yield from hanging(head, wrapped(text, max(width - head.cell_len, _LEAST), console))
+
+
+def _told(change: Change, width: int) -> Iterator[Text]:
+    head = Text(f"  {change.at}  {change.actor}  ", "dim")
+    for row in hanging(head, change.phrases):
+        yield Text(clip(row.plain, width), "dim")
+
+
+# -------- watch --------
+# `todoplan watch`: a plan as it changes, by whomever and from wherever.
+#
+# On a terminal the plan itself is drawn anew; in a pipe it is printed once, and then a line for
+# each change. With `--json` a document a line, the first of which tells how the plan stands:
+# Its JSON is described in `todoplan.cli.json_schemas`.
+
+
+WATCH_FORMAT = "todoplan/watch"
+WATCH_VERSION = 1
+
+_CHANGES = 5
+_WATCH_NAME = 16
+_TIMES_A_SECOND = 2
+
+_Moves = Iterator[tuple[Entry | None, Plan, Plan]]
+
+
+def watch(place: Place, screen: Screen, *, timeout: float | None, as_json: bool) -> int:
+    """
+    Show the plan and what becomes of it until nothing has come for `timeout` seconds, without it
+    until ctrl-c; return the exit code.
+    """
+    try:
+        store, plan_id = place.opened()
+        moves = _moves(Planner(store, plan_id), timeout)
+        # A terminal that cannot move its cursor is a pipe to us.
+        if as_json:
+            _print_documents(plan_id, moves, screen)
+        elif screen.out.is_terminal and not screen.out.is_dumb_terminal:
+            _draw(plan_id, moves, screen)
+        else:
+            _print_lines(moves, screen)
+    except TodoplanError as error:
+        screen.complain(str(error))
+        return UNREADABLE
+    return 0
+
+
+def _moves(planner: Planner, timeout: float | None) -> _Moves:
+    """
+    Yield the plan as it stands, then each entry with the plans after and before it.
+    """
+    plan = planner.plan
+    yield None, plan, plan
+    for entry in planner.watch(plan.revision, timeout=timeout):
+        before, plan = plan, follow(plan, (entry,))
+        yield entry, plan, before
+
+
+def _print_documents(plan_id: str, moves: _Moves, screen: Screen) -> None:
+    for entry, plan, _ in moves:
+        data: dict[str, Any] = {
+            "format": WATCH_FORMAT,
+            "version": WATCH_VERSION,
+            "plan": plan_id,
+            "revision": plan.revision,
+            "entry": None if entry is None else entry_to_data(entry),
+            "counts": plan.counts._asdict(),
+            "ready": [task.id for task in ready(plan)],
+        }
+        screen.write(f"{line(data)}\n")
+
+
+def _print_lines(moves: _Moves, screen: Screen) -> None:
+    widths: list[int] = []
+    for entry, plan, before in moves:
+        if entry is None:
+            screen.show(plan_lines(plan, screen.out))
+        else:
+            told = entry_phrases(entry, plan, before)
+            screen.show(entry_lines(entry, told, widths, screen.out))
+
+
+def _draw(plan_id: str, moves: _Moves, screen: Screen) -> None:
+    title, changes = one_line(plan_id), deque[Change](maxlen=_CHANGES)
+    with Live(console=screen.out, refresh_per_second=_TIMES_A_SECOND) as live:
+        for entry, plan, before in moves:
+            if entry is not None:
+                at = f"{entry.at.astimezone():%H:%M:%S}" if entry.at else ""
+                actor = clip(one_line(entry.actor or ""), _WATCH_NAME)
+                changes.append(Change(at, actor, entry_phrases(entry, plan, before)))
+            live.update(LivePlan(title, plan, tuple(changes)), refresh=True)
+
+
+def _list(*, ready: Ready = False, place: Place, as_json: AsData = False) -> None:
+    """
+    Show the plan, or what could be started now.
+    """
+    exit_with(lambda: show_plan(place, Screen(), only_ready=ready, as_json=as_json))
+
+
+def _log(*, last: Last = 20, place: Place, as_json: AsData = False) -> None:
+    """
+    Show how the plan came to be: when, by whom, what changed.
+    """
+    exit_with(lambda: show_log(place, Screen(), last=last, as_json=as_json))
+
+
+def _diff(
+    since: Since = None, until: Until = None, *, place: Place, as_json: AsData = False
+) -> None:
+    """
+    Show in which tasks two revisions of the plan differ.
+    """
+    exit_with(lambda: show_differences(place, Screen(), since, until, as_json=as_json))
+
+
+def _approve(*, place: Place, writer: Writer, judge: Judge, as_json: AsData = False) -> None:
+    """
+    Agree to the plan as it stands; `drift` says what becomes of it.
+    """
+    make = partial(ApprovePlan, writer.name)
+    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+
+
+def _drift(*, place: Place, as_json: AsData = False) -> None:
+    """
+    Show what came, went and changed since the plan was approved.
+    """
+    exit_with(lambda: show_drift(place, Screen(), as_json=as_json))
+
+
+def _check(*, place: Place, judge: Judge, as_json: AsData = False) -> None:
+    """
+    Check a policy, and whether a stored plan keeps it: exit code 1 if it does not.
+    """
+    exit_with(lambda: check(place, judge, Screen(), as_json=as_json))
+
+
+def _watch(*, timeout: Timeout = None, place: Place, as_json: AsLines = False) -> None:
+    """
+    Show the plan and how it changes, by whomever, until ctrl-c.
+    """
+    exit_with(lambda: watch(place, Screen(), timeout=timeout, as_json=as_json))
+
+
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "list": _list,
+    "add": add,
+    "start": start,
+    "done": complete,
+    "fail": fail,
+    "wait": wait,
+    "answer": answer,
+    "edit": edit,
+    "link": link,
+    "release": release,
+    "remove": remove,
+    "undo": undo,
+    "approve": _approve,
+    "drift": _drift,
+    "log": _log,
+    "diff": _diff,
+    "watch": _watch,
+    "check": _check,
+}
+
+PLAN_COMMANDS = {name: with_groups(command) for name, command in _COMMANDS.items()}
+"""By the name that a person types."""

@@ -1,0 +1,1525 @@
+"""
+From planning calls to plans and findings, by way of our own core.
+
+Read `recording` (a whole file: its steps, its lanes, its findings), then `call_replay` (one call,
+and the theory), then what that needs: `recorded_tools` (other systems' arguments as our commands),
+`translation` (their ids as ours), `shown_state` (how the plan stood, by the answers of tools),
+`findings` (what is said about it).
+"""
+
+import ast
+import json
+import re
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import attrs
+
+from todoplan.core.arguments import UNSET
+from todoplan.core.commands import (
+    Batch,
+    ClearPlan,
+    Command,
+    CreateTask,
+    CreateTasks,
+    DeleteTask,
+    UpdateTask,
+    WriteTodos,
+)
+from todoplan.core.decide.decide import Rejected, decide
+from todoplan.core.events.apply import apply, replay
+from todoplan.core.events.types import (
+    Event,
+    PlanCleared,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+)
+from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import open_tasks
+from todoplan.core.plan.slots import LARGEST_GIVEN
+from todoplan.core.plan.values import Status
+from todoplan.core.problems import Problem, ids_text
+from todoplan.core.rules.change import Change
+from todoplan.core.rules.matching import normalised
+from todoplan.core.rules.policy import Policy, RuleSettings, judge
+from todoplan.core.rules.presets import PRESETS
+from todoplan.core.rules.rule import Severity
+from todoplan.dialogue.intake.fields import Field, Kind
+from todoplan.dialogue.intake.parsing import InputLimits
+from todoplan.dialogue.intake.read import read
+from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.replies.error_texts import repairs_text, sentence
+from todoplan.dialogue.replies.views import one_line
+from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools.todos import write_tool
+from todoplan.dialogue.tools.toolset import Query, Request, Tool
+from todoplan.errors import ReadError
+from todoplan.texts.wording import fill, say, wording
+from todoplan.transcripts.calls import (
+    MAIN_LANE,
+    BadLine,
+    CallResult,
+    Compaction,
+    Item,
+    OtherCall,
+    PersonSpoke,
+    PlanningCall,
+    RecordedEntry,
+    ShownPlan,
+    canonical_tool,
+)
+from todoplan.transcripts.reading import detect
+from todoplan.transcripts.reading import read as read_items
+
+# -------- findings --------
+# Findings of a replay: which rule, where, which task, what to do.
+
+
+def _as_warnings(policy: Policy) -> Policy:
+    errors = {rule.name: "warn" for rule, level in policy.rules if level is Severity.ERROR}
+    return policy.but(**cast("RuleSettings", errors))
+
+
+# The recorded system accepted the call, so nothing is an error, not even a size: systems without
+# limits of ours take a task of a thousand characters.
+AUDIT = _as_warnings(PRESETS["agentscope"]).but(
+    single_in_progress="warn",
+    some_in_progress="warn",
+    completed_is_final="warn",
+    linear_status="warn",
+    dropped_open_items="warn",
+    empty_write="warn",
+    duplicate_content="warn",
+    batch_completion="warn",
+    no_op_write="warn",
+)
+"""Everything worth knowing as a warning: what a replay judges by unless told otherwise."""
+
+_CLIP = 120
+_REMOVED = ("completed_is_final", "removed")
+
+POLICIES: dict[str, Policy] = {"audit": AUDIT, **PRESETS}
+"""Policies by name: `audit` and the presets."""
+
+
+@attrs.frozen
+class Finding:
+    """
+    One observation. `line` counts from 1; `text` says to a reader what was seen, in one line.
+
+    `detail` has what a text cuts short, such as the whole words of a refusal.
+    """
+
+    code: str
+    severity: Severity
+    line: int
+    lane: str
+    task_ids: tuple[str, ...]
+    text: str
+    detail: str = ""
+
+
+def rule_findings(
+    problems: Iterable[Problem], severity: Severity, line: int, lane: str, before: Plan
+) -> Iterator[Finding]:
+    """
+    Yield the findings for rules that a call broke, or for what no plan could hold.
+
+    `before` is the plan as it was: of a task that is gone nothing else tells the text.
+    """
+    # A list cut down to what is open is one act, however many finished tasks went with it.
+    removed: list[str] = []
+    for problem in problems:
+        if (problem.code, problem.seen) == _REMOVED:
+            removed += problem.task_ids
+        else:
+            yield _rule_finding(problem, severity, line, lane, before)
+    if removed:
+        first = _first(removed, before)
+        text = say("findings", "rule.completed_removed", ids=ids_text(removed), first=first)
+        yield Finding(_REMOVED[0], severity, line, lane, tuple(removed), text)
+
+
+def _first(task_ids: Sequence[str], before: Plan) -> str:
+    task = before.get(task_ids[0]) if task_ids else None
+    return one_line(task.subject, _CLIP) if task else ""
+
+
+def _rule_finding(
+    problem: Problem, severity: Severity, line: int, lane: str, before: Plan
+) -> Finding:
+    # The problem's own sentence tells a model what to send instead, which is no advice to somebody
+    # who reads a recording.
+    template = wording("findings", f"rule.{problem.code}", "")
+    values = {"ids": ids_text(problem.task_ids), "seen": problem.seen, "legal": problem.legal}
+    values["first"] = _first(problem.task_ids, before)
+    text = fill(template, values) if template and not problem.note else sentence(problem)
+    return Finding(problem.code, severity, line, lane, problem.task_ids, text)
+
+
+def recording_finding(code: str, line: int, lane: str, *task_ids: str, **values: object) -> Finding:
+    """
+    Return a finding about the recording itself; its sentence stands in `texts/findings.txt`.
+
+    A value `detail` is kept whole beside the sentence.
+    """
+    detail = str(values.pop("detail", ""))
+    text = say("findings", code, **values, at_line=line)
+    return Finding(code, Severity.WARN, line, lane, task_ids, text, detail)
+
+
+# -------- recorded_tools --------
+# The planning tools of other systems as commands of ours: argument shapes from `dialogue` fields.
+
+
+FOREIGN_STATUS_WORDS = frozenset(
+    {"todo", "done", "not-started", "in-progress", "open", "cancelled"}
+)
+"""Status words that are some system's own: reading them is no repair of a model's mistake."""
+
+# Claude Code says "Task #1 created", AgentScope "Task (id=1) created".
+_CREATED = re.compile(r"(?:#|\(id=)\s*(\d{1,15})")
+_ALL_CREATED = re.compile(r"\A\d[^\n]*?[:;] #(\d{1,15})(?:-#(\d{1,15}))? created")
+
+
+_PARENTS = frozenset({"parent", "parent_id", "parentId"})
+
+
+def _reading_if(key: str, word: str) -> Field:
+    return Field(key, f"reads_{word}", Kind.LINE, hidden=True)
+
+
+def _whole(*extra: Field) -> Tool:
+    """
+    Return a whole-list tool that also reads the list, by a word or when no list is given.
+    """
+    base = write_tool("write_todos", "todos", "content", *extra)
+    todos = attrs.evolve(
+        base.fields[0], lenient=True, aliases=(*base.fields[0].aliases, "task_list")
+    )
+
+    def request(values: Mapping[str, Any]) -> Request:
+        reads = any(values.get(one.target) == one.target.removeprefix("reads_") for one in extra)
+        # Kimi and Hermes read by leaving the list out.
+        if reads or "todos" not in values:
+            return Query()
+        return base.request(values)
+
+    return attrs.evolve(base, fields=(todos, *base.fields[1:]), request=request)
+
+
+_WRITES = _whole()
+_MERGES = _whole(Field("merge", "merge", Kind.FLAG, hidden=True))
+_READS = Tool("read_todos", (), lambda _: Query(), read_only=True)
+
+RECORDED: dict[str, Tool] = {
+    **{tool.key: tool for tool in (*tasks().tools, *LEAN.tools)},
+    # Under this name also Cursor's `todo_write`, which may merge.
+    "TodoWrite": _MERGES,
+    "todo_list": _MERGES,
+    "write_todos": _WRITES,
+    "update_plan": _WRITES,
+    "todos": _WRITES,
+    "SetTodoList": _WRITES,
+    "task_tracker": _whole(_reading_if("command", "view")),
+    "manage_todo_list": _whole(_reading_if("operation", "read")),
+    "update_todo_list": _WRITES,
+    "task_progress": _WRITES,
+    "TodoRead": _READS,
+    "read_todos": _READS,
+}
+"""How to read a call, by the tool's name in `todoplan.transcripts.calls`."""
+
+
+_CHECK = re.compile(
+    r"\s*(?:[-*+]|\d{1,4}[.)])?\s*\[(?P<mark>[ xX~*-]|[a-z][a-z_ -]{2,})\]\s+(?P<text>\S.*)"
+)
+_MARKS = {" ": "pending", "x": "completed", "-": "in_progress", "~": "in_progress"}
+
+
+def checklist(text: str) -> list[dict[str, str]] | None:
+    """
+    Return the items of a list that is written as text, `None` if any line is something else.
+
+    Roo and Cline write "- [x] A", Roo "[-] A" for what is in progress, Droid "1. [in_progress] A".
+    Goose has headings between.
+    """
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    found = [_CHECK.fullmatch(line) for line in lines]
+    if not found or not all(found):
+        return None
+    return [
+        {"content": one["text"].rstrip(), "status": _MARKS.get(one["mark"].lower(), one["mark"])}
+        for one in found
+        if one
+    ]
+
+
+def listed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
+    """
+    Return the arguments of a whole-list tool with a list that is written as text made one.
+    """
+    if isinstance(arguments, str):
+        return arguments
+    todos = arguments.get("todos")
+    if arguments.get("merge") and isinstance(todos, list):
+        # What lies in what is not moved by a merge: the one that is named may be in the plan alone.
+        flat = [
+            {key: value for key, value in one.items() if key not in _PARENTS}
+            if isinstance(one, Mapping)
+            else one
+            for one in todos
+        ]
+        return {**arguments, "todos": flat}
+    for key in ("todos", "content"):  # Goose: its list is the content of a note
+        text = arguments.get(key)
+        if isinstance(text, str) and (rows := checklist(text)) is not None:
+            return {"todos": rows}
+    return arguments
+
+
+def created_id(result: CallResult | None) -> str | None:
+    """
+    Return the id that a TaskCreate was answered with: it stands nowhere else.
+    """
+    if result is None:
+        return None
+    task = (result.data or {}).get("task")
+    recorded = task.get("id") if isinstance(task, Mapping) else None
+    # As long as a call can name; int() refuses thousands of digits.
+    if isinstance(recorded, str) and re.fullmatch(r"\d{1,18}", recorded):
+        return recorded
+    spelled = _CREATED.search(result.text)
+    return spelled[1] if spelled else None
+
+
+def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
+    """
+    Return the ids that `lean` says it gave to new tasks, in order; at most so many.
+    """
+    answered = _ALL_CREATED.match(result.text) if result else None
+    if answered is None:
+        return ()
+    first = int(answered[1])
+    # An answer is not trusted with a range: there are no more ids than tasks were sent.
+    last = min(int(answered[2] or answered[1]), first + most - 1)
+    return tuple(map(str, range(first, last + 1)))
+
+
+# -------- rewording --------
+# Which task each line of a recorded list means, where texts and ids are not to be trusted.
+#
+# A live plan takes another text for another task: it must not guess. An audit reads what already
+# happened, and models reword what they keep: of 38 tasks said to be dropped, a reader of the raw
+# files agreed with 14, since 13 were there in other words. So a line may mean a task by a likely
+# text, and more readily so at the same place. The other way round, ids that a model gives its lines
+# (1, 2, 3 in every list) make no two texts one task.
+
+
+# Tried on the recordings of agents that reword: below 0.5 lines of one subject ("Test the parser",
+# "Write the parser") become one task; between the same neighbours less is enough.
+_LIKELY = 0.5
+_LIKELY_IN_PLACE = 0.25
+# Of two tasks that sound nearly as likely, the one that stood there is meant: "Implement the agent
+# with its tools" is the agent that was to be implemented, and not the tools five lines above.
+_PER_LINE, _FAR = 0.03, 5
+# Each pair is compared: 200 lines against 200, beyond which only equal texts are matched.
+_MOST_PAIRS = 40_000
+_SMALL = frozenset(("a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "of", "on"))
+_SMALL |= {"or", "the", "to", "up", "with"}
+
+
+@attrs.frozen
+class Meaning:
+    """
+    The write with our ids. `begins` says that it is a new plan and not a change of the old one.
+    """
+
+    command: WriteTodos
+    begins: bool
+
+
+def meaning(plan: Plan, command: WriteTodos) -> Meaning:
+    """
+    Find out which of the plan's tasks a whole list means.
+    """
+    tasks, todos = list(plan), command.todos
+    found: list[Task | None] = [None] * len(todos)
+    # Exact texts first, as a live plan does (law 8).
+    for key in (str, normalised):
+        same: defaultdict[str, deque[Task]] = defaultdict(deque)
+        taken = {task.id for task in found if task}
+        for task in tasks:
+            if task.id not in taken:
+                same[key(task.subject)].append(task)
+        for index, todo in enumerate(todos):
+            if found[index] is None and (alike := same.get(key(todo.content))):
+                # Lines of one text are told apart by their order.
+                found[index] = alike.popleft()
+    same_texts = any(found)
+    _reworded(tasks, todos, found)
+    kept = sum(task is not None for task in found)
+    # A finished list and a new one often share a line, such as "Run the tests", and two lists of
+    # which no line is the same may have one that sounds alike.
+    most = min(len(tasks), len(todos))
+    may_begin = not same_texts or not open_tasks(plan)
+    begins = most > 0 and may_begin and 2 * kept < most
+    if begins:
+        found = [None] * len(todos)
+    written = tuple(
+        attrs.evolve(todo, id=task.id if task else None)
+        for todo, task in zip(todos, found, strict=True)
+    )
+    return Meaning(attrs.evolve(command, todos=written), begins)
+
+
+def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | None]) -> None:
+    """
+    Give lines without a task the likeliest of those that are left, the surest pairs first.
+    """
+    taken = {task.id for task in found if task}
+    left = [(place, task) for place, task in enumerate(tasks) if task.id not in taken]
+    new = [(index, todo) for index, todo in enumerate(todos) if found[index] is None]
+    if not left or not new or len(left) * len(new) > _MOST_PAIRS:
+        return
+    places = {task.id: place for place, task in enumerate(tasks)}
+    anchors = [-1 if task is None else places[task.id] for task in found]
+    before_task = _neighbours([task.id in taken for task in tasks], list(range(len(tasks))))
+    before_todo = _neighbours([anchor >= 0 for anchor in anchors], anchors)
+    pairs: list[tuple[float, int, int, int]] = []
+    for index, todo in new:
+        for place, task in left:
+            if task.status.resolved and todo.status is not task.status:
+                continue  # what is done is not reworded into something to do: that is a new task
+            # Without any neighbour that stayed, a place says nothing.
+            in_place = bool(taken) and before_task[place] == before_todo[index]
+            score = likeness(task.subject, todo.content)
+            if score >= (_LIKELY_IN_PLACE if in_place else _LIKELY):
+                away = min(abs(index - place), _FAR)
+                pairs.append((_PER_LINE * away - score, away, index, place))
+    used: set[int] = set()
+    for _, _, index, place in sorted(pairs):
+        if found[index] is None and place not in used:
+            used.add(place)
+            found[index] = tasks[place]
+
+
+def _neighbours(matched: Sequence[bool], anchors: Sequence[int]) -> list[int]:
+    """
+    Return for each line the anchor of the nearest matched line before it, -1 for none.
+    """
+    nearest, last = [], -1
+    for is_matched, anchor in zip(matched, anchors, strict=True):
+        last = anchor if is_matched else last
+        nearest.append(last)
+    return nearest
+
+
+def likeness(one: str, other: str) -> float:
+    """
+    Return the share of words that two texts have in common, from 0 to 1, small words aside.
+    """
+    words, others = _words(one), _words(other)
+    common = len(words & others)
+    return 2 * common / (len(words) + len(others)) if common else 0.0
+
+
+def _words(text: str) -> frozenset[str]:
+    words = normalised(text).split()
+    # Chinese has no spaces: there pairs of characters are compared. Of a word the beginning
+    # counts, so that "testing" is "test".
+    pairs = (w[i : i + 2] for w in words if not w.isascii() for i in range(max(1, len(w) - 1)))
+    stems = (word[:5] for word in words if word.isascii() and word not in _SMALL)
+    return frozenset((*stems, *pairs))
+
+
+def unnumbered(todos: Iterable[Todo]) -> tuple[Todo, ...]:
+    """
+    Return the lines without ids.
+    """
+    return tuple(attrs.evolve(todo, id=None) for todo in todos)
+
+
+def merged(plan: Plan, command: WriteTodos, shown: Mapping[str, str]) -> WriteTodos:
+    """
+    Return the whole list that a merging write means: what it names changes, the rest stays.
+
+    `shown` has our id for one that an earlier list gave to its line. Cursor's merges name tasks by
+    these alone.
+    """
+    ids = [shown.get(todo.id or "", todo.id or "") for todo in command.todos]
+    pairs = list(zip(ids, command.todos, strict=True))
+    by_id = {task_id: todo for task_id, todo in pairs if task_id in plan}
+    by_text = {todo.content: todo for task_id, todo in pairs if task_id not in plan}
+    kept: list[Todo] = []
+    for task in plan:
+        todo = by_id.get(task.id) or by_text.pop(task.subject, None)
+        kept.append(
+            attrs.evolve(todo, id=task.id, level=None) if todo else Todo(task.subject, id=task.id)
+        )
+    return WriteTodos((*kept, *unnumbered(by_text.values())))
+
+
+# -------- shown_state --------
+# State that the recording itself shows: how the plan stood, by the answer of a tool.
+#
+# A recording is often one hand's part of a session: a teammate's file, a part that was cut, a
+# program that clears a finished list by itself. Then the plan that its calls give drifts from the
+# plan that was there. Answers show the latter: Claude Code's TaskList and TaskGet list tasks, its
+# TaskUpdate says what the status was before, its TodoWrite which list it replaced and which one
+# stood then; OpenCode, OpenHands, LangChain and Gemini repeat the list. What is shown is believed
+# over what was computed, as far as it goes: an answer in words may be cut short, so that only a
+# structured one tells that a task is gone.
+
+
+LIMITS = InputLimits(chars=16_777_216, items=10_000)
+"""Wider than for a live model: what a recording holds has already been accepted once."""
+
+_LINE = re.compile(r"^#(\d{1,15}) \[(\w+)\] (.+?)(?: \[blocked by [^\]]*\])?$", re.MULTILINE)
+_NO_TASKS = ("No tasks found", "No task list found", "No tasks available")
+_STATUSES = {status.value: status for status in Status}
+# Claude Code says `newTodos`, OpenCode's metadata `todos`, OpenHands' observation `task_list`.
+_LISTS = ("newTodos", "todos", "task_list")
+_PYTHON_LIST = "Updated todo list to "
+# Gemini's answer, and Roo's where the person edited the list.
+_HEADS = ("The current list is now:\n", "User edits todo:\n")
+
+
+@attrs.frozen
+class ShownTask:
+    """
+    A task as an answer shows it. `exact` says whether its subject is the whole subject.
+    """
+
+    id: str
+    status: Status
+    subject: str = ""
+    exact: bool = False
+
+
+def shown_tasks(result: CallResult) -> tuple[ShownTask, ...]:
+    """
+    Return the tasks that the answer of TaskList or TaskGet shows.
+    """
+    data = result.data or {}
+    if structured := tuple(_structured(data["tasks"] if shows_all(result) else [data.get("task")])):
+        return structured
+    # In words an owner stands behind the subject in parentheses, where a subject may end too.
+    found = _LINE.findall(result.text)
+    return tuple(
+        ShownTask(task_id, _STATUSES[status], subject)
+        for task_id, status, subject in found
+        if status in _STATUSES
+    )
+
+
+def _structured(listed: list[Any]) -> Iterator[ShownTask]:
+    for one in listed:
+        fields: Mapping[str, Any] = one if isinstance(one, Mapping) else {}
+        task_id, subject = fields.get("id"), fields.get("subject")
+        status = _STATUSES.get(str(fields.get("status")))
+        # Not str.isdigit(), to which "²" is a digit; and int() refuses thousands of them.
+        usable = isinstance(task_id, str) and re.fullmatch(r"[0-9]{1,15}", task_id)
+        if usable and status and isinstance(subject, str):
+            yield ShownTask(str(task_id), status, subject, exact=True)
+
+
+def shows_all(result: CallResult) -> bool:
+    """
+    Whether the answer lists all tasks there are, at least one, so that others are gone.
+    """
+    listed = (result.data or {}).get("tasks")
+    return isinstance(listed, list) and bool(listed)
+
+
+def shows_none(result: CallResult) -> bool:
+    """
+    Whether the tool found no tasks at all. That removes none: programs clear finished tables.
+    """
+    data = result.data or {}
+    empty = any(data.get(key) == [] for key in ("tasks", *_LISTS))
+    return empty or result.text.startswith(_NO_TASKS) or result.text.strip() == "[]"
+
+
+def shown_list(result: CallResult | None) -> WriteTodos | None:
+    """
+    Return the whole list as the answer shows it, with at least one line; `None` if it shows none.
+    """
+    if result is None:
+        return None
+    data = result.data or {}
+    rows = next((data[key] for key in _LISTS if isinstance(data.get(key), list)), None)
+    return _as_write(_in_words(result.text) if rows is None else rows)
+
+
+def replaced_list(result: CallResult | None) -> WriteTodos | None:
+    """
+    Return the list that a write replaced, as Claude Code's answer shows it.
+    """
+    data = (result.data if result else None) or {}
+    return _as_write(data.get("oldTodos"))
+
+
+def _in_words(text: str) -> Any:
+    if text.startswith("["):  # OpenCode answers with the list as JSON
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+    if text.startswith(_PYTHON_LIST):  # LangChain answers with a Python literal
+        try:
+            # On 100,000 minus signs it raises MemoryError (measured).
+            return ast.literal_eval(text.removeprefix(_PYTHON_LIST))
+        # A TypeError is a list as the key of a dict.
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return None
+    for head in _HEADS:
+        # A line that is none of a list may be the rest of a text with a line break, or a hint.
+        if head in text:
+            return checklist(text.partition(head)[2])
+    return None
+
+
+def _as_write(rows: Any) -> WriteTodos | None:
+    if not isinstance(rows, list) or not rows:
+        return None
+    tool = RECORDED["write_todos"]
+    intake = read({"todos": rows}, tool.fields, LIMITS)
+    request = None if intake.problems else tool.request(intake.values)
+    return request if isinstance(request, WriteTodos) else None
+
+
+def status_before(call: PlanningCall) -> ShownTask | None:
+    """
+    Return the task that an update was about, with the status that it had before.
+
+    An update of the status that is answered with no changed fields found it as it was to become.
+    """
+    data = (call.result.data if call.result else None) or {}
+    change, task_id = data.get("statusChange"), data.get("taskId")
+    before = change.get("from") if isinstance(change, Mapping) else None
+    if data.get("updatedFields") == [] and isinstance(call.arguments, Mapping):
+        before = call.arguments.get("status")
+    status = _STATUSES.get(str(before))
+    return ShownTask(task_id, status) if status and isinstance(task_id, str) else None
+
+
+def is_new_list(result: CallResult | None, plan: Plan) -> bool:
+    """
+    Whether a whole-list write replaced nothing, because the program had cleared a finished list.
+    """
+    data = (result.data if result else None) or {}
+    replaced_nothing = data.get("oldTodos") == [] and bool(data.get("newTodos"))
+    return replaced_nothing and len(plan) > 0 and not open_tasks(plan)
+
+
+# -------- translation --------
+# A recorded command in the ids of our plan, with what it needs in place.
+#
+# A recording may begin in the middle, may be one of a team's, and may give out an id twice: then
+# our ids differ from its own, and tasks are named that were never created in it.
+
+
+@attrs.define
+class Lane:
+    """
+    A plan and what is counted of it. `shown` has our id for a recorded one where they differ.
+
+    `sizes` has the largest length of each plan that was replaced, `largest` that of all of them.
+    `written_in` is the latest turn that wrote the whole list, `completed_in` the latest one that
+    updated single tasks, with those that it completed; `last_at` is when the plan was last touched.
+    `shown_between` has what was shown to have happened since the latest call.
+    """
+
+    name: str
+    plan: Plan = attrs.field(factory=Plan)
+    calls: int = 0
+    refused: int = 0
+    unreadable: int = 0
+    largest: int = 0
+    sizes: list[int] = attrs.Factory(list)
+    longest: int = 0
+    last_line: int = 0
+    last_at: datetime | None = None
+    shown: dict[str, str] = attrs.Factory(dict)
+    written_in: str = ""
+    completed_in: tuple[str, tuple[str, ...]] = ("", ())
+    shown_between: list[Event] = attrs.Factory(list)
+
+    def measure(self) -> None:
+        """
+        Take note of how long the plan is now.
+        """
+        self.longest = max(self.longest, len(self.plan))
+        self.largest = max(self.largest, self.longest)
+
+    def end_plan(self) -> None:
+        """
+        Take note that another plan begins in this lane.
+        """
+        self.sizes.append(self.longest)
+        self.longest = 0
+
+    @property
+    def plans(self) -> tuple[int, ...]:
+        """
+        The largest length of each plan of the lane, in order.
+        """
+        return (*self.sizes, self.longest)
+
+
+_ELSEWHERE = "(made elsewhere)"
+
+
+@attrs.define
+class Translation:
+    """
+    The translation of one call: its lane gets the tasks it lacks, `events` and `findings` name
+    them.
+    """
+
+    lane: Lane
+    call: PlanningCall
+    findings: list[Finding]
+    events: list[Event] = attrs.Factory(list)
+    _coming: frozenset[str] = frozenset()
+
+    def of(self, command: Command) -> Command:
+        """
+        Say a command in the ids of our plan.
+        """
+        match command:
+            case CreateTask():
+                # First what it names: tasks made elsewhere get entries, and so numbers.
+                item, recorded = self._new(command), created_id(self.call.result)
+                self.claim_ids((recorded,) if recorded else ())
+                return item
+            case CreateTasks(items):
+                new = CreateTasks(tuple(map(self._new, items)))
+                if not self._coming:  # those of a batch are claimed for all of it
+                    self.claim_ids(created_ids(self.call.result, len(items)))
+                return new
+            case UpdateTask():
+                return self._update(command)
+            case DeleteTask(task_id):
+                return DeleteTask(self._id(task_id))
+            case Batch(commands):
+                return self._batch(commands)
+            case _:
+                return command
+
+    def _new(self, item: CreateTask) -> CreateTask:
+        return attrs.evolve(
+            item,
+            blocks=self._ids(item.blocks),
+            blocked_by=self._ids(item.blocked_by),
+            parent=None if item.parent is None else self._id(item.parent),
+        )
+
+    def _update(self, command: UpdateTask) -> UpdateTask:
+        parent = command.parent
+        return attrs.evolve(
+            command,
+            task_id=self._id(command.task_id),
+            parent=self._id(parent) if isinstance(parent, str) else parent,
+            add_blocks=self._ids(command.add_blocks),
+            add_blocked_by=self._ids(command.add_blocked_by),
+            remove_blocks=self._ids(command.remove_blocks),
+            remove_blocked_by=self._ids(command.remove_blocked_by),
+        )
+
+    def _batch(self, commands: Sequence[Command]) -> Batch:
+        """
+        Say several commands as one; those that follow may name what the first ones create.
+        """
+        most, start = sum(map(_most_new, commands)), self.lane.plan.next_id
+        guessed = tuple(map(str, range(start, start + most)))
+        # A call without an answer most likely got the numbers that ours would give.
+        created = created_ids(self.call.result, most) or guessed
+        # Tasks made elsewhere get entries, and so numbers, before any are claimed for the new ones.
+        self._ids([one for each in commands for one in _named(each) if one not in created])
+        self.claim_ids(created)
+        self._coming = frozenset(created)
+        return Batch(tuple(map(self.of, commands)))
+
+    def _ids(self, recorded: Sequence[str]) -> tuple[str, ...]:
+        return tuple(map(self._id, recorded))
+
+    def _id(self, recorded: str) -> str:
+        """
+        Return our id for a recorded one; a task made elsewhere gets an entry of its own.
+        """
+        if recorded.startswith("#"):  # an entry of the same call
+            return recorded
+        task_id = self.lane.shown.get(recorded, recorded)
+        if task_id in self.lane.plan or recorded in self._coming:
+            return task_id
+        self._note("made_elsewhere", recorded, task=recorded)
+        self.claim_ids((recorded,))
+        task_id = self.lane.shown[recorded] = str(self.lane.plan.next_id)
+        created = TaskCreated(Task(task_id, _ELSEWHERE, created_at=self.call.at))
+        self.lane.plan = apply(self.lane.plan, created)
+        self.events.append(created)
+        return task_id
+
+    def claim_ids(self, recorded: Sequence[str]) -> None:
+        """
+        Make the plan's next ids the recorded ones; an id that was given out before gets a new
+        number.
+        """
+        plan = self.lane.plan
+        if not recorded or int(recorded[0]) == plan.next_id:
+            return
+        # Beyond the largest number a given id is a name, not a count: it must not use up the
+        # numbers.
+        if plan.next_id < int(recorded[0]) <= LARGEST_GIVEN:
+            self.lane.plan = attrs.evolve(plan, next_id=int(recorded[0]))
+            return
+        # AgentScope gives out the id of a deleted task again, as Claude Code did before 2.1.21:
+        # here no id is used twice (law 6).
+        for number, task_id in enumerate(recorded, plan.next_id):
+            if task_id in plan or task_id in self.lane.shown:
+                self._note("reused_id", task_id, task=task_id, shown=str(number))
+            self.lane.shown[task_id] = str(number)
+
+    def _note(self, code: str, *task_ids: str, **values: object) -> None:
+        self.findings.append(
+            recording_finding(code, self.call.line, self.lane.name, *task_ids, **values)
+        )
+
+
+def _most_new(command: Command) -> int:
+    match command:
+        case WriteTodos(todos):
+            return len(todos)
+        case CreateTasks(items):
+            return len(items)
+        case _:
+            return 0
+
+
+def _named(command: Command) -> Iterator[str]:
+    # The only places where the commands of `lean`, which alone makes batches, name a task.
+    if isinstance(command, UpdateTask):
+        yield command.task_id
+        yield from command.add_blocked_by
+        if isinstance(command.parent, str):
+            yield command.parent
+    elif isinstance(command, CreateTasks):
+        yield from (item.parent for item in command.items if item.parent and item.parent[0] != "#")
+
+
+# -------- describing --------
+# What is noted of a call that no rule is about: it is legal, and still says how the plan was kept.
+
+
+SILENCE = timedelta(minutes=30)
+"""So long a task may be in progress without a planning call before it is noted."""
+
+_SEVERAL = 2
+Note = Callable[..., None]
+
+
+def describe(lane: Lane, call: PlanningCall, change: Change, note: Note) -> None:
+    """
+    Note updates without effect, tasks born completed, and completions that were saved up.
+    """
+    command, events = change.command, change.events
+    if isinstance(command, UpdateTask) and not events:
+        note("no_effect", command.task_id, tasks=ids_text((command.task_id,)))
+    made = [event.task for event in events if isinstance(event, TaskCreated)]
+    born = [task.id for task in made if task.status is Status.COMPLETED]
+    if born and len(born) == len(made) == len(change.after):
+        note("written_after", *born, tasks=ids_text(born))
+    # A completed item that is reworded beyond recognition leaves and comes back: it was planned.
+    elif born and not any(isinstance(event, TaskDeleted) for event in events):
+        note("born_completed", *born, tasks=ids_text(born))
+    if isinstance(command, UpdateTask) and call.turn:
+        _parallel_completion(lane, call.turn, change, note)
+
+
+def _parallel_completion(lane: Lane, turn: str, change: Change, note: Note) -> None:
+    # Claude Code writes each call of a message on a line of its own: the turn joins them.
+    latest, ids = lane.completed_in
+    done = tuple(
+        event.task_id
+        for event in change.events
+        if isinstance(event, StatusChanged) and event.new is Status.COMPLETED
+    )
+    ids = (*ids, *done) if latest == turn else done
+    lane.completed_in = (turn, ids)
+    # Once for a turn: when its second completion comes.
+    if done and len(ids) == _SEVERAL:
+        note("parallel_completion", *ids, tasks=ids_text(ids))
+
+
+def describe_silence(lane: Lane, call: PlanningCall, note: Note) -> None:
+    """
+    Note that a task was in progress for long without any planning call.
+
+    A person who spoke in between resets `last_at`: then it was their silence, perhaps over night.
+    """
+    last, lane.last_at = lane.last_at, call.at
+    if last is None or call.at is None or call.at - last < SILENCE:
+        return
+    if active := [task.id for task in lane.plan.active()]:
+        minutes = int((call.at - last).total_seconds() // 60)
+        note("long_silence", *active, tasks=ids_text(active), minutes=minutes)
+
+
+# -------- following --------
+# The plan is made what the recording shows it to be, and the difference is told.
+#
+# This is a matter of its own since what is shown was done by others: it stands in the step's
+# events, before those of the call, and is judged by no rule.
+
+
+ANYTHING_GOES = Policy()
+_MOVES = {
+    Status.PENDING: "put back",
+    Status.IN_PROGRESS: "started",
+    Status.COMPLETED: "completed",
+    Status.CANCELLED: "cancelled",
+    Status.FAILED: "failed",
+}
+
+
+@attrs.define
+class Follower:
+    """
+    Brings a lane's plan to what is shown beside one call; `events` and `findings` name the change.
+    """
+
+    lane: Lane
+    call: PlanningCall
+    findings: list[Finding]
+    events: list[Event]
+
+    def read(self, result: CallResult) -> None:
+        """
+        Follow what a call showed that only reads: the whole list, or some of its tasks.
+        """
+        plan = self.lane.plan
+        if shows_none(result):
+            # A finished plan that is gone was cleared by its program, as Claude Code does.
+            if left := open_tasks(plan):
+                ids = (task.id for task in left)
+                self.note("lost_plan", *ids, open=len(left), total=len(plan))
+            return
+        if shown := shown_list(result):
+            self.whole(shown)
+            return
+        start, tasks = len(self.events), shown_tasks(result)
+        for one in tasks:
+            self._task(one)
+        # An answer in words may be cut short: only a structured one tells that a task is gone.
+        if tasks and shows_all(result):
+            known = {self.lane.shown.get(one.id, one.id) for one in tasks}
+            for task in plan:
+                if task.id not in known:
+                    self.carry_out(DeleteTask(task.id))
+        self._tell(self.events[start:])
+
+    def before_update(self) -> None:
+        """
+        Follow what Claude Code says of an updated task: the status that it had before.
+        """
+        start = len(self.events)
+        if before := status_before(self.call):
+            self._task(before)
+        self._tell(self.events[start:])
+
+    def before_write(self) -> None:
+        """
+        Follow the list that Claude Code says a write replaced.
+        """
+        if old := replaced_list(self.call.result):
+            self.whole(old)
+
+    def whole(self, shown: WriteTodos) -> None:
+        """
+        Make the plan this list.
+        """
+        start = len(self.events)
+        # Texts and statuses alone: an active form that a program leaves out was not taken back.
+        rows = tuple(Todo(todo.content, todo.status) for todo in shown.todos)
+        self.carry_out(meaning(self.lane.plan, WriteTodos(rows)).command)
+        self._tell(self.events[start:])
+
+    def begin(self) -> None:
+        """
+        Empty the plan for a new one, and say what became of the old one.
+        """
+        plan = self.lane.plan
+        if left := open_tasks(plan):
+            first = one_line(left[0].subject, _CLIP)
+            ids = (task.id for task in left)
+            self.note("plan_replaced", *ids, open=len(left), total=len(plan), first=first)
+        else:
+            self.note("new_plan", total=len(plan))
+        self.lane.end_plan()
+        self.carry_out(ClearPlan())
+
+    def carry_out(self, command: Command) -> None:
+        """
+        Do what the recording shows was done, under no policy; nothing, where no plan can hold it.
+        """
+        decision = decide(self.lane.plan, command, ANYTHING_GOES, at=self.call.at)
+        if not isinstance(decision, Rejected):
+            self.lane.plan = decision.plan
+            self.events += decision.events
+
+    def note(self, code: str, *task_ids: str, **values: object) -> None:
+        """
+        Add a finding about the recording.
+        """
+        line, lane = self.call.line, self.lane.name
+        self.findings.append(recording_finding(code, line, lane, *task_ids, **values))
+
+    def _task(self, shown: ShownTask) -> None:
+        task = self.lane.plan.get(self.lane.shown.get(shown.id, shown.id))
+        if task is None:
+            # An update shows no subject: its translation makes an entry for the task.
+            if shown.subject:
+                Translation(self.lane, self.call, self.findings, self.events).claim_ids((shown.id,))
+                self.carry_out(CreateTask(shown.subject, status=shown.status))
+            return
+        status = UNSET if task.status is shown.status else shown.status
+        subject = shown.subject if shown.exact and task.subject != shown.subject else UNSET
+        if status is not UNSET or subject is not UNSET:
+            self.carry_out(UpdateTask(task.id, status=status, subject=subject))
+
+    def _tell(self, events: Iterable[Event]) -> None:
+        groups: dict[str, dict[str, None]] = {}
+        for event in events:
+            for verb, task_id in _change(event):
+                groups.setdefault(verb, {})[task_id] = None
+        if groups:
+            ids = dict.fromkeys(task_id for group in groups.values() for task_id in group)
+            changes = ", ".join(f"{verb} {ids_text(tuple(one))}" for verb, one in groups.items())
+            self.note("changed_elsewhere", *ids, changes=changes)
+
+
+def _change(event: Event) -> tuple[tuple[str, str], ...]:
+    match event:
+        case StatusChanged(task_id, _, new):
+            return ((_MOVES.get(new, new), task_id),)
+        case TaskCreated(task):
+            return (("added", task.id),)
+        case TaskDeleted(task_id):
+            return (("removed", task_id),)
+        case PlanCleared(task_ids):
+            return tuple(("removed", task_id) for task_id in task_ids)
+        case TaskEdited(task_id):
+            return (("reworded", task_id),)
+        case _:
+            return ()
+
+
+# -------- call_replay --------
+# One recorded call, replayed on its lane's plan.
+#
+# What happened, happened. A call that was accepted when it was made is carried out again under no
+# policy at all, and judged by one afterwards: if the policy refused it, the plan would stand still
+# from there on, and every later finding would be about a plan that never was. A call that the
+# recording says was refused changes nothing. So there are five outcomes: `applied`, `read`,
+# `refused` (then), `unreadable` (no arguments that we understand) and `impossible` (no plan can
+# hold the result).
+
+
+Mark = Compaction | PersonSpoke
+Outcome = Literal["applied", "read", "refused", "unreadable", "impossible"]
+
+# Nobody's mistake in planning: Claude Code and Gemini drop a call whose neighbour failed, or that
+# the person stopped.
+_CANCELLED = re.compile(
+    r"Sibling tool call errored|Cancelled: parallel tool call|Request interrupted by user"
+    r"|user doesn't want to proceed|Operation Cancelled"
+)
+_WHOLE = RECORDED["write_todos"].key
+_SHOWN = 3
+
+
+@attrs.frozen
+class Step:
+    """
+    What one planning call did: `plan` is its lane's after it, `chars` what call and answer cost.
+
+    `before` has what happened in the conversation since the step before it, `was` the plan that all
+    its events happened to, where that is known.
+    """
+
+    line: int
+    lane: str
+    actor: str
+    tool: str
+    at: datetime | None
+    outcome: Outcome
+    plan: Plan
+    events: tuple[Event, ...]
+    findings: tuple[Finding, ...]
+    chars: int
+    before: tuple[Mark, ...] = ()
+    was: Plan | None = None
+
+
+@attrs.define
+class CallReplay:
+    """
+    One call being replayed.
+    """
+
+    lane: Lane
+    call: PlanningCall
+    policy: Policy
+    findings: list[Finding] = attrs.Factory(list)
+    events: list[Event] = attrs.Factory(list)
+    before: tuple[Mark, ...] = ()
+
+    def carry_out(self) -> Step:
+        """
+        Carry the call out as the recording says it went, and judge it.
+        """
+        result = self.call.result
+        self.events += self.lane.shown_between
+        self.lane.shown_between.clear()
+        describe_silence(self.lane, self.call, self._follower.note)
+        if result is not None and result.is_error:
+            code = "cancelled_call" if _CANCELLED.search(result.text) else "refused_call"
+            self._follower.note(code, answer=one_line(result.text, _CLIP), detail=result.text)
+            return self._step("refused")
+        if result is None:
+            self._follower.note("no_result")
+        tool = RECORDED[canonical_tool(self.call.tool) or self.call.tool]
+        arguments = self.call.arguments
+        if tool.key == _WHOLE:
+            arguments = listed(arguments)
+        intake = read(arguments, tool.fields, LIMITS)
+        request = None if intake.problems else tool.request(intake.values)
+        if request is None or isinstance(request, Problem):
+            problems = intake.problems or (request,)
+            reasons = " ".join(sentence(one) for one in problems[:_SHOWN] if one)
+            self._follower.note("unreadable_arguments", problems=reasons)
+            return self._step("unreadable")
+        if repairs := tuple(filter(_is_model_mistake, intake.repairs)):
+            self._follower.note("repaired_arguments", repairs=repairs_text(repairs))
+        if isinstance(request, Query):
+            if result is not None:
+                self._follower.read(result)
+            return self._step("read")
+        if isinstance(request, WriteTodos):
+            merges = bool(intake.values.get("merge"))
+            return self._written(request, merges=merges)
+        self._follower.before_update()
+        translation = Translation(self.lane, self.call, self.findings, self.events)
+        return self._decided(translation.of(request))
+
+    @property
+    def _follower(self) -> Follower:
+        return Follower(self.lane, self.call, self.findings, self.events)
+
+    def _written(self, request: WriteTodos, *, merges: bool) -> Step:
+        # Hosts carry out both and let the later one win; agents that send two rarely mean it.
+        if self.call.turn and self.lane.written_in == self.call.turn:
+            self._follower.note("parallel_write")
+        self.lane.written_in = self.call.turn
+        # What others did comes first: else it would seem to be done by this call.
+        self._follower.before_write()
+        if merges:
+            command = merged(self.lane.plan, request, self.lane.shown)
+        else:
+            meant = meaning(self.lane.plan, request)
+            command = meant.command
+            if meant.begins or is_new_list(self.call.result, self.lane.plan):
+                self._follower.begin()
+                # Ids would name tasks of the old plan, and none is used twice (law 6).
+                command = attrs.evolve(command, todos=unnumbered(command.todos))
+        step = self._decided(command)
+        # Ids of a list are its writer's own: a later merge names tasks by them.
+        for todo, task in zip(request.todos, self.lane.plan, strict=False):
+            if todo.id is not None and not merges:
+                self.lane.shown[todo.id] = task.id
+        # The answer has the last word on how the plan stands.
+        if shown := shown_list(self.call.result):
+            self._follower.whole(shown)
+        return self._step(step.outcome)
+
+    def _step(self, outcome: Outcome) -> Step:
+        call = self.call
+        answer = call.result.text if call.result else ""
+        return Step(
+            call.line,
+            call.lane,
+            call.actor,
+            call.tool,
+            call.at,
+            outcome,
+            self.lane.plan,
+            tuple(self.events),
+            tuple(self.findings),
+            _length(call.arguments) + len(answer),
+            self.before,
+        )
+
+    def _decided(self, command: Command) -> Step:
+        before = self.lane.plan
+        decision = decide(before, command, ANYTHING_GOES, at=self.call.at)
+        if isinstance(decision, Rejected):
+            # No plan can hold it (a cycle, an empty text). The recorded system accepted it all the
+            # same: the audit describes, and does not call that an error.
+            severity = Severity.WARN if self.policy == AUDIT else Severity.ERROR
+            self._judge(decision.problems, severity, before)
+            return self._step("impossible")
+        change = Change(before, decision.plan, command, decision.events, self.policy.limits)
+        errors, warnings = judge(self.policy, change)
+        self._judge(errors, Severity.ERROR, before)
+        self._judge(warnings, Severity.WARN, before)
+        self.lane.plan = decision.plan
+        self.events += decision.events
+        describe(self.lane, self.call, change, self._follower.note)
+        return self._step("applied")
+
+    def _judge(self, problems: Iterable[Problem], severity: Severity, before: Plan) -> None:
+        line, lane = self.call.line, self.lane.name
+        self.findings.extend(rule_findings(problems, severity, line, lane, before))
+
+
+def _length(arguments: Mapping[str, Any] | str) -> int:
+    if isinstance(arguments, str):
+        return len(arguments)
+    return len(json.dumps(arguments, ensure_ascii=False, separators=(",", ":")))
+
+
+def _is_model_mistake(repair: Repair) -> bool:
+    """
+    Say whether the model was at fault: not where its system has more keys or words of its own.
+    """
+    # More keys than ours, ids and wrappers are the system's own.
+    if repair.code in {"ignored_key", "id", "wrapper"}:
+        return False
+    return not (repair.code == "word" and repair.seen in FOREIGN_STATUS_WORDS)
+
+
+# -------- entries --------
+# One entry of a journal of ours: what happened is known, and is judged as a call would be.
+
+
+def entry_step(
+    lane: Lane, item: RecordedEntry, policy: Policy, before: tuple[Mark, ...] = ()
+) -> Step:
+    """
+    Apply an entry to its lane's plan. One that does not fit it changes nothing.
+    """
+    entry, plan = item.entry, lane.plan
+    findings = []
+    after = replay(plan, entry.events)
+    # `apply` takes any events to any plan: only the revision tells that entries are missing.
+    fits = after.revision == entry.revision
+    if not fits:
+        after = plan
+        reason = f"the entry does not lead to revision {entry.revision}; others are missing"
+        findings.append(recording_finding("bad_line", item.line, lane.name, reason=reason))
+    else:
+        # The command is not kept in a journal: rules about lists as such have nothing to say.
+        change = Change(plan, after, UpdateTask("0"), entry.events, policy.limits)
+        for severity, problems in zip(
+            (Severity.ERROR, Severity.WARN), judge(policy, change), strict=True
+        ):
+            findings += rule_findings(problems, severity, item.line, lane.name, plan)
+    lane.plan = after
+    return Step(
+        line=item.line,
+        lane=lane.name,
+        actor=entry.actor or MAIN_LANE,
+        tool=entry.cause or "entry",
+        at=entry.at,
+        outcome="applied" if fits else "unreadable",
+        plan=after,
+        events=entry.events if fits else (),
+        findings=tuple(findings),
+        chars=0,
+        before=before,
+        was=plan,
+    )
+
+
+# -------- recording --------
+# A whole recording, read and replayed: its steps stream by, and what is counted of them stays.
+#
+# Memory holds the plans and one step.
+
+
+KEPT_BAD_LINES = 100
+"""So many lines that could not be read are kept of a recording; all of them are counted."""
+
+_KEPT_MARKS = 100
+
+
+class Fold:
+    """
+    The replay of one recording: feed it items, then close it.
+
+    `others` names the first tools that are no planning tools known here, until a planning call.
+    """
+
+    def __init__(self, policy: Policy = AUDIT) -> None:
+        self.policy = policy
+        self.lanes: dict[str, Lane] = {}
+        self.others: dict[str, None] = {}
+        # The latest ones: a recording of a million messages may have no planning call.
+        self._marks: deque[Mark] = deque(maxlen=_KEPT_MARKS)
+
+    def steps(self, items: Iterable[Item]) -> Iterator[Step | Finding]:
+        """
+        Yield a step for each call, and a finding for each line that could not be read.
+
+        Findings about how the lanes ended come last.
+        """
+        for item in items:
+            if isinstance(item, PlanningCall):
+                yield self.feed(item)
+            elif isinstance(item, RecordedEntry):
+                yield self._entry(item)
+            elif isinstance(item, BadLine):
+                code = "unfinished_line" if item.unfinished else "bad_line"
+                yield recording_finding(code, item.line, "", reason=item.reason)
+            elif isinstance(item, OtherCall):
+                self.others[item.tool] = None
+            elif isinstance(item, ShownPlan):
+                yield from self._shown(item)
+            else:
+                self._mark(item)
+        for lane in self.lanes.values():
+            if left := open_tasks(lane.plan):
+                yield recording_finding(
+                    "ended_unfinished",
+                    lane.last_line,
+                    lane.name,
+                    *(task.id for task in left),
+                    first=one_line(left[0].subject, _CLIP),
+                    open=len(left),
+                    total=len(lane.plan),
+                )
+
+    def _entry(self, item: RecordedEntry) -> Step:
+        lane = self.lanes.setdefault(item.lane, Lane(item.lane))
+        lane.calls += 1
+        lane.last_line = item.line
+        step = entry_step(lane, item, self.policy, tuple(self._marks))
+        lane.unreadable += step.outcome == "unreadable"
+        lane.measure()
+        return step
+
+    def _mark(self, mark: Mark) -> None:
+        self._marks.append(mark)
+        if isinstance(mark, PersonSpoke):
+            for lane in self.lanes.values():
+                # An agent that waits for a person is not silent.
+                lane.last_at = mark.at
+
+    def _shown(self, item: ShownPlan) -> Iterator[Finding]:
+        """
+        Follow a plan that is shown beside any call, once the lane has one.
+        """
+        lane = self.lanes.get(item.lane)
+        if lane is not None:
+            # A state at the end of a document stands on no line of its own.
+            line = item.line or lane.last_line
+            shown = PlanningCall("", {}, line, item.lane, at=item.at)
+            findings: list[Finding] = []
+            Follower(lane, shown, findings, lane.shown_between).read(item.result)
+            lane.measure()
+            yield from findings
+
+    def feed(self, call: PlanningCall) -> Step:
+        """
+        Replay one call on its lane.
+        """
+        lane = self.lanes.setdefault(call.lane, Lane(call.lane))
+        lane.calls += 1
+        lane.last_line = call.line
+        marks = tuple(self._marks)
+        self._marks.clear()
+        step = CallReplay(lane, call, self.policy, before=marks).carry_out()
+        lane.plan = step.plan
+        lane.refused += step.outcome == "refused"
+        lane.unreadable += step.outcome == "unreadable"
+        lane.measure()
+        return step
+
+
+@attrs.define(eq=False)
+class Replay:
+    """
+    A replay, to be consumed once: iterate `steps()`, then look at the rest.
+
+    `findings` has those of the steps too. `trouble` says why the reading ended early, if it did.
+    """
+
+    file: str
+    dialect: str
+    fold: Fold
+    _coming: Iterator[Step | Finding]
+    findings: list[Finding] = attrs.Factory(list)
+    bad_lines: int = 0
+    trouble: str = ""
+    _ahead: Step | None = None
+
+    def steps(self) -> Iterator[Step]:
+        """
+        Give the steps one by one; none of them is kept.
+        """
+        while (step := self._next()) is not None:
+            self.findings += step.findings
+            yield step
+
+    def _next(self) -> Step | None:
+        """
+        Read on to the next step, and keep the findings before it.
+        """
+        if self._ahead is not None:
+            step, self._ahead = self._ahead, None
+            return step
+        try:
+            for one in self._coming:
+                if isinstance(one, Step):
+                    return one
+                # A file that is no text has a bad line for each of its lines: not all are kept.
+                self.bad_lines += one.code == "bad_line"
+                if one.code != "bad_line" or self.bad_lines <= KEPT_BAD_LINES:
+                    self.findings.append(one)
+        except ReadError as error:
+            # The disk failed on the way: what was read until then is worth showing.
+            self.trouble = str(error)
+        return None
+
+    def is_unreadable(self) -> bool:
+        """
+        Look for the first step; true if there is none, but lines that could not be read.
+        """
+        self._ahead = self._next()
+        return self._ahead is None and self.bad_lines > 0
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """
+        The plans of the recording, as far as it was read.
+        """
+        return tuple(self.fold.lanes.values())
+
+    @property
+    def calls(self) -> int:
+        """
+        How many planning calls were replayed.
+        """
+        return sum(lane.calls for lane in self.lanes)
+
+    @property
+    def refused(self) -> int:
+        """
+        How many of them were refused when they were made.
+        """
+        return sum(lane.refused for lane in self.lanes)
+
+    @property
+    def unreadable(self) -> int:
+        """
+        How many of them had arguments that were not understood.
+        """
+        return sum(lane.unreadable for lane in self.lanes)
+
+    @property
+    def other_tools(self) -> tuple[str, ...]:
+        """
+        The first tools that were called, where none is a planning tool known here.
+        """
+        return () if self.fold.lanes else tuple(self.fold.others)
+
+    @property
+    def has_errors(self) -> bool:
+        """
+        True if a finding has severity error.
+        """
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+
+def replay_file(
+    path: str | Path,
+    *,
+    policy: Policy = AUDIT,
+    dialect: str | None = None,
+    on_bytes: Callable[[int], None] | None = None,
+) -> Replay:
+    """
+    Return the replay of a file under a policy, not yet begun; its dialect is detected unless given.
+
+    Raises:
+        ReadError: the file is no recording.
+        MissingExtraError: it is one JSON document, and ijson is not installed.
+    """
+    dialect = dialect or detect(path)
+    fold = Fold(policy)
+    return Replay(
+        str(path), dialect, fold, fold.steps(read_items(path, dialect, on_bytes=on_bytes))
+    )
+
+
+# -------- together --------
+# Several recordings of one session as one: a leader's and those of its teammates.
+#
+# Each hand of an agent team has a file of its own, and updates tasks that were created in
+# another's. Read one by one, such a file is full of tasks made elsewhere; in the order of time
+# they are one plan.
+
+
+_EPOCH = datetime.min.replace(tzinfo=UTC)
+
+
+def replay_together(
+    label: str,
+    paths: Sequence[Path],
+    *,
+    policy: Policy = AUDIT,
+    dialect: str | None = None,
+) -> Replay:
+    """
+    Return the replay of several recordings as one, in the order of their times.
+
+    Task tools act on the one plan that the hands share; a list that is written whole is its
+    writer's own, and has a lane of its own. All calls are held at once. A finding's line is that of
+    the file of its hand.
+
+    Raises:
+        ReadError: one of them is no recording.
+        MissingExtraError: one is one JSON document, and ijson is not installed.
+    """
+    dialects = [dialect or detect(path) for path in paths]
+    timed: list[tuple[datetime, int, Item]] = []
+    for path, spoken in zip(paths, dialects, strict=True):
+        # An item without a time stays behind the one before it.
+        latest = _EPOCH
+        for item in _together_named(read_items(path, spoken), path.stem):
+            latest = max(latest, getattr(item, "at", None) or latest)
+            timed.append((latest, len(timed), item))
+    # Items have no order: of one time, the first one read comes first.
+    ordered = (item for _, _, item in sorted(timed, key=lambda one: one[:2]))
+    fold = Fold(policy)
+    return Replay(label, ", ".join(dict.fromkeys(dialects)), fold, fold.steps(ordered))
+
+
+def _together_named(items: Iterable[Item], hand: str) -> Iterator[Item]:
+    for item in items:
+        if isinstance(item, PlanningCall):
+            actor = hand if item.actor == MAIN_LANE else item.actor
+            shared = (canonical_tool(item.tool) or "").startswith("Task")
+            lane = item.lane if shared or item.lane != MAIN_LANE else hand
+            yield attrs.evolve(item, actor=actor, lane=lane)
+        else:
+            yield item
