@@ -14,7 +14,7 @@ from support.hostile import CORPUS
 from support.mcp_client import connected
 from support.mcp_server import server_of
 
-from todoplan.adapters.mcp.server import EXTENSION, APP_TYPE, app_uri
+from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION, app_uri
 from todoplan.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.slow

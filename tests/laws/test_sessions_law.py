@@ -134,9 +134,7 @@ def test_no_list_undoes_what_its_session_has_not_listed(moves, named):
         lines, taken = [], set()
         for pick in picks:
             own = [
-                (text, status)
-                for task_id, (text, status) in said.items()
-                if task_id not in taken
+                (text, status) for task_id, (text, status) in said.items() if task_id not in taken
             ]
             theirs = [task for task in plan if task.id not in taken]
             if pick % 5 == 0:

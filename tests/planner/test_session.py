@@ -582,3 +582,20 @@ def test_a_damaged_slot_is_an_error():
         with pytest.raises((CodecError, PlanError)):
             opened({"plan": saved(opened({}))["plan"], **damaged})
     assert opened({}).plan == Plan()
+
+
+def test_an_order_that_others_have_changed_is_left_alone():
+    """The session's own order, again and again, is no change; another one is."""
+    planner = Planner(toolbox=BOX)
+    one, two = planner.session(), planner.session()
+    write(one, "Dig", "Lay")
+    write(two, "Lay", "Dig")
+    for _ in range(3):
+        assert one.answer([lines("Dig", "Lay")]).events == ()
+        one = planner.session(one.record)
+    assert subjects(one) == ["Lay", "Dig"]
+    assert one.record["order"] == ["1", "2"]
+    write(one, "Lay", "Dig", "Mow")
+    write(one, "Mow", "Lay", "Dig")
+    assert subjects(one) == ["Mow", "Lay", "Dig"]
+    assert "order" not in one.record

@@ -5,7 +5,7 @@ import pytest
 from todoplan import LEAN, TODOS, MemoryStore, Toolbox, commands, plan_of
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.questions import open_tasks
-from todoplan.dialogue import WRITE_TODOS, Settings
+from todoplan.dialogue import WRITE_TODOS, Settings, lean
 from todoplan.stores import SqliteStore
 
 TOLD = Settings(plan_lost=False, unfinished=0)
@@ -174,6 +174,18 @@ class Situations:
                 both[place] = both[place].again() if is_restarted else both[place]
             assert not {*lines[0], *lines[1]} - {*subjects(both[0])}
         assert sorted(subjects(both[0])) == ["c", "z"]
+
+    def test_a_claim_is_its_sessions_also_in_another_process(self):
+        """
+        The record keeps the fencing token; another session has none, whatever its name.
+        """
+        given = {"toolbox": Toolbox(lean(team=True)), "settings": TOLD, "store": MemoryStore()}
+        talk, other = (self.begin(**given, **STORED) for _ in range(2))
+        talk.turn(("plan", {"write": ["Fix"]}))
+        assert "#1 claimed" in talk.turn(("plan", {"next": True}))[0]
+        assert "is claimed by" in other.turn(("plan", {"done": [1]}))[0]
+        talk = talk.again()
+        assert "#1 completed" in talk.turn(("plan", {"done": [1]}))[0]
 
     def test_a_journal_that_was_cut_drops_nothing(self, toolset, tmp_path):
         """

@@ -125,8 +125,7 @@ def unseen_by_model(base: Base | None, before: Plan, entry: Entry) -> Base:
     Return what the model last saw, once the application has done this as well (law 15).
 
     `base` is what was kept so far, `None` if the model had seen the plan `before` this entry. It is
-    kept until an answer that is no error has told of it. What a reminder shows counts for the calls
-    of the response to it alone (`Base.shown`): it is in no later request, and the base stays.
+    kept until a reply that is no error has reported the change.
     """
     seen = Base(before) if base is None else base
     return seen.after(entry.events, entry.actor)

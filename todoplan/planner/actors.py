@@ -137,7 +137,8 @@ class Actors:
                 return None  # nothing was ever written: there is nothing that it could not know
             count = self._last_call(actor, journal) if actor is not None else 0
             then = follow(_EMPTY_PLAN, journal[:count]) if count else plan
-            known = Base(then, listed=NOTHING_LISTED)
+            # It reopens nothing by a list: it does not know who has closed what.
+            known = Base(then, listed=NOTHING_LISTED, overflow=True)
         if known.plan.revision != plan.revision:
             known = caught_up(known, journal, actor)
         if known.plan.revision != plan.revision:

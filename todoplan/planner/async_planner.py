@@ -193,13 +193,12 @@ class AsyncPlanner(Transactions):
         known: int | None,
         own: Collection[int] = (),
         *,
-        shown: int | None = None,
         actor: str | None = None,
     ) -> tuple[Plan, Base | None]:
         """
-        Return the plan, and what it was for a hand that knows a revision. See `Planner.look`.
+        Return the plan, and the merge base of a session. See `Planner.look`.
         """
-        return await self._await(self._look(known, own, shown, actor))
+        return await self._await(self._look(known, own, actor))
 
     async def begin(self, *plans: Plan) -> bool:
         """

@@ -160,7 +160,7 @@ class Commits:
         if not self.holds:
             return (yield from self._compared(attempt, since))
         plan = yield from self.plan()
-        tail = yield from self._tail(since, plan, self._since)
+        tail: Any = yield from self._tail(since, plan, self._since)
         # Two reads are no snapshot: what came between them is not looked at.
         journal = tuple(entry for entry in tail if entry.revision <= plan.revision)
         return attempt(plan, journal, self.now()).result
@@ -281,8 +281,11 @@ class Commits:
         if first == ALL:
             # A process that begins anew, and whose model wrote last: it need not read all that came
             # before, which may be years of it.
-            newest: Journal = yield ask(plan.revision - 1)
-            first = since(plan, newest[-1] if newest else None)
+            known, last = self.feed.newest or (plan, None)
+            if last is None or known.revision != plan.revision:
+                newest: Journal = yield ask(plan.revision - 1)
+                last = newest[-1] if newest else None
+            first = since(plan, last)
         if first is None:
             return ()
         if read is not None and read.first <= first and read.entries:

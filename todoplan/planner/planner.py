@@ -172,16 +172,15 @@ class Planner(Transactions):
         known: int | None,
         own: Collection[int] = (),
         *,
-        shown: int | None = None,
         actor: str | None = None,
     ) -> tuple[Plan, Base | None]:
         """
-        Return the plan, and what it was for a hand that knows it at a revision and whose `own`
-        entries came since: for an adapter whose framework keeps what the model has seen. `None`
-        for a hand that has never looked; `shown` is the revision that a reminder showed in the
-        request that the hand answers, `actor` its name.
+        Return the plan, and the merge base of a session that last saw revision `known`.
+
+        `own` are the revisions that the session wrote since, `actor` is its name. The base is
+        `None` where `known` is.
         """
-        return self._run(self._look(known, own, shown, actor))
+        return self._run(self._look(known, own, actor))
 
     def begin(self, *plans: Plan) -> bool:
         """

@@ -119,7 +119,8 @@ class _Sight:
         record = self.record
         if record.revision is None:
             self.listed = None if plan.next_id == 1 else NOTHING_LISTED
-            return Base(plan, listed=self.listed)
+            # A newcomer reopens nothing by a list: it does not know who has closed what.
+            return Base(plan, listed=self.listed, overflow=self.listed is not None)
         if record.revision == plan.revision:
             return record.base(self.plan or plan)
         then = self.plan or plan_at(journal, record.revision)

@@ -318,16 +318,12 @@ class Transactions:
         )
 
     def _look(
-        self, known: int | None, own: Collection[int], shown: int | None, actor: str | None
+        self, known: int | None, own: Collection[int], actor: str | None
     ) -> Steps[tuple[Plan, Base | None]]:
-        at = partial(base_at, own=own, actor=actor)
-
         def attempt(plan: Plan, journal: Journal, _: datetime) -> Outcome:
             if known is None:
                 return Outcome((plan, None), plan)
-            base = at(journal, known) if journal else Base(plan)
-            if journal and shown is not None and shown > known:
-                base = attrs.evolve(base, shown=at(journal, shown).plan)
+            base = base_at(journal, known, own, actor=actor) if journal else Base(plan)
             return Outcome((plan, base), plan)
 
         # Also a revision that the store does not have yet, or no more, is looked up.

@@ -7,7 +7,7 @@ one after the other and lose nothing. `sqlite` is the one for whatever must last
 for many machines (an extra).
 
 `journals` is what all of them do with a journal, `rows` what a database keeps of one, `copying` how
-plans move. `turn` is how threads take turns, `lock_queue` how processes wait for a lock; `urls` has
+plans move. `locks` is how threads and processes wait for each other; `urls` has
 stores by their address.
 """
 

@@ -92,7 +92,7 @@ def unlocked(taken: list[int], process: int) -> None:
     """
     try:
         # A child that was forked meanwhile has a copy of the lock, and would release its parent's.
-        if fcntl is not None and process == os.getpid():
+        if process == os.getpid():
             for descriptor in taken:
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
     finally:
@@ -107,7 +107,7 @@ class Turn:
     def __init__(self, name: str) -> None:
         self._name = name
         self._free: SimpleQueue[bool] = SimpleQueue()
-        self._free.put(True)
+        self._free.put(*_WAITING)
         self._holder: int | None = None
 
     def take(self, taken: list[bool], patience: float) -> None:
@@ -413,11 +413,14 @@ class _Waiter(Thread):
         with suppress(OSError):  # a file system out of locks: who waits is told that it is busy
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
             is_locked = True
+        self._end(is_locked=is_locked)
+
+    def _end(self, *, is_locked: bool) -> None:
         with self._mutex:
-            self._has_it = False
-            self.is_locked = is_locked and not self._is_unwanted
+            self._has_it, is_unwanted = False, self._is_unwanted
+            self.is_locked = is_locked and not is_unwanted
         self.came.set()
-        if self._is_unwanted:
+        if is_unwanted:
             unlocked([self._descriptor], os.getpid())
 
     def stop(self, taken: list[int]) -> None:

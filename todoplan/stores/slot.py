@@ -10,7 +10,7 @@ from collections.abc import MutableMapping, Sequence
 from typing import Any
 
 from todoplan.codec import plan_from_data, plan_to_data
-from todoplan.codec.states import entry_line, read_recent, with_lines
+from todoplan.codec.states import RECENT, entry_line, read_recent, with_lines
 from todoplan.core.events.journal import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
@@ -33,7 +33,7 @@ class SlotStore(MemoryStore):
     """
     A store of one plan, `plan_id`, in a mutable mapping, under the keys "plan" and "journal". It is
     read once and written with each append, so the mapping may be saved at any time. With `lazily`
-    it is written when it is asked for, as `slot`: for callers that say themselves when to save.
+    it is written only when `slot` is read: for an adapter that saves when its user asks for it.
 
     Raises:
         CodecError: what stands there is damaged.
@@ -91,7 +91,7 @@ class SlotStore(MemoryStore):
         # First what may be refused: then an entry that no document can hold is not kept.
         lines = [entry_line(entry) for entry in entries]
         super()._add(plan_id, entries, plan)
-        self._unwritten += lines
+        self._unwritten = [*self._unwritten, *lines][-RECENT:]
         if not self._lazily:
             _ = self.slot
 

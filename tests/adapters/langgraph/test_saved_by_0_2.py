@@ -11,12 +11,20 @@ from pathlib import Path
 
 import pytest
 from langchain.agents import create_agent
+from langchain_core.tools import tool
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command, interrupt
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import FileStore
-from todoplan.adapters.langgraph import PlanMiddleware, history_of, plan_of_state, undo_plan
-from todoplan.dialogue import lean
+from todoplan.adapters.langgraph import (
+    PlanMiddleware,
+    history_of,
+    merge_plans,
+    plan_of_state,
+    undo_plan,
+)
+from todoplan.dialogue import lean, tasks
 from todoplan.dialogue.guidance.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 
@@ -130,3 +138,37 @@ def test_a_claim_goes_on(saved):
     _, _, done, _ = run(saver, "digger", calls(("plan", {"done": [1]}, "d")), **options)
     assert lines(store.load("team"))[0] == ("Dig", "completed")
     assert "fences" not in done["todoplan"]["session"]
+
+
+@tool
+def ask(question: str) -> str:
+    """Ask a person."""
+    return interrupt(question)
+
+
+@pytest.mark.parametrize("thread", ["paused", "paused beside a store"])
+def test_a_step_that_was_left_half_done_is_finished(saved, thread):
+    """
+    A call was answered and waits in the checkpoint to be joined, while the one beside it asks a
+    person.
+    """
+    saver, store = saved
+    options = {"store": store} if "store" in thread else {}
+    planner = PlanMiddleware(Toolbox(tasks()), settings=SILENT, **options)
+    model = Scripted(script=[says("ok")])
+    made = create_agent(model, tools=[ask], middleware=[planner], checkpointer=saver)
+    done = made.invoke(Command(resume="yes"), {"configurable": {"thread_id": thread}})
+    assert [todo["content"] for todo in done["todos"]] == ["a", "b"]
+    assert set(done["todoplan"]) <= {"head", "plan", "journal", "stored", "session"}
+
+
+def test_looks_of_a_step_that_was_left_half_done(saved):
+    """
+    A look without a note was one at the whole plan; a reminder was none.
+    """
+    saver, _ = saved
+    value = saver.get({"configurable": {"thread_id": "edited"}})["channel_values"]["todoplan"]
+    assert merge_plans(value, {"shown": value["head"]}) is value
+    looked = merge_plans(value, {"seen": value["head"]})
+    assert looked["session"]["listed"] == [[1, 2]]
+    assert "base" not in looked

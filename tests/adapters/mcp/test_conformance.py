@@ -4,10 +4,9 @@ from itertools import count
 
 import pytest
 from support.conformance_mcp import MCP, Connections
-from support.listed_suite import ListedSuite
 from support.mcp_client import ERAS
 
-from todoplan.testing.adapters import ALL, Capability
+from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
 NO_MODEL = {
     Capability.MODEL,
@@ -23,10 +22,8 @@ NO_MODEL = {
 }
 
 
-class TestMCP(ListedSuite):
+class TestMCP(AdapterSuite):
     capabilities = ALL - NO_MODEL
-    # Nobody keeps the record of a connection: `test_clients` says what holds after a restart.
-    test_a_persons_edit_survives_a_restart = None
 
     @pytest.fixture(autouse=True, params=ERAS)
     def _files(self, request, tmp_path):

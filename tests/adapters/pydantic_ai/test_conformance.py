@@ -4,19 +4,18 @@ from tempfile import mkdtemp
 
 import pytest
 from support.conformance_pydantic_ai import PydanticAI, Stored, Streamed
-from support.listed_suite import ListedSuite
 
-from todoplan.testing.adapters import ALL, Capability
+from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
 
-class TestPydanticAI(ListedSuite):
+class TestPydanticAI(AdapterSuite):
     capabilities = ALL - {Capability.LIVE_EDITS}
 
     def host(self, setup):
         return PydanticAI(setup)
 
 
-class TestPydanticAIStored(ListedSuite):
+class TestPydanticAIStored(AdapterSuite):
     reads_as = TestPydanticAI
     capabilities = ALL - {Capability.RETURNS}  # the store has it
 
@@ -28,7 +27,7 @@ class TestPydanticAIStored(ListedSuite):
         return Stored(setup, mkdtemp(dir=self.folder))
 
 
-class TestPydanticAIStreamed(ListedSuite):
+class TestPydanticAIStreamed(AdapterSuite):
     reads_as = TestPydanticAI
     # What was streamed has been seen, and is kept.
     capabilities = ALL - {Capability.LIVE_EDITS, Capability.FURTHER_TURNS}

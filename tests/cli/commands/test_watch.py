@@ -43,14 +43,19 @@ def path(tmp_path):
 @pytest.fixture
 def acting(path, monkeypatch):
     """
-    Have others give commands while the plan is watched, one whenever it is looked at; then ctrl-c.
+    Have others give commands while the plan is watched, one whenever it is read; then ctrl-c.
     """
 
     def begin(*commands, ends_by=KeyboardInterrupt):
         coming = iter(commands)
 
         class Watched(SqliteStore):
+            opened = False
+
             def entries_since(self, plan_id, revision):
+                if not self.opened:  # the planner reads the plan that is watched
+                    self.opened = True
+                    return super().entries_since(plan_id, revision)
                 command = next(coming, None)
                 if command is None:
                     raise ends_by

@@ -187,7 +187,7 @@ def test_a_task_in_full():
         "Estimate: 1.5 minutes",
         'Metadata: {"k": [null]}',
         "Description: x",
-        "y",
+        "  y",
     ]
     assert "Blocked by: #1" in BOX.call(plan, "TaskGet", {"taskId": 2}).text
     told = BOX.call(plan, "TaskGet", {"taskId": "#2"}).text
@@ -207,10 +207,11 @@ def test_a_task_in_full_names_the_blockers_that_it_waits_for():
 
 @given(honest.filter(lambda text: text.strip() == text))
 def test_a_description_comes_back_as_given(text):
-    """The description is the end of TaskGet's reply, to the letter: lines, tabs, any script."""
+    """It is the end of TaskGet's reply, to the letter; further lines are indented by two."""
     plan = BOX.call(Plan(), "TaskCreate", json.dumps({"subject": "a", "description": text})).plan
     reply = BOX.call(plan, "TaskGet", {"taskId": "1"})
-    assert reply.text.endswith(f"\nDescription: {text}" if text else "Status: pending")
+    shown = text.replace("\n", "\n  ")
+    assert reply.text.endswith(f"\nDescription: {shown}" if text else "Status: pending")
 
 
 def test_unknown_ids_are_named():

@@ -405,15 +405,14 @@ class TestThisThreadHolds:
 
     def test_it_costs_no_time_and_stays_not_open(self, path):
         """It has the lock: nobody else writes, or copies the log, meanwhile."""
-        holder, other = SqliteStore(path), SqliteStore(path)
+        # One that waited would wait for a minute, and then stay open.
+        holder, other = SqliteStore(path), SqliteStore(path, patience=60)
         create(holder, "Dig")
         assert len(other.load("a")) == 1
         left = len(connections._left_open)
         with holder.hold("a"):
-            began = time.monotonic()
             del other
             gc.collect()
-            assert time.monotonic() - began < 0.5
             assert len(connections._left_open) == left
         assert len(create(holder, "Lay").plan) == 2
 

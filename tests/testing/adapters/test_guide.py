@@ -48,8 +48,8 @@ def test_what_the_text_names_is_in_the_table():
     """Whatever the section on edits tells of can be found there."""
     section = page(GUIDE).partition("## A person's edits")[2].partition("## What you may")[0]
     named = {each for names in PROMISED.values() for each in names}
-    assert {"edited", "unseen_by_model", "base_to_data", "LastSeen"} <= named
-    assert all(f"`{each}" in section for each in ("edited", "unseen_by_model", "LastSeen"))
+    assert {"edited", "Base", "opened", "opened_async"} <= named
+    assert all(f"`{each}" in section for each in ("edited", "Base", "opened", "opened_async"))
 
 
 def test_each_capability_says_what_it_takes():

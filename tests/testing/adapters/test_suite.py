@@ -297,8 +297,8 @@ def test_a_plan_is_compared_without_times():
 def test_the_table_says_what_each_adapter_has():
     """One line an adapter, and what it lacks in words."""
     assert table([Whole, Lesser]).splitlines() == [
-        "Whole   23 of 23 capabilities",
-        "Lesser  21 of 23 capabilities, not TURNS, CLOCK",
+        "Whole   24 of 24 capabilities",
+        "Lesser  22 of 24 capabilities, not TURNS, CLOCK",
         "TURNS: it knows which calls belong to one model turn, and their order",
         "CLOCK: the times of a change can be given",
     ]
@@ -339,7 +339,7 @@ def test_the_report_is_printed(pytester):
     done = pytester.runpytest_inprocess(*PLUGIN, "-rs", "-k", "else or parallel or two_agents")
     done.assert_outcomes(passed=3, skipped=1)
     done.stdout.fnmatch_lines(["*SKIPPED*not declared: TURNS*"])
-    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  22 of 23 capabilities, not TURNS"])
+    done.stdout.fnmatch_lines(["*= adapters =*", "Mine  23 of 24 capabilities, not TURNS"])
 
 
 WRONG = """

@@ -71,7 +71,7 @@ class Run:
                 break
 
     `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
-    aware time of every change, `verify` looks whether a task is done (see `Planner`), `actor` is
+    aware time of every change, `verify` checks whether a task is done (see `Planner`), `actor` is
     this agent's name in the history. With a `store` the plan is kept there under `plan_id`, and
     others may change it at any time; without one it is part of `to_data()`. `planner` is what
     others change it by: `run.planner.apply(command, actor="ann")`.

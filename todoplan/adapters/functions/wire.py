@@ -231,11 +231,12 @@ class Wire:
         base: Base | None = None,
     ) -> Answered:
         """
-        Answer every planning call of a response, in order as one, and hand back the other calls.
+        Answer every planning call of a response, in order as one, and return the other calls.
 
-        `at` is an aware time, or `None`. `base` is what the model knows of the plan, if others work
-        on it too: what they did since stays, and the answer tells of it. Keep the base that is
-        returned for the next answer; `None` if the model has listed all that there is.
+        `at` is an aware time, or `None`. `base` is the merge base, if others work on the plan too:
+        what the model has listed, and the plan as its last answer left it. What others did since
+        stays, and the answer says so once. Keep the base that is returned for the next answer;
+        `None` if the model has listed all that there is.
 
         Raises:
             PlanError: what was given is no toolbox, no plan, no base or no response.
@@ -246,9 +247,9 @@ class Wire:
         turn = toolbox.turn(require(plan, Plan), planning, at=at, base=base)
         tell_called(toolbox, turn.replies, None, began)
         if base is not None and not all(reply.is_error for reply in turn.replies):
-            known = base.advanced(plan, turn.plan, [reply.note for reply in turn.replies])
-            base = None if known.is_alone else known
-        elif base is not None:  # a refused call shows nothing but what a verifier found for it
+            base = base.advanced(plan, turn.plan, [reply.note for reply in turn.replies])
+            base = None if base.is_alone else base
+        elif base is not None:  # a refused call changes nothing but the evidence of a verifier
             base = base.with_own(turn.events)
         return Answered(turn.plan, tuple(self.results_of(turn)), turn.replies, others, base)
 

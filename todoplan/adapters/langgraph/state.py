@@ -76,7 +76,10 @@ _UPON = "upon"  # the value that a first step is upon, where it is a list that n
 _ACTOR = "actor"  # of a whole plan
 _FENCES = "fences"
 _JOURNAL = "journal"
-_OF_0_2 = {"base": None, "shown": None}  # keys that 0.2.0 kept in place of a record
+# 0.2.0 kept these in place of a record; updates of a step that it left half done may have them too,
+# and `seen` in a step of the model's, beside its line.
+_OF_0_2 = {"base": None, "shown": None}
+_LOOKS = {_SEEN, "shown"}
 _FIELDS = write_tool(TODOS).fields
 # Of a record: its name is of no use beside a thread's, what guidance remembers has another key, and
 # the messages say which calls are answered.
@@ -117,7 +120,7 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     # A step or a whole plan that was written here has its line; what a graph returns has none.
     if not update or (update.get(INNER) and _LINE not in update):
         return current
-    if _SEEN in update:
+    if _LINE not in update and not update.keys().isdisjoint(_LOOKS):
         return _looked(current, update)
     merged = branches.merge_plans(current, update)
     if merged is current:  # a graph within returns the plan that it was given
@@ -223,7 +226,9 @@ def _looked(current: _Value, update: _Value) -> _Value:
     """
     Return the value once a call of the model's was answered that has changed nothing.
     """
-    note, plan = note_from_data(update[_NOTE]), plan_in_value(current)
+    if _SEEN not in update:  # a reminder, which moves no base
+        return current
+    note, plan = note_from_data(update.get(_NOTE, {"read": ""})), plan_in_value(current)
     base = base_of(current) or Base(plan)
     # What another branch has changed meanwhile was not seen.
     is_current = update[_SEEN] == head_of(current)
@@ -251,10 +256,10 @@ def _session_after(
         base = base or Base(plan_in_value(before))
         actors = dict(base.actors) | {task.id: actor for task in after if actor}
         return session_data(attrs.evolve(base, actors=actors), after)
-    if _NOTE not in update:  # the application's
+    if _NOTE not in update and _SEEN not in update:  # the application's
         entry = entry or entry_from_data(json.loads(update[_LINE]))
         return session_data(unseen_by_model(base, plan_in_value(before), entry), after)
-    said = update[_NOTE]
+    said = update.get(_NOTE)
     if base is None and said is None:
         return None
     # Another call of the turn may have read all that there was to know.
@@ -352,8 +357,8 @@ def stored_record(value: _Value | None, plan_id: str) -> Record:
     if SESSION in value:
         return _record(value[SESSION])
     # 0.2.0 kept a revision: all that the plan held then counts as listed.
-    old = {"version": 1, "revision": value.get(_SEEN), "fences": value.get(_FENCES, {})}
-    return _record(old)
+    fences = {task_id: fence for task_id, fence in value.get(_FENCES, {}).items() if fence}
+    return _record({"version": 1, "revision": value.get(_SEEN), "fences": fences})
 
 
 def _merged_stored(current: _Value, update: _Value) -> _Value:

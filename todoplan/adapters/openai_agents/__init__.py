@@ -1,7 +1,7 @@
 """
 Plans in the OpenAI Agents SDK: `pip install 'todoplan[openai-agents]'`.
 
-`Planning` is the plan of one session; `attach(agent, planning)` gives an agent the tools, prompt and
+`Planning` is the plan of one session; `attach(agent, planning)` gives an agent tools, prompt and
 guidance, however it is run. `make_tools` is the tools alone, `guided_model` a model with guidance
 for `RunConfig(model=...)`. `seed_plan`, `edit_plan` and `undo_plan` set and change a
 session's plan, `plan_of_state` and `history_of` read what `Planning.to_data` saved.

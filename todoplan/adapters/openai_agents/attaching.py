@@ -195,7 +195,7 @@ def _sum(one: Any, other: Any) -> Any:
 # which a subclass would inherit in place of the inner model's.
 class GuidedModel:
     """
-    A model that is told of the plan of one session, and asked again if it stops too early.
+    A model that is reminded of the plan of one session, and asked again if it stops too early.
 
     Requests without the planning tools pass through; all else about the model, such as closing it,
     is its own.
@@ -360,7 +360,7 @@ def attach(
     `system_prompt` is put behind the agent's instructions ("" for none); by default it is the tool
     set's. Guidance is part of the model, and so unsaved: nothing of it is in a session, in
     `to_input_list()` or in a `RunState`; but a provider that keeps the conversation
-    (`conversation_id`, `previous_response_id`) keeps what it is sent. `guided_model` tells what
+    (`conversation_id`, `previous_response_id`) keeps what it is sent. `guided_model` says what
     `model_provider` and `RunConfig(model=...)` mean for it.
 
     Other agents share the plan if they are attached to the same `Planning`, as targets of handoffs;

@@ -152,7 +152,7 @@ class Planning:
     The plan of one session. Make one for each, and give it to every agent that shares the plan.
 
     `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
-    aware time of every change, `verify` looks whether a task is done (see `AsyncPlanner`). Without
+    aware time of every change, `verify` checks whether a task is done (see `AsyncPlanner`). Without
     a `store`, save `to_data()` beside the SDK's session, and go on with `Planning(saved=...)`. With
     one, the plan is kept there under `plan_id`, and `to_data` holds only what the session knows.
 
@@ -217,8 +217,8 @@ class Planning:
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
-        Have every accepted call told to a function, plain or a coroutine's, with its journal entry
-        and the plan, as for a user interface that also streams; call what is returned to stop that.
+        Call a function, plain or a coroutine's, with the journal entry and the plan of every
+        accepted change, as for a user interface that also streams. Call what is returned to stop.
         """
         return self.planner.subscribe(subscriber)
 
@@ -233,17 +233,19 @@ class Planning:
         Answer a call, with those of its turn that it belongs together with.
         """
         group = self.pending.group(call)
+        # A run that goes on from a state without the answers makes the calls again, in the same
+        # turn; some providers number the calls of each turn anew. Without a guided model nobody
+        # counts turns here, so the session counts its answers.
+        state, is_noted = self.session.state, self.pending.awaits([call.call_id])
+        response = f"{state.id}:{state.memory.turn}" if is_noted else ""
         # The SDK starts a turn's calls at once: the first carries all out, the others wait.
         async with group.lock:
-            if not group.replies:
-                # A run that goes on from a state without the answers makes the calls again, in the
-                # same turn; some providers number the calls of each turn anew. Without a guided
-                # model nobody counts turns here, so the session counts its answers.
-                state, is_noted = self.session.state, self.pending.awaits([call.call_id])
-                response = f"{state.id}:{state.memory.turn}" if is_noted else ""
-                turn = await self.session.answer(group.calls, response)
-                group.replies = {reply.call_id: reply for reply in turn.replies}
+            group.replies = group.replies or await self._replies(group.calls, response)
         return group.replies[call.call_id]
+
+    async def _replies(self, calls: tuple[Call, ...], response: str) -> dict[str, Reply]:
+        turn = await self.session.answer(calls, response)
+        return {reply.call_id: reply for reply in turn.replies}
 
 
 def plan_of_state(saved: Mapping[str, Any]) -> Plan:

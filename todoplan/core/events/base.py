@@ -24,9 +24,7 @@ from todoplan.core.plan.plan import Plan
 __all__ = ["NOTHING_LISTED", "Base", "Difference", "Note", "changed_by", "differences"]
 
 NOTHING_LISTED: frozenset[str] = frozenset()
-"""What a session has listed that was never here."""
-
-NOBODYS = NOTHING_LISTED  # the name that adapters know until they are merged
+"""What a new session has listed."""
 
 _WORDS = ("status", "active_form", "priority", "waiting")
 
@@ -70,7 +68,6 @@ class Base:
     told: int = 0
     overflow: bool = False
     heard: Plan | None = None
-    shown: Plan | None = attrs.field(default=None, eq=False, repr=False)  # no effect; adapters go
 
     def get(self, task_id: str) -> Task | None:
         """

@@ -537,17 +537,17 @@ _TEXTS = frozenset({Kind.LINE, Kind.TEXT})
 
 
 def _plain_object(given: dict[str, Any], table: Table, findings: Findings) -> dict[str, Any]:
-    readers, absent = table.readers, 0
+    readers, absent, clears = table.readers, 0, False
     values: dict[str, Any] = {}
     for key, value in given.items():
         target, reader = readers.get(key, _UNKNOWN)
         # Not given: OpenAI's strict mode makes models send a `null` for each, which clears none.
         if value is None and target:
             absent += 1
-            cleared = key in table.clearing
+            clears = key in table.clearing
         else:
             values[target] = reader(value, "", findings)
-    if (absent == 1 and cleared) or not table.required <= values.keys():
+    if (absent == 1 and clears) or not table.required <= values.keys():
         raise NotPlainError
     return values
 

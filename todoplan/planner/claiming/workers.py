@@ -161,17 +161,22 @@ def work(  # noqa: PLR0913 - all are options, by name
         except BaseException as raised:  # noqa: BLE001 - raised where the pool was started
             errors.append(raised)
             failed.set()
+        finally:
+            ended[number - 1].set()
 
+    # Events, since an interrupted `Thread.join` of Python 3.11 marks a running thread as stopped.
+    ended = [threading.Event() for _ in range(workers)]
     threads = [threading.Thread(target=drain, args=(n + 1,), daemon=True) for n in range(workers)]
     try:
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        for end in ended:
+            end.wait()
     except BaseException:  # Ctrl-C, or no thread is free
         failed.set()
-        for thread in filter(threading.Thread.is_alive, threads):
-            thread.join()
+        for thread, end in zip(threads, ended, strict=True):
+            if thread.ident is not None:  # it was started
+                end.wait()
         raise
     if errors:
         raise errors[0]

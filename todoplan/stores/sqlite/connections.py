@@ -119,7 +119,7 @@ class Connections:
                         raise
                     return job(taken[0])
             is_sound = True
-            return found
+            return found  # noqa: TRY300 - else it would be unsound
         except CodecError:
             is_sound = True  # a row is damaged, of which the connection knows nothing
             raise
