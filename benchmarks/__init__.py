@@ -1,1 +1,1 @@
-"""Speed, tokens and memory of todoplan beside its peers, measured in one run."""
+"""Speed, tokens and memory of todoplan and its peers, measured in one run."""

@@ -1,7 +1,7 @@
 """
-The command: `python -m benchmarks` measures everything and writes results, tables and the plot.
+`python -m benchmarks` runs all suites and writes results, tables and the plot.
 
-With suites named, or with `--quick`, figures are printed, and written only where `--save` says.
+If suites are named, or with `--quick`, figures are printed, and written only with `--save`.
 """
 
 import argparse
@@ -20,9 +20,7 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
-    """
-    Measure what is asked for.
-    """
+    """Run the requested suites."""
     parser = _arguments()
     asked = parser.parse_args()
     if asked.again:
@@ -71,9 +69,7 @@ def _write(found: dict[str, Any], folder: Path) -> None:
 
 
 def _lines(found: dict[str, Any]) -> str:
-    """
-    Return the results as JSON, one row a line.
-    """
+    """Return the results as JSON, with one row on each line."""
     parts = []
     for name, value in found.items():
         rows = ",\n".join(map(json.dumps, value)) if isinstance(value, list) else ""

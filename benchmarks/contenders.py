@@ -1,4 +1,4 @@
-"""Who takes part: the floor, todoplan, and those of the peers that are installed."""
+"""The contenders: the floor, todoplan, and the installed peers."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -18,9 +18,7 @@ _PEERS = (
 
 
 def peers() -> tuple[Any, ...]:
-    """
-    Return the classes of the peers that are installed.
-    """
+    """Return the classes of the peers that are installed."""
     return tuple(
         getattr(import_module(module), name) for needs, module, name in _PEERS if find_spec(needs)
     )
@@ -28,6 +26,8 @@ def peers() -> tuple[Any, ...]:
 
 def contenders() -> tuple[Any, ...]:
     """
-    Return the classes of all contenders: each is made with a size and has a method per operation.
+    Return the classes of all contenders.
+
+    Each class takes a size and has a method for each operation.
     """
     return (Floor, ChunkedFloor, Ours, *peers())

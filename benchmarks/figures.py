@@ -1,4 +1,4 @@
-"""From times to figures: medians, ratios to a base in the same rounds, spreads, growth."""
+"""Turn times into figures: medians, ratios to a base in the same rounds, quartiles, growth."""
 
 from collections.abc import Mapping, Sequence
 from math import log
@@ -11,9 +11,7 @@ __all__ = ["growth", "row", "rows", "spread"]
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:
-    """
-    Return the first and the third quartile.
-    """
+    """Return the first and the third quartile."""
     if len(values) == 1:
         return values[0], values[0]
     low, _, high = quantiles(values, n=4, method="inclusive")
@@ -23,9 +21,7 @@ def spread(values: Sequence[float]) -> tuple[float, float]:
 def rows(
     operation: str, size: int, taken: Mapping[str, Taken], base: str = "floor"
 ) -> list[dict[str, Any]]:
-    """
-    Return a row for each contender: microseconds, and the ratio to the base with its quartiles.
-    """
+    """Return a row for each contender: microseconds, and the ratio to the base with quartiles."""
     under = taken[base].rounds if base in taken else ()
     found = []
     for name, each in taken.items():
@@ -37,7 +33,7 @@ def row(each: Taken, under: Sequence[float]) -> dict[str, Any]:
     """
     Return the figures of one contender.
 
-    A single call is set against the median of the base.
+    A single call is compared with the median of the base.
     """
     if not each.rounds:
         return {"note": each.note}
@@ -55,9 +51,7 @@ def row(each: Taken, under: Sequence[float]) -> dict[str, Any]:
 
 
 def growth(measured: Mapping[int, float]) -> float | None:
-    """
-    Return the exponent by which the time grows between the last two sizes; `None` with only one.
-    """
+    """Return the exponent of the time's growth between the last two sizes; `None` for one size."""
     sizes = sorted(measured)[-2:]
     if len(sizes) == 1:
         return None

@@ -1,4 +1,4 @@
-"""Where and with what a run was made."""
+"""The machine and the versions of a run."""
 
 import os
 import platform
@@ -26,9 +26,7 @@ _PACKAGES = (
 
 
 def described(*, quick: bool) -> dict[str, Any]:
-    """
-    Return date, machine kind and versions.
-    """
+    """Return the date, the kind of machine and the versions."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "cpu": _cpu(),

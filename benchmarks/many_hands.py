@@ -1,7 +1,9 @@
 """
-Every kind of hand on one plan of 200 tasks, in SQLite and in PostgreSQL: `python -m
-benchmarks.many_hands`. Two MCP clients, a LangGraph agent, a loop of one's own, a person at the
-command line; the tests ask the same of 40 tasks. It takes about two minutes.
+Several kinds of clients work on one plan of 200 tasks, in SQLite and in PostgreSQL: `python -m
+benchmarks.many_hands`.
+
+The clients are two MCP clients, a LangGraph agent, a custom loop, and a person at the command line.
+The tests do the same with 40 tasks. A run takes about two minutes.
 """
 
 import argparse
@@ -26,9 +28,7 @@ _PAGE = Path(__file__).with_name("many_hands.md")
 
 
 def main() -> None:
-    """
-    Have the plans drained, print a table as Markdown, and keep it if asked to.
-    """
+    """Run the clients on each store, print a table as Markdown, and save it if requested."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.many_hands", description=__doc__)
     parser.add_argument("--tasks", type=int, default=200, help="how many the plan has at first")
     parser.add_argument("--rounds", type=int, default=10, help="edits and additions of the person")

@@ -1,8 +1,9 @@
 """
-Timing: CPU time of the process, the contenders in turn, medians of the ratios of each round.
+Timing: CPU time of the process, contenders taking turns, medians of the ratios in each round.
 
-pyperf takes wall time and gives each benchmark processes of its own; pytest-benchmark runs one
-case after the other. Neither can take turns, and on a shared machine turns make a ratio hold.
+pyperf measures wall time in separate processes for each benchmark; pytest-benchmark runs one case
+after the other. Neither can alternate between contenders, which keeps ratios stable on a shared
+machine.
 """
 
 import asyncio
@@ -24,9 +25,9 @@ class Call:
     """
     One operation of one contender.
 
-    `holds` tells from the result whether it did what it is named for. With `fresh` each call gets
-    an input of its own, made outside the timed part, at most `most` of them at once; `tidy` runs
-    after each block, untimed.
+    `holds` checks from the result that the operation was done. With `fresh`, each call gets its own
+    input, which is made outside the timed part, at most `most` at once. `tidy` runs after each
+    block, untimed.
     """
 
     run: Callable[..., Any]
@@ -40,7 +41,7 @@ class Call:
 @attrs.frozen
 class Effort:
     """
-    How long to measure: rounds, nanoseconds of a block, and the longest call that is repeated.
+    How long to measure: rounds, nanoseconds in a block, and the longest call that is repeated.
     """
 
     rounds: int = 11
@@ -53,7 +54,7 @@ class Effort:
 @attrs.frozen
 class Taken:
     """
-    Nanoseconds of one call in each round. `note` says why there is only one, or none.
+    Nanoseconds for one call in each round. `note` explains why there is only one round, or none.
     """
 
     rounds: tuple[float, ...] = ()
@@ -62,10 +63,10 @@ class Taken:
 
 def measure(calls: Mapping[str, Call], effort: Effort) -> dict[str, Taken]:
     """
-    Time the calls in turn. Every call is made once before, and must hold.
+    Time the calls in alternation. Every call is made once before, and its result is checked.
 
-    The garbage collector is on, but what the contenders hold before the first round is frozen:
-    otherwise whoever happens to start a collection would pay for walking everybody's plans.
+    The garbage collector is on, but objects from before the first round are frozen: otherwise the
+    contender that triggers a collection would pay for scanning all plans.
     """
     gc.collect()
     gc.freeze()
@@ -102,9 +103,7 @@ def _first(call: Call, runner: asyncio.Runner, effort: Effort) -> Taken:
 
 
 def once(call: Call, runner: asyncio.Runner) -> tuple[int, Any]:
-    """
-    Make one call; return its nanoseconds and its result.
-    """
+    """Make one call; return its nanoseconds and its result."""
     given = (call.fresh(),) if call.fresh else ()
     if call.awaited:
         return runner.run(_awaited_once(call))
@@ -121,7 +120,7 @@ async def _awaited_once(call: Call) -> tuple[int, Any]:
 
 def _count(call: Call, runner: asyncio.Runner, effort: Effort) -> int:
     """
-    Return how many calls fill a block; tried twice, since the first calls are slower.
+    Return how many calls fill a block. The estimate is repeated, since the first calls are slower.
     """
     count = 1
     for _ in range(3):

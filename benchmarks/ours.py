@@ -26,23 +26,17 @@ _DOCUMENT = 2**30
 
 
 def box(toolset: ToolSet) -> Toolbox:
-    """
-    Return a toolbox under the default policy, with room for any number of tasks.
-    """
+    """Return a toolbox with the default policy and limits high enough for any number of tasks."""
     return Toolbox(toolset, policy=_ROOMY, limits=_WIDE)
 
 
 def plan_like(size: int) -> Plan:
-    """
-    Return the plan that every contender gets, none of its texts made yet.
-    """
+    """Return the plan that every contender gets, with no cached texts."""
     return plan_of(Task(i, text, status=Status(status)) for i, text, status in entries(size))
 
 
 def plan_with_edges(size: int, shape: str, *, begin: int = 1) -> Plan:
-    """
-    Return a plan with the edges of a shape; tasks before `begin` are completed and have none.
-    """
+    """Return a plan with the edges of a shape; tasks before `begin` are completed and have none."""
     after: dict[int, list[str]] = {}
     before: dict[int, list[str]] = {}
     for one, other in edges(size, shape):
@@ -62,9 +56,7 @@ def plan_with_edges(size: int, shape: str, *, begin: int = 1) -> Plan:
 
 
 class Ours:
-    """
-    Plans are values: the same one can be asked again and again.
-    """
+    """todoplan. Plans are values, so the same plan can be used for every call."""
 
     name = "todoplan"
 
@@ -79,7 +71,8 @@ class Ours:
 
     def status_change(self) -> Call:
         """
-        Change the middle task, to and fro; each call gets the plan that the last one made.
+        Change the status of the middle task back and forth; each call gets the previous call's
+        plan.
         """
         flip, granular, state = flipping(self.size), self.granular, [self.plan]
 
@@ -91,23 +84,17 @@ class Ours:
         return Call(run, lambda reply: not reply.is_error and len(reply.events) == 1)
 
     def create(self) -> Call:
-        """
-        One more task.
-        """
+        """Create a task."""
         word = f"#{self.size + 1} created"
         text = title(self.size + 1)
         return self._asked("TaskCreate", word, subject=text, description="As agreed")
 
     def get(self) -> Call:
-        """
-        One task in full.
-        """
+        """Read one task in full."""
         return self._asked("TaskGet", "in_progress", task_id=active_id(self.size))
 
     def list_cold(self) -> Call:
-        """
-        Show a line for each task of a plan that was never shown.
-        """
+        """List the tasks of a plan that was not listed before."""
         granular = self.granular
         return Call(
             lambda plan: granular.call(plan, "TaskList", "{}"),
@@ -117,9 +104,7 @@ class Ours:
         )
 
     def list_warm(self) -> Call:
-        """
-        Show it again after a change of one task.
-        """
+        """List the tasks again after a change of one task."""
         granular, first = self.granular, self.plan
         granular.call(first, "TaskList", "{}")
         change = json.dumps({"task_id": active_id(self.size), "status": "completed"})
@@ -131,9 +116,7 @@ class Ours:
         )
 
     def add_edge(self) -> Call:
-        """
-        One edge, with its check for cycles.
-        """
+        """Add an edge, with the check for cycles."""
         blockers = [str(self.size)]
         task_id = open_id(self.size)
         return self._asked(
@@ -141,9 +124,7 @@ class Ours:
         )
 
     def delete(self) -> Call:
-        """
-        One task less.
-        """
+        """Delete a task."""
         task_id = open_id(self.size)
         return self._asked("TaskUpdate", f"#{task_id}", task_id=task_id, status="deleted")
 
@@ -152,40 +133,28 @@ class Ours:
         return Call(lambda: whole.call(plan, "write_todos", text), _replied("completed"))
 
     def write_first(self) -> Call:
-        """
-        Write a list where there was none.
-        """
+        """Write a whole list to an empty plan."""
         return self._written(Plan(), listed(self.size))
 
     def write_same(self) -> Call:
-        """
-        Write the list as it stands.
-        """
+        """Write the current list again."""
         return self._written(self.plan, listed(self.size))
 
     def write_one(self) -> Call:
-        """
-        Write the list with one step more completed.
-        """
+        """Write the list with one more task completed."""
         return self._written(self.plan, listed(self.size, moved=1))
 
     def write_other(self) -> Call:
-        """
-        Write a list of which no entry was there before.
-        """
+        """Write a list without any of the current tasks."""
         return self._written(self.plan, listed(self.size, verb="Check"))
 
     def dump_cold(self) -> Call:
-        """
-        Return a plan that was never written as JSON.
-        """
+        """Dump a plan that was not dumped before to JSON."""
         most = max(1, 100_000 // self.size)
         return Call(dump_plan, self._whole_text, fresh=lambda: plan_like(self.size), most=most)
 
     def dump_warm(self) -> Call:
-        """
-        Return it again after a change of one task.
-        """
+        """Dump the plan again after a change of one task."""
         granular, first = self.granular, self.plan
         dump_plan(first)
         change = json.dumps({"task_id": active_id(self.size), "status": "completed"})
@@ -201,16 +170,12 @@ class Ours:
         return len(json.loads(text)["tasks"]) == self.size
 
     def load(self) -> Call:
-        """
-        Read the plan from JSON.
-        """
+        """Load the plan from JSON."""
         text = dump_plan(self.plan)
         return Call(lambda: load_plan(text, limit=_DOCUMENT), lambda plan: plan == self.plan)
 
     def ready(self) -> Call:
-        """
-        Ask what can be started when the pending tasks form a chain.
-        """
+        """Find the ready tasks when the pending tasks form a chain."""
         half = self.size // 2 + 1
         plan = plan_with_edges(self.size, "chain", begin=half)
         return Call(lambda: ready(plan), lambda found: [task.id for task in found] == [str(half)])
@@ -224,21 +189,15 @@ class Ours:
         )
 
     def cycle_chain(self) -> Call:
-        """
-        Refuse an edge from the end of a chain to its beginning.
-        """
+        """Refuse an edge from the end of a chain to its beginning."""
         return self._cycle("chain")
 
     def cycle_wide(self) -> Call:
-        """
-        Refuse an edge from one of many tasks to the one before them all.
-        """
+        """Refuse an edge from one of many tasks to their common blocker."""
         return self._cycle("wide")
 
     def cycle_dense(self) -> Call:
-        """
-        Refuse an edge from the last task to the first, with ten blockers for each.
-        """
+        """Refuse an edge from the last task to the first, with ten blockers for each."""
         return self._cycle("dense")
 
 

@@ -1,17 +1,18 @@
 """
-The long form of what the tests ask of PostgreSQL in seconds: `python -m benchmarks.postgres_long`.
+A longer version of the PostgreSQL tests, which take seconds: `python -m benchmarks.postgres_long`.
 
-- The server is killed by SIGKILL, all its processes, again and again under writers that reconnect:
-  nothing acknowledged may be lost, nothing may happen twice.
+- All processes of the server are killed by SIGKILL, repeatedly, while writers reconnect: nothing
+  acknowledged may be lost, nothing may happen twice.
 - Writers are killed in the same way.
-- Commits a second upon one plan, by 1 to 32 processes, with and without announcements, beside a
-  bare loop of the same statements: what the store, the codec and the plan cost beside the server.
-- Holders of claims are stopped, and hosts of workers cut off from the network, until somebody else
-  has their task: they are refused. A commit that was cut off is settled by its key.
-- How long somebody who watches waits for a commit, and what a claim costs in a large plan.
+- Commits per second on one plan, by 1 to 32 processes, with and without notifications, compared
+  with a bare loop of the same statements. The difference is the cost of the store, the codec and
+  the plan.
+- Holders of claims are stopped, and hosts of workers cut off from the network, until another worker
+  has their task: they must be refused. An interrupted commit is resolved by its idempotency key.
+- The delay between a commit and a watcher's notification, and the cost of a claim in a large plan.
 
-It starts a server of its own (Debian: `apt-get install postgresql`), with fsync on, and takes about
-four minutes; `--quick` takes one. The load of the machine stands beside the figures.
+It starts its own server (Debian: `apt-get install postgresql`) with fsync on, and takes about four
+minutes; `--quick` takes one. The machine's load is printed with the figures.
 """
 
 import argparse
@@ -50,9 +51,7 @@ _CHANCE = random.Random(16)  # noqa: S311 - no secret
 
 
 def main() -> None:
-    """
-    Measure, print the tables as Markdown, and keep them if asked to.
-    """
+    """Measure, print the tables as Markdown, and save them if requested."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.postgres_long", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer kills, shorter runs")
     parser.add_argument("--save", action="store_true", help=f"write {_PAGE.name} beside the README")
@@ -106,9 +105,7 @@ def _table(rows: list[Row]) -> list[str]:
 
 
 def killed(what: str, server: Server, times: int, kill: Callable[[Any], None]) -> Row:
-    """
-    Kill writers, or their server, so many times, and count what is wrong afterwards.
-    """
+    """Kill writers or their server repeatedly, and count the faults afterwards."""
     address, away = server.fresh(), []
     with writers(address, 4) as at_work:
         for _ in range(times):
@@ -136,9 +133,7 @@ def killed(what: str, server: Server, times: int, kill: Callable[[Any], None]) -
 
 
 def speeds(server: Server, seconds: float) -> Iterator[Row]:
-    """
-    Yield commits a second of each way, by each number of processes.
-    """
+    """Yield the commits per second of each way of writing, for each number of processes."""
     ways = {"bare": _bare, "store": _store, "store, no notify": _silent, "planner": _planner}
     for count in _PROCESSES:
         for name, way in ways.items():
@@ -156,7 +151,7 @@ def _at_once(
     count: int, way: Callable[[str], Iterator[None]], address: str, seconds: float
 ) -> list[list[float]]:
     """
-    Commit in so many processes for so long, and return how long each commit took in each.
+    Commit in `count` processes for some seconds, and return the duration of each commit by process.
     """
     with PostgresStore(address) as store:
         Planner(store, "a").apply(commands.CreateTask("First"))
@@ -216,7 +211,7 @@ def _planner(address: str) -> Iterator[None]:
 
 def _bare(address: str) -> Iterator[None]:
     """
-    Commit by the statements of `_store` alone: the same rows, and nothing done with the answers.
+    Commit only with the statements of `_store`: the same rows, but their results are not used.
     """
     entries, _ = batch(Plan(), "bench")
     lines = [line_of_entry("a", entry) for entry in entries]
@@ -256,7 +251,8 @@ def _locking() -> schema.Steps[int]:
 
 def watched(server: Server, count: int) -> Row:
     """
-    Measure from a commit's acknowledgement to its entry at a watcher, in milliseconds.
+    Measure the milliseconds from a commit's acknowledgement to the arrival of its entry at a
+    watcher.
     """
     address, came = server.fresh(), []
     with PostgresStore(address) as store, PostgresStore(address) as other:

@@ -1,13 +1,13 @@
 """
-Stores of peers on one PostgreSQL server, beside ours: `python -m benchmarks.stores_peers`.
+Stores of peers compared with ours on one PostgreSQL server: `python -m benchmarks.stores_peers`.
 
-- Procrastinate as a queue: a job is fetched and finished, a task claimed and completed. A worker
-  whose job was given to another comes late and finishes it: is that refused?
-- pydantic-ai-todo's `AsyncPostgresStorage`: one status is set, as ours sets it. Two writers read
-  the list, add a line and write it: is a line lost?
+- Procrastinate as a queue: a job is fetched and finished, like a task claimed and completed. A
+  worker whose job was given to another finishes it late: is that refused?
+- pydantic-ai-todo's `AsyncPostgresStorage`: one status is set, as in ours. Two writers read the
+  list, add a line and write it: is a line lost?
 
-Install them in an environment of their own (`pip install procrastinate asyncpg pydantic-ai-todo`
-beside this checkout); one that is missing is left out. It takes about a minute.
+Install the peers in a separate environment (`pip install procrastinate asyncpg pydantic-ai-todo`
+beside this checkout). Missing ones are skipped. A run takes about a minute.
 """
 
 import argparse
@@ -39,9 +39,7 @@ Row = tuple[str, str, str, str]
 
 
 def main() -> None:
-    """
-    Measure who is installed, print a table as Markdown, and keep it if asked to.
-    """
+    """Measure the installed peers, print a table as Markdown, and save it if requested."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stores_peers", description=__doc__)
     parser.add_argument("--times", type=int, default=300, help="how often each is measured")
     parser.add_argument("--save", action="store_true", help=f"write {_PAGE.name} beside the README")
@@ -173,7 +171,7 @@ def _todo(peer: Any, name: str) -> Any:
 
 
 def _for_asyncpg(address: str) -> str:
-    # It reads a folder of sockets as `host`, and takes no `options`.
+    # asyncpg reads a directory of sockets from `host`, and does not accept `options`.
     return address.partition("&options=")[0]
 
 

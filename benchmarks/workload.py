@@ -6,20 +6,16 @@ from collections.abc import Iterator
 __all__ = ["DENSE", "active_id", "edges", "entries", "listed", "open_id", "title"]
 
 DENSE = 10
-"""So many blockers a task has in the dense graph."""
+"""The number of blockers of a task in the dense graph."""
 
 
 def title(number: int, verb: str = "Write") -> str:
-    """
-    Return a text of about 45 characters.
-    """
+    """Return a text of about 45 characters."""
     return f"{verb} part {number} of the work that was asked for"
 
 
 def entries(size: int, *, verb: str = "Write") -> Iterator[tuple[str, str, str]]:
-    """
-    Yield id, text and status of each task.
-    """
+    """Yield id, text and status of each task."""
     half = size // 2
     for number in range(1, size + 1):
         status = "completed" if number <= half else "pending"
@@ -27,23 +23,17 @@ def entries(size: int, *, verb: str = "Write") -> Iterator[tuple[str, str, str]]
 
 
 def active_id(size: int) -> str:
-    """
-    Return the id of the task in the middle, the one in progress.
-    """
+    """Return the id of the middle task, which is in progress."""
     return str(size // 2 + 1)
 
 
 def open_id(size: int) -> str:
-    """
-    Return the id of a pending task beside the middle.
-    """
+    """Return the id of the pending task after the middle one."""
     return str(size // 2 + 2)
 
 
 def listed(size: int, *, verb: str = "Write", moved: int = 0, **extra: str) -> str:
-    """
-    Return a whole list as JSON arguments; `moved` tasks more than in the plan are completed.
-    """
+    """Return a whole list as JSON arguments, with `moved` more tasks completed than in the plan."""
     told = [
         {"content": text, "status": status, **extra} for _, text, status in entries(size, verb=verb)
     ]
@@ -57,7 +47,8 @@ def listed(size: int, *, verb: str = "Write", moved: int = 0, **extra: str) -> s
 
 def edges(size: int, shape: str) -> Iterator[tuple[int, int]]:
     """
-    Yield (blocker, blocked): a chain, one task before all others, or ten blockers for each.
+    Yield (blocker, blocked) pairs of a chain, of one task that blocks all others ("wide"), or of
+    ten blockers for each task ("dense").
     """
     for number in range(2, size + 1):
         if shape == "chain":

@@ -1,14 +1,15 @@
 """
 The planning core for LLM agents: plan state that can be trusted and checked.
 
-The names here are what users need first; commands and events are namespaces. Each is loaded when it
-is first asked for, so that importing the package costs nothing and brings nothing along.
+This package exports the names that users need first; `commands` and `events` are namespaces. Each
+name is imported on first access, so importing the package is cheap and loads no other module of it.
 
-Public, and kept stable, are the names that `dir()` shows of `todoplan`, `todoplan.commands`,
+The public, stable names are those that `dir()` lists for `todoplan`, `todoplan.commands`,
 `todoplan.events`, `todoplan.errors`, `todoplan.core.plan.questions`, `todoplan.core.events.drift`,
 `todoplan.dialogue`, `todoplan.planner`, `todoplan.stores`, `todoplan.codec`, `todoplan.render` and
-`todoplan.testing` (`.strategies`, `.adapters`, `.stores`); those of `todoplan.adapters.*` are
-public and provisional. All else is internal, whatever its name, and may change in any version.
+`todoplan.testing` (`.strategies`, `.adapters`, `.stores`). The names of `todoplan.adapters.*` are
+public but provisional. Everything else is internal, whatever its name, and may change in any
+version.
 """
 
 from typing import TYPE_CHECKING
@@ -86,7 +87,7 @@ __all__ = [
 ]
 __dir__ = listing(__all__)
 
-if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
+if not TYPE_CHECKING:  # a type checker that sees it accepts every misspelled name
     __getattr__ = loader(
         __name__,
         {

@@ -1,4 +1,4 @@
-"""The exceptions: a developer's mistakes. A model's mistake is a `Problem`, a value."""
+"""The exceptions, raised for a developer's mistakes. A model's mistake is a `Problem`, a value."""
 
 from typing import Any
 
@@ -16,9 +16,7 @@ __dir__ = listing(__all__)
 
 
 class TodoplanError(Exception):
-    """
-    Base of every exception that todoplan raises. `data` holds its fields by name.
-    """
+    """Base of every exception that todoplan raises. `data` holds its details by name."""
 
     def __init__(self, message: str, **data: Any) -> None:
         super().__init__(message)
@@ -27,44 +25,37 @@ class TodoplanError(Exception):
 
 class PlanError(TodoplanError):
     """
-    The core, a policy or a tool set was used wrongly: an unknown rule, a task list that is no plan.
+    The core, a policy or a tool set was used wrongly.
 
-    Also what `Rejected.unwrap` raises; `data["problems"]` then holds what was refused.
+    Examples are an unknown rule, and a list of tasks that is not a valid plan. `Rejected.unwrap`
+    raises this error too; `data["problems"]` then holds the problems.
     """
 
 
 class CodecError(TodoplanError):
-    """
-    A document could not be read: truncated, corrupt, too large, or of a newer format.
-    """
+    """A document could not be read: it is truncated, corrupt, too large or of a newer format."""
 
 
 class StoreError(TodoplanError):
-    """
-    A store refused: the plan moved on since it was read, or is not there.
-    """
+    """A store refused: the plan has changed since it was read, or does not exist."""
 
 
 class ReadError(TodoplanError):
-    """
-    A recording could not be read at all. `data` has `file` and, where known, `line` (from 1).
-    """
+    """A recording could not be read at all. `data` has `file` and, where known, `line` (from 1)."""
 
 
-# An ImportError as well: callers who try an import and catch that go on working.
+# Also an ImportError, so that callers who catch ImportError around an import keep working.
 class MissingExtraError(TodoplanError, ImportError):
     """
-    An optional dependency is not installed. The message names the pip command that brings it.
+    An optional dependency is not installed. The message names the pip command that installs it.
 
-    `data` has what is `missing` and the `extra` that brings it.
+    `data["missing"]` is the name of the module, `data["extra"]` the extra that installs it.
     """
 
     @classmethod
     def of(cls, missing: str | None, extra: str) -> "MissingExtraError":
-        """
-        Return the error for a module that an extra of todoplan brings.
-        """
-        # The second for those who have no release: an editable checkout, or one of a colleague's.
+        """Return the error for a module that an extra of todoplan installs."""
+        # The second command is for users without a release, who work from a checkout.
         msg = (
             f"{missing} is not installed; run: pip install 'todoplan[{extra}]'"
             f" (from a checkout: pip install '.[{extra}]')"

@@ -1,8 +1,9 @@
 """
-What a public namespace is made of: names that are loaded when asked for, and a short `dir()`.
+Lazy imports for public namespaces, and a short `dir()`.
 
-`loader` has each name come from its home: importing the package costs nothing, and it brings along
-only what is used. `listing` leaves out of `dir()` what a module itself imports.
+`loader` imports each public name from its module on first access, so that importing a package is
+cheap and loads only what is used. `listing` hides from `dir()` the names that a module itself
+imports.
 """
 
 import sys
@@ -15,8 +16,10 @@ __all__ = ["listing", "loader"]
 
 def loader(package: str, homes: Mapping[str, Sequence[str] | str]) -> Callable[[str], Any]:
     """
-    Return a package's `__getattr__`. `homes` has the names that each module below it defines, or,
-    as one text, the name of the module itself.
+    Return a package's `__getattr__`.
+
+    `homes` maps each module below the package to the public names that it defines. A string instead
+    of a sequence is the public name of the module itself.
     """
     home_of = {
         name: f"{package}.{home}"
@@ -31,7 +34,7 @@ def loader(package: str, homes: Mapping[str, Sequence[str] | str]) -> Callable[[
             raise AttributeError(msg)
         home = import_module(home_of[name])
         found = home if name in modules else getattr(home, name)
-        # Kept in the package: Python asks `__getattr__` only for what is not there.
+        # Stored in the package: Python calls `__getattr__` only for a missing attribute.
         setattr(sys.modules[package], name, found)
         return found
 
@@ -39,7 +42,5 @@ def loader(package: str, homes: Mapping[str, Sequence[str] | str]) -> Callable[[
 
 
 def listing(names: Sequence[str]) -> Callable[[], list[str]]:
-    """
-    Return a module's `__dir__`, which shows the public names and nothing else.
-    """
+    """Return a module's `__dir__`, which lists only the public names."""
     return lambda: sorted(names)

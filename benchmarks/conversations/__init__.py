@@ -1,1 +1,1 @@
-"""What models say and hear over a plan's life: scripts, and what they cost in tokens."""
+"""Scripts of model calls over the whole life of a plan, and their cost in tokens."""

@@ -1,4 +1,4 @@
-"""The tool sets whose price is counted: what each adds to a request, and how it answers."""
+"""The tool sets whose token cost is counted: what each adds to a request, and its replies."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -23,9 +23,7 @@ __all__ = ["PricedToolSet", "priced_tool_sets"]
 
 @attrs.frozen(eq=False)
 class PricedToolSet:
-    """
-    A tool set and a script for it; `script` is `None` where only the fixed cost is counted.
-    """
+    """A tool set and a script for it. If `script` is `None`, only the fixed cost is counted."""
 
     name: str
     host: Callable[[], ToolHost]
@@ -33,9 +31,7 @@ class PricedToolSet:
 
 
 def priced_tool_sets() -> list[PricedToolSet]:
-    """
-    Return ours, and those of the peers that are installed.
-    """
+    """Return our tool sets, and those of the installed peers."""
     found = [*_ours()]
     for needs, made in _PEERS.items():
         if find_spec(needs):

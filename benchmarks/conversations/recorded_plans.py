@@ -1,9 +1,9 @@
 """
-A recorded plan made again, call by call, through our own tool sets.
+A recorded plan repeated, call by call, with our own tool sets.
 
-Each tells what it has fields for: `tasks` all of it, `todos` texts, statuses and active forms,
-`lean` texts, edges and what is resolved (it starts tasks by itself). Calls without a
-change are left out.
+Each tool set sends what it has fields for: `tasks` everything, `todos` texts, statuses and active
+forms, `lean` texts, edges and resolved tasks (it starts tasks by itself). Calls without a change
+are skipped.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,9 +28,9 @@ _DETAILS = (("description", "description"), ("active_form", "activeForm"), ("own
 @attrs.define
 class RecordedPlan:
     """
-    One tool set following a recorded plan; `ids` are ours, by the recorded ones.
+    One tool set that repeats a recorded plan. `ids` maps recorded ids to ours.
 
-    `untold` counts changes that the tool set has no words for.
+    `untold` counts changes that the tool set has no fields for.
     """
 
     toolbox: Toolbox
@@ -43,9 +43,7 @@ class RecordedPlan:
     untold: int = 0
 
     def follow(self, before: Plan, after: Plan) -> None:
-        """
-        Say what made one plan of the other, and count it.
-        """
+        """Make the calls that turn one plan into the other, and count their tokens."""
         made = [task.id for task in after if task.id not in before]
         for name, arguments in self.tell(self, before, after):
             reply = self.toolbox.call(self.plan, name, arguments)
@@ -60,16 +58,12 @@ class RecordedPlan:
                 self.ids.update(zip(made, created, strict=True))
 
     def ours(self, recorded: tuple[str, ...] | list[str]) -> list[str]:
-        """
-        Return our ids for recorded ones.
-        """
+        """Return our ids for recorded ids."""
         return [self.ids[each] for each in recorded]
 
 
 def recorded_plans() -> dict[str, RecordedPlan]:
-    """
-    Return a recorded for each of our tool sets.
-    """
+    """Return a `RecordedPlan` for each of our tool sets."""
     return {
         "todos": RecordedPlan(Toolbox(TODOS, DEFAULT), _todos),
         "tasks": RecordedPlan(Toolbox(tasks(), DEFAULT), _tasks),

@@ -1,8 +1,8 @@
 """
-What a model would call over a plan's life, by the tools that it has.
+The calls that a model would make over the whole life of a plan, for each set of tools.
 
-A script is a generator: it yields the calls of one request and is sent their replies. `works` says
-that the model then works on an item, in three further requests.
+A script is a generator: it yields the calls of one request and receives their replies. `works`
+means that the model then works on an item, in three further requests.
 """
 
 import re
@@ -25,7 +25,7 @@ _ID = re.compile(r"\[([0-9a-f]{8})\]")
 @attrs.frozen
 class Turn:
     """
-    One request: the calls that the model makes in it, each a tool's name and its arguments.
+    One request: the calls that the model makes in it, each as a tool's name and its arguments.
     """
 
     calls: tuple[tuple[str, dict[str, Any]], ...]
@@ -36,16 +36,12 @@ Script = Generator[Turn, list[str], None]
 
 
 def titles(size: int) -> list[str]:
-    """
-    Return texts of about seven tokens, all different up to sixty.
-    """
+    """Return texts of about seven tokens, all different up to sixty."""
     return [f"{_VERBS[n % 20]} the part that reads the {_THINGS[n // 20]}" for n in range(size)]
 
 
 def whole(size: int) -> Script:
-    """
-    Write the whole list anew at every step.
-    """
+    """Write the whole list again at every step."""
     for step in range(size + 1):
         todos = [
             {"content": text, "status": _status(place, step)}
@@ -59,18 +55,14 @@ def _status(place: int, step: int) -> str:
 
 
 def lean(size: int) -> Script:
-    """
-    Written once; each completed id starts the next task.
-    """
+    """Write once; each completed id starts the next task."""
     yield Turn((("plan", {"write": titles(size)}),), works=True)
     for number in range(1, size + 1):
         yield Turn((("plan", {"done": [number]}),), number < size)
 
 
 def tasks(size: int) -> Script:
-    """
-    Create in one batch; then complete one task and start the next in one request.
-    """
+    """Create in one batch; then complete one task and start the next in one request."""
     made = [{"subject": text} for text in titles(size)]
     yield Turn((("TaskCreate", {"tasks": made}),))
     yield from _handoffs(size, "taskId")
@@ -90,10 +82,10 @@ def _moved(key: str, number: int, status: str) -> tuple[str, dict[str, Any]]:
 
 def agentscope(size: int, *, listing: bool) -> Script:
     """
-    Create in parallel, a sentence of description each, which its tool demands.
+    Create tasks in parallel, each with the description that the tool requires.
 
-    Without `listing` hand over in pairs; with it do as the texts ask: start a task, complete it,
-    and call TaskList.
+    Without `listing`, complete a task and start the next in one request. With it, follow the tool's
+    instructions: start a task, complete it, and call TaskList.
     """
     yield Turn(tuple(("TaskCreate", _described(text)) for text in titles(size)))
     if not listing:
@@ -112,7 +104,7 @@ def _described(text: str) -> dict[str, str]:
 
 def pydantic(size: int, *, reading: bool) -> Script:
     """
-    Write once, read for the ids, then hand over in pairs; with `reading` read after each.
+    Write once, read the ids, then hand over from task to task; with `reading`, read each time.
     """
     todos = [{"content": text, "active_form": _doing(text)} for text in titles(size)]
     yield Turn((("write_todos", {"todos": todos}),))

@@ -1,8 +1,8 @@
 """
-The bill of a plan's life: what is written, what is read, and what every request sends again.
+The token cost of a plan's life: what is written, what is read, and what every request repeats.
 
-A request sends the tools, the system prompt and every message before it. The work's own content
-is left out: it would be the same for everyone.
+A request sends the tools, the system prompt and all earlier messages. The content of the work is
+left out, since it would be the same for every tool set.
 """
 
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ from benchmarks.conversations.tool_host import ToolHost
 __all__ = ["FRAMING", "Bill", "bill"]
 
 FRAMING = 7
-"""So many tokens frame each message."""
+"""The number of tokens around each message."""
 WORK = 3
-"""So many requests an item's work takes."""
+"""The number of requests for the work on an item."""
 OUTPUT, CACHED, CACHE_WRITE = 5.0, 0.1, 1.25
 """Prices, with plain input as 1."""
 
@@ -29,7 +29,8 @@ _Prompt = tuple[tuple[str, int], ...]
 @attrs.frozen
 class Bill:
     """
-    Tokens over a life. `prefix` is the share of each prompt that begins the next one unchanged.
+    The tokens of a plan's life. `prefix` is the share of each prompt that starts the next one
+    unchanged.
     """
 
     fixed: int
@@ -43,9 +44,7 @@ class Bill:
 
 
 def bill(host: ToolHost, script: Script) -> Bill:
-    """
-    Let a script play against a host, and count.
-    """
+    """Run a script against a host, and count the tokens."""
     conversation = _Conversation(host)
     replies: list[str] | None = None
     planning = 0
@@ -108,9 +107,7 @@ class _Conversation:
 
 
 def _kept(prompts: list[_Prompt]) -> Iterator[int]:
-    """
-    Yield how many tokens of each prompt begin the next one.
-    """
+    """Yield, for each prompt, how many of its leading tokens the next prompt begins with."""
     for before, after in pairwise(prompts):
         same = 0
         for (one, count), (other, _) in zip(before, after, strict=False):
@@ -122,9 +119,7 @@ def _kept(prompts: list[_Prompt]) -> Iterator[int]:
 
 
 def _begun(one: str, other: str) -> str:
-    """
-    Return the text with which both begin.
-    """
+    """Return the common beginning of both texts."""
     pairs = enumerate(zip(one, other, strict=False))
     length = next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
     return one[:length]

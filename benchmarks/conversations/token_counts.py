@@ -1,4 +1,4 @@
-"""Exact counts of tokens: OpenAI's o200k_base, by the package bpe-openai."""
+"""Exact token counts with OpenAI's o200k_base, from the package bpe-openai."""
 
 import json
 import warnings
@@ -15,22 +15,16 @@ with warnings.catch_warnings():
 
 @cache
 def tokens(text: str) -> int:
-    """
-    Count the tokens of a text.
-    """
+    """Count the tokens of a text."""
     return len(_ENCODING.encode(text))
 
 
 def compact(value: Any) -> str:
-    """
-    Return JSON without spaces.
-    """
+    """Return JSON without spaces."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def function(name: str, description: str, parameters: Any) -> dict[str, Any]:
-    """
-    Return a tool as OpenAI's function calling takes it.
-    """
+    """Return a tool definition in the form of OpenAI's function calling."""
     body = {"name": name, "description": description, "parameters": parameters}
     return {"type": "function", "function": body}

@@ -1,7 +1,7 @@
 """
-A tool set that can be asked, whoever wrote it: what it adds to a request, and what it answers.
+A tool set of any author behind one interface: what it adds to a request, and its replies.
 
-It lies below both the peers and `priced_tool_sets`, which names them all.
+Both the peers and `priced_tool_sets`, which lists them, depend on this module.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ __all__ = ["ToolHost"]
 @attrs.frozen(eq=False)
 class ToolHost:
     """
-    A fresh plan behind its tools. `system` is asked before every request: it may show the plan.
+    A new plan and its tools. `system` is called before every request, as it may show the plan.
     """
 
     tools: str

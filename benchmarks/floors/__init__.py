@@ -1,8 +1,9 @@
 """
-The least that Python must do: JSON arguments in, checks, a frozen task, counters, a journal, text.
+The floor: the least work that Python needs for JSON arguments, checks, a frozen task, counters, a
+journal and a reply.
 
-A mutable plan. No transition rules, no dependencies but where the operation is about them, no
-locking: what a real core adds to this is what the ratios show.
+The plan is mutable. There are no transition rules, no locks, and dependencies only in the
+operations about them. The ratios show what a real core adds to this.
 """
 
 from benchmarks.floors.chunks import ChunkedFloor
@@ -15,6 +16,4 @@ __all__ = ["ChunkedFloor", "Floor", "flipping"]
 
 
 class Floor(Items, Lists, Graphs):
-    """
-    A dict of frozen tasks, changed in place, with a journal.
-    """
+    """A dict of frozen tasks, changed in place, with a journal."""

@@ -1,4 +1,6 @@
-"""The floor for a plan whose old versions stay readable: chunks, of which the touched is copied."""
+"""
+The floor for a plan whose old versions stay readable: tasks in chunks; a change copies one chunk.
+"""
 
 from math import isqrt
 from typing import Any
@@ -11,7 +13,8 @@ __all__ = ["ChunkedFloor"]
 
 class ChunkedFloor(Statuses):
     """
-    As the floor, with tasks in chunks of about sqrt(n); a change copies one chunk and their list.
+    Like the floor, with tasks in chunks of about sqrt(n). A change copies one chunk and the chunk
+    list.
     """
 
     name = "floor, copy on write"
@@ -22,17 +25,13 @@ class ChunkedFloor(Statuses):
         self.tasks = tasks
 
     def put(self, task_id: str, task: FloorTask) -> None:
-        """
-        Make the next version, which takes the place of this one.
-        """
+        """Make the next version and replace this one with it."""
         tasks: Any = self.tasks
         self.tasks = tasks.with_task(task_id, task)
 
 
 class Chunks:
-    """
-    Tasks by id in an immutable list of lists.
-    """
+    """Tasks by id in an immutable list of lists."""
 
     __slots__ = ("chunks", "count", "width")
 
@@ -45,16 +44,12 @@ class Chunks:
         return self.count
 
     def get(self, task_id: str) -> FloorTask | None:
-        """
-        Return the task, or `None`.
-        """
+        """Return the task, or `None`."""
         chunk, place = divmod(int(task_id) - 1, self.width)
         return self.chunks[chunk][place] if 0 <= chunk < len(self.chunks) else None
 
     def with_task(self, task_id: str, task: FloorTask) -> "Chunks":
-        """
-        Return the next version.
-        """
+        """Return the next version."""
         chunk, place = divmod(int(task_id) - 1, self.width)
         changed = self.chunks[chunk].copy()
         changed[place] = task

@@ -1,4 +1,4 @@
-"""Dependencies: what is ready, and whether an edge closes a cycle, in bare Python."""
+"""Dependencies in plain Python: which tasks are ready, and whether an edge closes a cycle."""
 
 import json
 
@@ -11,14 +11,10 @@ __all__ = ["Graphs"]
 
 
 class Graphs(Statuses):
-    """
-    Walks over all tasks.
-    """
+    """Operations that walk over all tasks."""
 
     def ready(self) -> Call:
-        """
-        Look at every task for what can be started; the pending ones form a chain.
-        """
+        """Check every task for readiness; the pending ones form a chain."""
         half = self.size // 2 + 1
         words = ("completed", "pending")
         found = (make(str(n), title(n), words[n >= half]) for n in range(1, self.size + 1))
@@ -36,21 +32,15 @@ class Graphs(Statuses):
         return Call(run, lambda ids: ids == [str(half)])
 
     def cycle_chain(self) -> Call:
-        """
-        Refuse an edge from the end of a chain to its beginning.
-        """
+        """Refuse an edge from the end of a chain to its beginning."""
         return _cycle(self.size, "chain")
 
     def cycle_wide(self) -> Call:
-        """
-        Refuse an edge from one of many tasks to the one before them all.
-        """
+        """Refuse an edge from one of many tasks to their common blocker."""
         return _cycle(self.size, "wide")
 
     def cycle_dense(self) -> Call:
-        """
-        Refuse an edge from the last task to the first, with ten blockers for each.
-        """
+        """Refuse an edge from the last task to the first, with ten blockers for each."""
         return _cycle(self.size, "dense")
 
 

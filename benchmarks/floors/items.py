@@ -1,4 +1,4 @@
-"""Single tasks: create, get, add an edge, delete, in bare Python."""
+"""Operations on single tasks in plain Python: create, get, add an edge, delete."""
 
 import json
 
@@ -11,14 +11,10 @@ __all__ = ["Items"]
 
 
 class Items(Statuses):
-    """
-    Operations on one task. Edges are noted at both ends, unchecked.
-    """
+    """Operations on one task. Edges are recorded at both ends, unchecked."""
 
     def add(self, text: str) -> str:
-        """
-        Create a task.
-        """
+        """Create a task."""
         given = json.loads(text)
         subject = given.get("subject")
         if not isinstance(subject, str) or not subject.strip():
@@ -31,9 +27,7 @@ class Items(Statuses):
         return f"{self.counts['completed']}/{len(self.tasks)}: #{task_id} created"
 
     def create(self) -> Call:
-        """
-        One more task; it does not matter to a dict how many there are.
-        """
+        """Create a task. The cost in a dict does not depend on the number of tasks."""
         text = json.dumps({"subject": title(self.size + 1), "description": "As agreed"})
 
         def tidy() -> None:
@@ -46,9 +40,7 @@ class Items(Statuses):
         return Call(lambda: self.add(text), lambda said: said.endswith("created"), tidy=tidy)
 
     def get(self) -> Call:
-        """
-        One task in full.
-        """
+        """Read one task in full."""
         text = json.dumps({"task_id": active_id(self.size)})
 
         def run() -> str:
@@ -58,9 +50,7 @@ class Items(Statuses):
         return Call(run, lambda said: "status: " in said)
 
     def add_edge(self) -> Call:
-        """
-        Note an edge at both of its ends; the next call finds the tasks without it.
-        """
+        """Record an edge at both of its ends, and remove it again for the next call."""
         text = json.dumps({"task_id": open_id(self.size), "add_blocked_by": [str(self.size)]})
 
         def run() -> str:
@@ -81,9 +71,7 @@ class Items(Statuses):
         return Call(run, lambda said: "waits" in said, tidy=self.journal.clear)
 
     def delete(self) -> Call:
-        """
-        Take a task out; the next call finds it again.
-        """
+        """Remove a task, and restore it for the next call."""
         text = json.dumps({"task_id": open_id(self.size), "status": "deleted"})
 
         def run() -> str:

@@ -1,4 +1,4 @@
-"""Whole plans: lists, whole-list writes, JSON documents, in bare Python."""
+"""Operations on whole plans in plain Python: lists, whole-list writes, JSON documents."""
 
 import json
 from collections import Counter
@@ -12,14 +12,10 @@ __all__ = ["Lists"]
 
 
 class Lists(Statuses):
-    """
-    Operations on all tasks. Nothing is kept between two of them.
-    """
+    """Operations on all tasks. Nothing is cached between calls."""
 
     def list_cold(self) -> Call:
-        """
-        Show a line for each task.
-        """
+        """Show a line for each task."""
 
         def run() -> str:
             return "\n".join([f"#{t.id} [{t.status}] {t.subject}" for t in self.tasks.values()])
@@ -29,9 +25,7 @@ class Lists(Statuses):
     list_warm = list_cold
 
     def write(self, text: str) -> Call:
-        """
-        Make every task anew from a whole list.
-        """
+        """Make all tasks again from a whole list."""
 
         def run() -> str:
             given = json.loads(text)["todos"]
@@ -47,46 +41,34 @@ class Lists(Statuses):
         return Call(run, lambda said: said.startswith("ok"))
 
     def write_first(self) -> Call:
-        """
-        Write a list where there was none.
-        """
+        """Write a whole list to an empty plan."""
         return self.write(listed(self.size))
 
     write_same = write_first
 
     def write_one(self) -> Call:
-        """
-        Write the list with one step more completed.
-        """
+        """Write the list with one more task completed."""
         return self.write(listed(self.size, moved=1))
 
     def write_other(self) -> Call:
-        """
-        Write a list of which no entry was there before.
-        """
+        """Write a list without any of the current tasks."""
         return self.write(listed(self.size, verb="Check"))
 
     def document(self) -> str:
-        """
-        Return the plan as JSON.
-        """
+        """Return the plan as JSON."""
         tasks = [
             {"id": t.id, "subject": t.subject, "status": t.status} for t in self.tasks.values()
         ]
         return json.dumps({"next_id": self.next_id, "tasks": tasks})
 
     def dump_cold(self) -> Call:
-        """
-        Return the plan as JSON.
-        """
+        """Return the plan as JSON."""
         return Call(self.document, lambda text: len(json.loads(text)["tasks"]) == self.size)
 
     dump_warm = dump_cold
 
     def load(self) -> Call:
-        """
-        Read the plan from JSON.
-        """
+        """Read the plan from JSON."""
         text = self.document()
 
         def run() -> dict[str, FloorTask]:

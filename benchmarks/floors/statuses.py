@@ -1,4 +1,4 @@
-"""Tasks in a dict, their counters and a journal: a change of status in bare Python."""
+"""Tasks in a dict, their counters and a journal: a change of status in plain Python."""
 
 import json
 from collections import Counter
@@ -14,9 +14,7 @@ STATUSES = {"pending", "in_progress", "completed", "cancelled"}
 
 
 class Statuses:
-    """
-    A dict of frozen tasks, changed in place, with a journal.
-    """
+    """A dict of frozen tasks, changed in place, with a journal."""
 
     name = "floor"
 
@@ -29,9 +27,7 @@ class Statuses:
         self.next_id = size + 1
 
     def update(self, text: str) -> str:
-        """
-        Change a status.
-        """
+        """Change a status."""
         given = json.loads(text)
         task = self.tasks.get(given.get("task_id"))
         status = given.get("status")
@@ -44,23 +40,17 @@ class Statuses:
         return f"{self.counts['completed']}/{len(self.tasks)}: #{task.id} {status}"
 
     def put(self, task_id: str, task: FloorTask) -> None:
-        """
-        Store a changed task.
-        """
+        """Store a changed task."""
         self.tasks[task_id] = task
 
     def status_change(self) -> Call:
-        """
-        Change the middle task, to and fro.
-        """
+        """Change the status of the middle task back and forth."""
         flip = flipping(self.size)
         return Call(lambda: self.update(flip()), lambda text: "#" in text, tidy=self.journal.clear)
 
 
 def flipping(size: int, key: str = "task_id") -> Any:
-    """
-    Return a function that gives the arguments of a status change to and fro.
-    """
+    """Return a function that returns the arguments of a status change, back and forth."""
     there, back = (
         json.dumps({key: active_id(size), "status": status})
         for status in ("pending", "in_progress")

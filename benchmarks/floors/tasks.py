@@ -1,4 +1,4 @@
-"""The floor's task: frozen attrs, made in the quickest way that Python has."""
+"""The floor's task: frozen attrs, created in the fastest way that Python has."""
 
 import attrs
 
@@ -7,9 +7,7 @@ __all__ = ["FloorTask", "make", "with_status"]
 
 @attrs.frozen(weakref_slot=False)
 class FloorTask:
-    """
-    A frozen task.
-    """
+    """A frozen task."""
 
     id: str
     subject: str
@@ -40,18 +38,14 @@ def make(
     blocks: tuple[str, ...] = (),
     blocked_by: tuple[str, ...] = (),
 ) -> FloorTask:
-    """
-    Return a task: made mutable, then frozen by its class.
-    """
+    """Return a task, created mutable and then frozen by changing its class."""
     made = _Draft(task_id, subject, status, blocks, blocked_by)
     made.__class__ = FloorTask  # type: ignore[assignment]  # equal slots make it legal
     return made  # type: ignore[return-value]  # it is one now
 
 
 def with_status(task: FloorTask, status: str) -> FloorTask:
-    """
-    Return the task with another status.
-    """
+    """Return the task with another status."""
     made = _Draft(
         task.id,
         task.subject,

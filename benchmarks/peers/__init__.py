@@ -1,1 +1,1 @@
-"""The planning tools of others, called as their own frameworks call them."""
+"""The planning tools of other projects, called as their own frameworks call them."""

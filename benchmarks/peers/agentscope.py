@@ -1,4 +1,4 @@
-"""AgentScope's four planning tools: called directly, and through a `Toolkit` as its agent does."""
+"""AgentScope's four planning tools, called directly and through a `Toolkit`, as its agent does."""
 
 import json
 from typing import Any
@@ -15,9 +15,7 @@ __all__ = ["AgentScope", "AgentScopeToolkit", "state_of"]
 
 
 def state_of(size: int) -> AgentState:
-    """
-    Return the state of an agent with the plan that every contender gets.
-    """
+    """Return an agent's state with the plan that every contender gets."""
     state = AgentState()
     for task_id, text, status in entries(size):
         word: Any = status
@@ -28,9 +26,7 @@ def state_of(size: int) -> AgentState:
 
 
 class AgentScope:
-    """
-    The tools' `call`, with the arguments read from JSON first.
-    """
+    """The tools' `call`, with arguments parsed from JSON first."""
 
     name = "AgentScope call"
 
@@ -41,9 +37,7 @@ class AgentScope:
         self.tasks = self.state.tasks_context.tasks
 
     async def ask(self, name: str, text: str) -> Any:
-        """
-        Answer one call.
-        """
+        """Answer one call."""
         return await self.tools[name].call(_agent_state=self.state, **json.loads(text))
 
     def _called(self, name: str, text: str, word: str, after: Any = None) -> Call:
@@ -56,37 +50,27 @@ class AgentScope:
         return Call(run, _says(word), awaited=True)
 
     def status_change(self) -> Call:
-        """
-        Change the middle task, to and fro.
-        """
+        """Change the status of the middle task back and forth."""
         flip = flipping(self.size)
         return Call(lambda: self.ask("TaskUpdate", flip()), _says("Update task"), awaited=True)
 
     def create(self) -> Call:
-        """
-        One more task, taken out again for the next call.
-        """
+        """Create a task, and remove it again for the next call."""
         text = json.dumps({"subject": title(self.size + 1), "description": "As agreed"})
         return self._called("TaskCreate", text, "created successfully", self.tasks.pop)
 
     def get(self) -> Call:
-        """
-        One task in full.
-        """
+        """Read one task in full."""
         return self._called("TaskGet", json.dumps({"task_id": active_id(self.size)}), "Status: ")
 
     def list_cold(self) -> Call:
-        """
-        Show a line for each task.
-        """
+        """Show a line for each task."""
         return self._called("TaskList", "{}", f"{self.size} [")
 
     list_warm = list_cold
 
     def add_edge(self) -> Call:
-        """
-        One edge; the next call finds the tasks without it.
-        """
+        """Add an edge, and remove it again for the next call."""
         task_id = open_id(self.size)
         text = json.dumps({"task_id": task_id, "add_blocked_by": [str(self.size)]})
         waits, blocks = self.tasks[int(task_id) - 1].blocked_by, self.tasks[-1].blocks
@@ -98,9 +82,7 @@ class AgentScope:
         return self._called("TaskUpdate", text, "add_blocked_by", undo)
 
     def delete(self) -> Call:
-        """
-        One task less; the next call finds it again.
-        """
+        """Delete a task, and restore it for the next call."""
         task_id = open_id(self.size)
         place = int(task_id) - 1
         task = self.tasks[place]
@@ -110,18 +92,14 @@ class AgentScope:
         )
 
     def dump_cold(self) -> Call:
-        """
-        Return the agent's state as JSON.
-        """
+        """Return the agent's state as JSON."""
         dump = self.state.model_dump_json
         return Call(dump, lambda text: title(self.size) in text)
 
     dump_warm = dump_cold
 
     def load(self) -> Call:
-        """
-        Read the agent's state from JSON.
-        """
+        """Read the agent's state from JSON."""
         text = self.state.model_dump_json()
         return Call(
             lambda: AgentState.model_validate_json(text),
@@ -130,9 +108,7 @@ class AgentScope:
 
 
 class AgentScopeToolkit(AgentScope):
-    """
-    The same through `Toolkit.call_tool`, the way of every call that an agent makes.
-    """
+    """The same through `Toolkit.call_tool`, which every call of an agent uses."""
 
     name = "AgentScope Toolkit"
     dump_cold = dump_warm = load = None  # type: ignore[assignment]  # no tools
@@ -142,9 +118,7 @@ class AgentScopeToolkit(AgentScope):
         self.toolkit = Toolkit(tools=list(self.tools.values()))
 
     async def ask(self, name: str, text: str) -> Any:
-        """
-        Answer one call.
-        """
+        """Answer one call."""
         call = ToolCallBlock(id="call", name=name, input=text)
         said: Any = None
         async for part in self.toolkit.call_tool(call, self.state):

@@ -19,9 +19,7 @@ __all__ = ["turns"]
 
 
 class Bare(ToolBase):
-    """
-    A tool that does nothing: what the toolkit itself costs.
-    """
+    """A tool that does nothing, to measure the cost of the toolkit itself."""
 
     is_concurrency_safe, is_read_only, is_state_injected = False, False, True
     description = "Does nothing."
@@ -29,21 +27,15 @@ class Bare(ToolBase):
     name = "TaskUpdate"
 
     async def check_permissions(self, tool_input: Any, context: Any) -> Any:
-        """
-        Not asked by a toolkit.
-        """
+        """Not called by a toolkit."""
 
     async def call(self, _agent_state: AgentState, **_: Any) -> ToolChunk:
-        """
-        Answer with a word.
-        """
+        """Answer with a word."""
         return ToolChunk(content=[TextBlock(text="ok")], state=ToolResultState.SUCCESS)
 
 
 def turns(size: int) -> dict[str, dict[str, Call]]:
-    """
-    Return the calls by tool: the middle task, to and fro.
-    """
+    """Return the calls by tool, which change the middle task back and forth."""
     ours = Toolkit(tools=list(make_tools()))
     found = {
         "own": AgentScopeToolkit(size).status_change(),
@@ -68,9 +60,7 @@ def _asked(toolkit: Toolkit, state: AgentState, name: str, text: Any) -> Call:
 
 
 def _lean(size: int) -> Call:
-    """
-    Complete the middle task and start it anew, again and again.
-    """
+    """Complete the middle task and start it again, repeatedly."""
     number = int(active_id(size))
     texts = [json.dumps({"start": [number]}), json.dumps({"done": [number]})]
 

@@ -1,4 +1,4 @@
-"""What the planning capability of pydantic-ai-harness says to a model."""
+"""The prompts of the planning capability of pydantic-ai-harness."""
 
 from typing import Any
 
@@ -14,9 +14,7 @@ __all__ = ["host"]
 
 
 def host(*, subtasks: bool = False) -> ToolHost:
-    """
-    Return its definitions and its guidance. Its tools answer only within a run of an agent.
-    """
+    """Return its definitions and guidance. Its tools work only within a run of an agent."""
     planning: Any = Planning(enable_subtasks=subtasks)
     context = RunContext(deps=None, model=TestModel(), usage=RunUsage())
     _, told = definitions(planning.get_toolset(), context)

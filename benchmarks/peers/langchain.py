@@ -1,4 +1,4 @@
-"""LangChain's `write_todos`, its middleware's one tool: every change is a whole list."""
+"""LangChain's `write_todos`, the only tool of its middleware: every change is a whole list."""
 
 import json
 from typing import Any
@@ -14,9 +14,7 @@ __all__ = ["LangChain", "invocation", "runtime_of"]
 
 
 def runtime_of(state: dict[str, Any]) -> ToolRuntime[Any, Any]:
-    """
-    Return what `ToolNode` injects into a tool.
-    """
+    """Return the runtime that `ToolNode` injects into a tool."""
     return ToolRuntime(
         state=state, context=None, config={}, stream_writer=print, tool_call_id="c", store=None
     )
@@ -24,7 +22,7 @@ def runtime_of(state: dict[str, Any]) -> ToolRuntime[Any, Any]:
 
 def invocation(tool: Any, state: dict[str, Any], text: str, *, runtime: bool = True) -> Any:
     """
-    Return a function that invokes a tool with JSON arguments, its runtime injected if it takes one.
+    Return a function that invokes a tool with JSON arguments, and with a runtime if it takes one.
     """
     said = {"name": tool.name, "args": json.loads(text), "id": "c", "type": "tool_call"}
     made = runtime_of({**state, "messages": [AIMessage("", tool_calls=[said])]})
@@ -38,9 +36,7 @@ def invocation(tool: Any, state: dict[str, Any], text: str, *, runtime: bool = T
 
 
 class LangChain:
-    """
-    `write_todos.invoke`, with the arguments read from JSON first.
-    """
+    """`write_todos.invoke`, with arguments parsed from JSON first."""
 
     name = "LangChain invoke"
 
@@ -56,39 +52,29 @@ class LangChain:
         return Call(run, lambda command: len(command.update["todos"]) == count)
 
     def write_first(self) -> Call:
-        """
-        Write a whole list.
-        """
+        """Write a whole list."""
         return self._written()
 
     write_same = write_first
 
     def write_one(self) -> Call:
-        """
-        Write the list with one step more completed.
-        """
+        """Write the list with one more entry completed."""
         return self._written(moved=1)
 
     status_change = write_one
 
     def write_other(self) -> Call:
-        """
-        Write a list of other entries.
-        """
+        """Write a list without any of the current entries."""
         return self._written(verb="Check")
 
     def create(self) -> Call:
-        """
-        Write the list with one entry more.
-        """
+        """Write the list with one more entry."""
         text = listed(self.size + 1)
         run = invocation(self.tool, self.state, text)
         return Call(run, lambda command: len(command.update["todos"]) == self.size + 1)
 
     def delete(self) -> Call:
-        """
-        Write the list with one entry less.
-        """
+        """Write the list with one entry less."""
         given = json.loads(listed(self.size))
         del given["todos"][self.size // 2 + 1]
         run = invocation(self.tool, self.state, json.dumps(given))

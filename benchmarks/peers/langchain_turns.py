@@ -1,4 +1,4 @@
-"""LangChain and LangGraph with a plan: their own tool, ours, and one that does nothing."""
+"""LangChain and LangGraph with a plan: their own tool, ours, and a tool that does nothing."""
 
 import json
 from typing import Any
@@ -27,7 +27,8 @@ _Said = tuple[Any, Any, dict[str, Any], str]
 
 def turns(size: int) -> dict[str, dict[str, Call]]:
     """
-    Return the calls, by way (`invoke`, `ToolNode`) and by tool: each takes the plan a step on.
+    Return the calls, by way (`invoke`, `ToolNode`) and by tool. Each call advances the plan by a
+    step.
     """
     told = _contenders(size)
     invoked = {who: _invoked(*said) for who, said in told.items()}
@@ -40,7 +41,8 @@ def turns(size: int) -> dict[str, dict[str, Call]]:
 def _contenders(size: int) -> dict[str, _Said]:
     whole = listed(size, moved=1)
     done = int(active_id(size))
-    # What a thread holds whose list the agent has written itself: nothing in it is news.
+    # The state of a thread whose agent has written the list itself, so that there are no changes to
+    # report.
     update = plan_update(plan_like(size))
     value = {key: update["todoplan"][key] for key in ("head", "plan")}
     before: dict[str, Any] = {**update, "todoplan": value}

@@ -22,9 +22,7 @@ _CONFIG = RunConfig(tracing_disabled=True)
 
 
 def turns(size: int) -> dict[str, dict[str, Call]]:
-    """
-    Return the runs by tool; the SDK has no planning tool of its own.
-    """
+    """Return the runs by tool; the SDK has no planning tool of its own."""
     number = active_id(size)
     words = [f'{{"done": [{number}]}}', f'{{"start": [{number}]}}']
 
@@ -43,9 +41,7 @@ def turns(size: int) -> dict[str, dict[str, Call]]:
 
 @function_tool
 def nothing(step: str) -> str:
-    """
-    Do nothing.
-    """
+    """Do nothing."""
     return step
 
 

@@ -21,9 +21,7 @@ _FORM = "Writing a part of the work"
 
 
 class PydanticTodo:
-    """
-    Tools with subtasks, which bring dependencies; storage in memory.
-    """
+    """The tools with subtasks, which include dependencies, and storage in memory."""
 
     name = "pydantic-ai-todo"
 
@@ -39,9 +37,7 @@ class PydanticTodo:
             self.tools = runner.run(self.toolset.get_tools(self.context))
 
     async def ask(self, name: str, text: str) -> Any:
-        """
-        Answer one call.
-        """
+        """Answer one call."""
         tool = self.tools[name]
         given = tool.args_validator.validate_json(text)
         return await self.toolset.call_tool(name, given, self.context, tool)
@@ -60,9 +56,7 @@ class PydanticTodo:
         return lambda: setattr(self.storage, "todos", todos)
 
     def status_change(self) -> Call:
-        """
-        Change the middle task, to and fro.
-        """
+        """Change the status of the middle task back and forth."""
         flip = flipping(self.size, "todo_id")
         return Call(
             lambda: self.ask("update_todo_status", flip()),
@@ -71,24 +65,18 @@ class PydanticTodo:
         )
 
     def create(self) -> Call:
-        """
-        One more todo; the next call finds the list without it.
-        """
+        """Create a todo, and remove it again for the next call."""
         text = json.dumps({"content": title(self.size + 1), "active_form": _FORM})
         return self._called("add_todo", text, "Added todo", self._put_back())
 
     def list_cold(self) -> Call:
-        """
-        Show a line for each todo.
-        """
+        """Show a line for each todo."""
         return self._called("read_todos", "{}", f"[{self.size}]")
 
     list_warm = list_cold
 
     def add_edge(self) -> Call:
-        """
-        One dependency; the next call finds the todo without it.
-        """
+        """Add a dependency, and remove it again for the next call."""
         todo = self.storage.todos[int(open_id(self.size)) - 1]
 
         def undo() -> None:
@@ -98,9 +86,7 @@ class PydanticTodo:
         return self._called("set_dependency", text, "Added dependency", undo)
 
     def delete(self) -> Call:
-        """
-        One todo less; the next call finds it again.
-        """
+        """Delete a todo, and restore it for the next call."""
         place = int(open_id(self.size)) - 1
         todo = self.storage.todos[place]
         text = json.dumps({"todo_id": todo.id})
@@ -112,38 +98,28 @@ class PydanticTodo:
         return self._called("write_todos", text, f"Updated {self.size} todos", self._put_back())
 
     def write_first(self) -> Call:
-        """
-        Write a whole list.
-        """
+        """Write a whole list."""
         return self._written(listed(self.size, active_form=_FORM))
 
     write_same = write_first
 
     def write_one(self) -> Call:
-        """
-        Write the list with one step more completed.
-        """
+        """Write the list with one more todo completed."""
         return self._written(listed(self.size, moved=1, active_form=_FORM))
 
     def write_other(self) -> Call:
-        """
-        Write a list of other entries.
-        """
+        """Write a list without any of the current entries."""
         return self._written(listed(self.size, verb="Check", active_form=_FORM))
 
     def dump_cold(self) -> Call:
-        """
-        Return the list as JSON, by pydantic.
-        """
+        """Dump the list to JSON with pydantic."""
         todos = self.storage.todos
         return Call(lambda: _TODOS.dump_json(todos), lambda text: title(self.size).encode() in text)
 
     dump_warm = dump_cold
 
     def load(self) -> Call:
-        """
-        Read the list from JSON, by pydantic.
-        """
+        """Load the list from JSON with pydantic."""
         text = _TODOS.dump_json(self.storage.todos)
         return Call(lambda: _TODOS.validate_json(text), lambda todos: len(todos) == self.size)
 
@@ -157,9 +133,7 @@ class PydanticTodo:
         return other
 
     def ready(self) -> Call:
-        """
-        Ask what can be started when the pending todos form a chain.
-        """
+        """Find the ready todos when the pending ones form a chain."""
         half = self.size // 2 + 1
         other = self._linked("chain", half)
         return other._called("get_available_tasks", "{}", f"[{half}]")  # noqa: SLF001 - a sibling
@@ -170,21 +144,15 @@ class PydanticTodo:
         return other._called("set_dependency", text, "cycle")  # noqa: SLF001 - a sibling
 
     def cycle_chain(self) -> Call:
-        """
-        Refuse a dependency from the end of a chain to its beginning.
-        """
+        """Refuse a dependency from the end of a chain to its beginning."""
         return self._cycle("chain")
 
     def cycle_wide(self) -> Call:
-        """
-        Refuse a dependency from one of many todos to the one before them all.
-        """
+        """Refuse a dependency from one of many todos to their common blocker."""
         return self._cycle("wide")
 
     def cycle_dense(self) -> Call:
-        """
-        Refuse a dependency from the last todo to the first, with ten for each.
-        """
+        """Refuse a dependency from the last todo to the first, with ten for each."""
         return self._cycle("dense")
 
 

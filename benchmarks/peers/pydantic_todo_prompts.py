@@ -1,4 +1,4 @@
-"""What pydantic-ai-todo says to a model."""
+"""The prompts of pydantic-ai-todo."""
 
 import asyncio
 from typing import Any
@@ -15,9 +15,7 @@ __all__ = ["definitions", "host"]
 
 
 def definitions(toolset: Any, context: Any) -> tuple[Any, str]:
-    """
-    Return a toolset's tools, and their definitions as OpenAI takes them.
-    """
+    """Return a toolset's tools, and their definitions in OpenAI's form."""
     tools = asyncio.run(toolset.get_tools(context))
     told = [
         function(
@@ -29,9 +27,7 @@ def definitions(toolset: Any, context: Any) -> tuple[Any, str]:
 
 
 def host(*, subtasks: bool = False, shown: bool = False) -> ToolHost:
-    """
-    Return a fresh list behind its tools; `shown` puts the list into the system prompt.
-    """
+    """Return a new list and its tools. `shown` puts the list into the system prompt."""
     storage = TodoStorage()
     capability = TodoCapability(storage=storage, enable_subtasks=subtasks)
     toolset: Any = capability.get_toolset()

@@ -22,13 +22,12 @@ __all__ = ["turns"]
 
 
 def turns(size: int) -> dict[str, dict[str, Call]]:
-    """
-    Return the runs by tool.
-    """
+    """Return the runs by tool."""
     own = TodoCapability(storage=PydanticTodo(size).storage)
     plan = plan_like(size)
     history = seed_plan(Planning(), [], plan)
-    # As of a conversation whose list the agent has written itself: nothing in it is news.
+    # The state of a conversation whose agent has written the list itself, so that there are no
+    # changes to report.
     history[-1].metadata["todoplan"]["session"]["revision"] = plan.revision
     granular, lean = make_tools(Toolbox(tasks("snake"))), make_tools(Toolbox(LEAN))
     number = active_id(size)

@@ -1,1 +1,1 @@
-"""The main comparisons as one SVG, readable on light and dark pages."""
+"""The main comparisons as one SVG, legible on light and dark pages."""

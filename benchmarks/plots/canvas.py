@@ -1,4 +1,4 @@
-"""A few SVG shapes, coloured by classes: a dark page gets other colours than a light one."""
+"""A few SVG shapes, coloured by CSS classes: dark pages get other colours than light ones."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -38,9 +38,7 @@ text { fill: #9da7b3 }
 
 
 def document(width: int, height: int, label: str, shapes: Iterable[str]) -> str:
-    """
-    Return the whole SVG.
-    """
+    """Return the whole SVG."""
     head = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
     told = f'role="img" aria-label="{escape(label)}"'
     size = f'width="{width}" height="{height}"'
@@ -49,33 +47,25 @@ def document(width: int, height: int, label: str, shapes: Iterable[str]) -> str:
 
 
 def text(x: float, y: float, words: str, *, kind: str = "", anchor: str = "start") -> str:
-    """
-    Return a text.
-    """
+    """Return a text."""
     styled = f' class="{kind}"' if kind else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{styled}>{escape(words)}</text>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str = "grid") -> str:
-    """
-    Return a straight line.
-    """
+    """Return a straight line."""
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>'
 
 
 def path(points: Sequence[tuple[float, float]], kind: str) -> str:
-    """
-    Return a line through points, with a dot on each.
-    """
+    """Return a line through points, with a dot on each."""
     joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" class="{kind}"/>' for x, y in points)
     return f'<polyline points="{joined}" class="series {kind}"/>{dots}'
 
 
 def rect(x: float, y: float, width: float, height: float, kind: str) -> str:
-    """
-    Return a bar.
-    """
+    """Return a bar."""
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
         f'rx="2" class="{kind}"/>'

@@ -46,9 +46,7 @@ _IMPORTS = {
 
 
 def drawn(found: dict[str, Any]) -> str:
-    """
-    Return the SVG of a run; a suite that was not run leaves its panel empty.
-    """
+    """Return the SVG of a run. The panel of a suite that was not run stays empty."""
     label = (
         "todoplan beside its peers: time of a status change and of a plan's life, tokens, imports"
     )

@@ -1,4 +1,4 @@
-"""Two kinds of panels: lines over logarithmic axes, and bars."""
+"""Two kinds of panels: curves on logarithmic axes, and bars."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor, log10
@@ -15,9 +15,7 @@ _LABELS = 190
 
 @attrs.frozen
 class Frame:
-    """
-    Where a panel stands, and what is written over it.
-    """
+    """The position and the title of a panel."""
 
     x: float
     y: float
@@ -28,9 +26,7 @@ class Frame:
 
 @attrs.frozen
 class Bar:
-    """
-    One bar: its label, its length, the words behind it, and its class.
-    """
+    """One bar: its label, its length, the words after it, and its CSS class."""
 
     label: str
     value: float
@@ -39,9 +35,7 @@ class Bar:
 
 
 def curves(frame: Frame, series: Mapping[str, Mapping[int, float]]) -> Iterator[str]:
-    """
-    Yield lines of microseconds over n, both axes logarithmic.
-    """
+    """Yield lines of microseconds over n, both axes logarithmic."""
     points = [(n, us) for each in series.values() for n, us in each.items()]
     if not points:
         return
@@ -71,9 +65,7 @@ def _unit(power: int) -> str:
 
 
 def bars(frame: Frame, told: Sequence[Bar]) -> Iterator[str]:
-    """
-    Yield bars, one under the other, in proportion.
-    """
+    """Yield bars in proportion, one below the other."""
     if not told:
         return
     most = max(bar.value for bar in told)

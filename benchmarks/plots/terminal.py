@@ -1,7 +1,7 @@
 """
-A picture of the command line: `python -m benchmarks.plots.terminal` writes the one in the README.
+Draw the README's picture of the command line: `python -m benchmarks.plots.terminal`.
 
-The picture is what `todoplan replay --sample` prints, drawn by rich.
+The picture shows the output of `todoplan replay --sample`, drawn by rich.
 """
 
 import re
@@ -26,9 +26,7 @@ _BLANK = "&#160;"
 
 
 def drawn(arguments: list[str], *, most: int) -> str:
-    """
-    Return the first lines of what a `todoplan` command prints, as an SVG.
-    """
+    """Return the first lines of a `todoplan` command's output as an SVG."""
     command = [sys.executable, "-m", "todoplan", *arguments]
     printed = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     lines = printed.stdout.splitlines()[:most]
@@ -38,16 +36,16 @@ def drawn(arguments: list[str], *, most: int) -> str:
         console.print(Text(line), no_wrap=True, overflow="ellipsis", crop=True)
     picture = console.export_svg(title="todoplan", unique_id="todoplan")
     picture = _TEXT.sub(_placed, picture)
-    # A picture that loads fonts from the network is one that tells who looked at it.
+    # A picture that loads fonts from the network reveals who looked at it.
     return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
 
 
 def _placed(line: re.Match[str]) -> str:
     """
-    Return a line of the picture in pieces, each at its own place.
+    Return a line of the picture in pieces, each with its own position.
 
-    Some renderers drop blanks at the begin of a text, others have a font of another width: columns
-    that are kept apart by blanks alone then slip.
+    Some renderers drop spaces at the start of a text, and others use a font of another width.
+    Columns that are separated only by spaces would then be misaligned.
     """
     head, x, middle, length, tail, text = line.groups()
     cells = text.count(_BLANK) + len(unescape(text.replace(_BLANK, "")))
@@ -62,9 +60,7 @@ def _placed(line: re.Match[str]) -> str:
 
 
 def main() -> None:
-    """
-    Write the README's picture; run it where the README is.
-    """
+    """Write the README's picture. Run it in the README's directory."""
     _PLACE.write_text(drawn(["replay", "--sample"], most=29), "utf-8")
 
 

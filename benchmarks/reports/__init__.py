@@ -1,1 +1,1 @@
-"""The page of tables that a run leaves behind."""
+"""The page of tables that a run writes."""

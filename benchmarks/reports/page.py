@@ -1,4 +1,4 @@
-"""The page: what was measured where, with what, how to repeat it, and the tables."""
+"""The page of a run: the tables, the machine and versions, and how to repeat it."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -26,9 +26,7 @@ _SECTIONS: dict[str, tuple[tuple[str, Callable[[Any], str]], ...]] = {
 
 
 def page(found: dict[str, Any]) -> str:
-    """
-    Return the page for a run, as Markdown.
-    """
+    """Return the page for a run, as Markdown."""
     return "\n".join([_head(found), *_tables(found)])
 
 

@@ -11,9 +11,7 @@ _SETS = ("todos", "tasks", "lean")
 
 
 def fixed(found: Rows) -> str:
-    """
-    Return what each tool set adds to every request.
-    """
+    """Return what each tool set adds to every request."""
     head = ("tool set", "system prompt", "tools", "together")
     return table(
         head,
@@ -26,9 +24,7 @@ def fixed(found: Rows) -> str:
 
 
 def lives(found: Rows) -> str:
-    """
-    Return written, read and re-read tokens by the length of the plan.
-    """
+    """Return the tokens written, read and read again, by the length of the plan."""
     rows = [row for row in found if "n" in row]
     sizes = sorted({row["n"] for row in rows})
     lines = []
@@ -44,9 +40,7 @@ def lives(found: Rows) -> str:
 
 
 def bills(found: Rows, size: int = 20) -> str:
-    """
-    Return the weighted bill of a plan's life, with and without prompt caching.
-    """
+    """Return the weighted cost of a plan's life, with and without prompt caching."""
     rows = [row for row in found if row.get("n") == size]
     least = (
         min((row["plain"] for row in rows), default=0),
@@ -79,9 +73,7 @@ def bills(found: Rows, size: int = 20) -> str:
 
 
 def recordings(found: Rows) -> str:
-    """
-    Return recorded calls beside the same evolution through our tool sets.
-    """
+    """Return recorded calls compared with the same changes through our tool sets."""
     if "note" in found[0]:
         return f"{found[0]['note']}\n"
     head = (

@@ -26,7 +26,8 @@ _OTHERS = ("AgentScope call", "AgentScope Toolkit", "pydantic-ai-todo", "LangCha
 
 def overview(found: Rows) -> str:
     """
-    Return the main operations: ours, its ratio to the floor, and the peers' times in ours.
+    Return the main operations: our time, its ratio to the floor, and the peers' times as multiples
+    of ours.
     """
     by_key = {(r["operation"], r["contender"], r.get("n")): r for r in found if "us" in r}
     head = ("operation", "n", "todoplan", "/ floor", *(f"{name} / ours" for name in _OTHERS))
@@ -44,23 +45,17 @@ def overview(found: Rows) -> str:
 
 
 def operations(found: Rows) -> str:
-    """
-    Return all operations, sizes and contenders.
-    """
+    """Return the table of all operations, sizes and contenders."""
     return _by_size(found, OPERATIONS)
 
 
 def life(found: Rows) -> str:
-    """
-    Return whole lives.
-    """
+    """Return the table of whole lives."""
     return _by_size(found, {"life": "build + 2n updates"})
 
 
 def guidance(found: Rows) -> str:
-    """
-    Return decisions by the number of messages.
-    """
+    """Return the table of guidance decisions, by the number of messages."""
     return _by_size(found, {"guidance": "decision"}, "m")
 
 
@@ -88,9 +83,7 @@ def _by_size(found: Rows, names: dict[str, str], letter: str = "n") -> str:
 
 
 def adapters(found: Rows) -> str:
-    """
-    Return the calls within frameworks.
-    """
+    """Return the table of calls within frameworks."""
     head = ("way", "tool", "n=20", "n=100")
     lines = []
     for way, rows in groupby(sorted(found, key=_way), key=_way):
@@ -107,9 +100,7 @@ def _way(row: dict[str, Any]) -> str:
 
 
 def footprint(found: Rows) -> str:
-    """
-    Return imports, and under them the bytes of a task.
-    """
+    """Return the table of imports, followed by the bytes of a task."""
     imports = table(("import", "CPU", "/ `import attrs`", "peak memory"), _imports(found))
     held = ((r["contender"], count(r["bytes"])) for r in found if "bytes" in r)
     return f"{imports}\n{table(('10,000 tasks, texts apart', 'bytes a task'), held)}"

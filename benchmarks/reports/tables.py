@@ -1,4 +1,4 @@
-"""Markdown tables, and how figures are written in them."""
+"""Markdown tables, and the format of figures in them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,18 +9,14 @@ _FEW = 10
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """
-    Return a table.
-    """
+    """Return a table."""
     rule = ["---"] * 1 + ["---:"] * (len(head) - 1)
     rows = [head, rule, *lines]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
 
 def took(us: float) -> str:
-    """
-    Return a time in three figures with its unit.
-    """
+    """Return a time with three digits and its unit."""
     for unit, size in (("us", 1.0), ("ms", 1e3), ("s", 1e6)):
         value = us / size
         if value < 1000 or unit == "s":  # noqa: PLR2004 - the next unit
@@ -29,32 +25,24 @@ def took(us: float) -> str:
 
 
 def figures(value: float) -> str:
-    """
-    Return a number in about three figures.
-    """
+    """Return a number with about three digits."""
     if value >= 100:  # noqa: PLR2004 - three figures
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= _FEW else f"{value:.2f}"
 
 
 def ratio(value: float) -> str:
-    """
-    Return a ratio: "1.4x".
-    """
+    """Return a ratio, such as "1.4x"."""
     return f"{figures(value)}x"
 
 
 def count(value: float) -> str:
-    """
-    Return a count of tokens.
-    """
+    """Return a count of tokens."""
     return f"{value:,.0f}"
 
 
 def cell(row: dict[str, Any]) -> str:
-    """
-    Return time, ratio and the quartiles of the ratio, or why there are none.
-    """
+    """Return the time, the ratio and its quartiles, or the reason why there are none."""
     if "us" not in row:
         return str(row["note"])
     said = took(row["us"])

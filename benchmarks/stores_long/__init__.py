@@ -1,7 +1,7 @@
 """
-The long form of what the tests of stores ask in seconds: `python -m benchmarks.stores_long`.
+A longer version of the store tests, which take seconds: `python -m benchmarks.stores_long`.
 
-`damage` kills writers, and cuts and flips the write-ahead log; `contention` has processes write one
-plan; `costs` is one process beside a bare loop of the same statements, and short journals beside
-long ones. The figures of a run stand in `benchmarks/stores.md`.
+`damage` kills writers, and truncates and corrupts the write-ahead log. `contention` has several
+processes write one plan. `costs` compares one process with a bare loop of the same statements, and
+short journals with long ones. `benchmarks/stores.md` has the figures of a run.
 """

@@ -1,4 +1,6 @@
-"""`python -m benchmarks.stores_long`: about three minutes; prints, and writes with `--save`."""
+"""
+`python -m benchmarks.stores_long`: takes about three minutes, prints, and saves with `--save`.
+"""
 
 import argparse
 import os
@@ -19,9 +21,7 @@ _PAGE = Path(__file__).parents[1] / "stores.md"
 
 
 def main() -> None:
-    """
-    Measure, print the tables as Markdown, and keep them if asked to.
-    """
+    """Measure, print the tables as Markdown, and save them if requested."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stores_long", description=__doc__)
     parser.add_argument("--save", action="store_true", help=f"write {_PAGE.name} beside the README")
     parser.add_argument("--quick", action="store_true", help="a tenth of it, to see that it works")
@@ -62,9 +62,7 @@ def main() -> None:
 
 
 def claims_of_files(tasks: int) -> dict[str, float]:
-    """
-    Return what `claims` finds upon two files.
-    """
+    """Return the result of `claims` on two files."""
     with tempfile.TemporaryDirectory() as folder:
         paths = iter([f"{folder}/small.db", f"{folder}/large.db"])
         return claims(lambda: Planner(SqliteStore(next(paths)), "a"), tasks)

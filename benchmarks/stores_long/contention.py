@@ -1,4 +1,4 @@
-"""Processes that write one plan, or open one fresh database, all at once."""
+"""Several processes write one plan, or open one new database, at the same time."""
 
 import subprocess
 import sys
@@ -45,7 +45,7 @@ for number in range(rounds):
 
 def writers(count: int, seconds: float) -> dict[str, float]:
     """
-    Return commits a second, and the longest wait in seconds, of so many writers of one plan.
+    Return commits per second, and the longest wait in seconds, for a number of writers of one plan.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/plans.db"
@@ -69,7 +69,7 @@ def writers(count: int, seconds: float) -> dict[str, float]:
 
 def openings(count: int, rounds: int) -> dict[str, int]:
     """
-    Have so many processes open a fresh database at once, in so many rounds; count what went wrong.
+    Open a new database from several processes at once, for several rounds; count the failures.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/plans.db"

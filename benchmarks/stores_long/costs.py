@@ -1,8 +1,8 @@
 """
-What an append costs: beside a bare loop of the same statements, and as the journal grows.
+The cost of an append, compared with a bare loop of the same statements, and by journal length.
 
-Wall time, since most of it is the disk's; both take turns in short blocks, and the ratio is that of
-the blocks beside each other.
+Wall time is measured, since most of it is spent on the disk. Both take turns in short blocks, and
+each ratio is that of adjacent blocks.
 """
 
 import gc
@@ -27,7 +27,8 @@ _BLOCK = 200
 
 def one_process(rounds: int) -> dict[str, float]:
     """
-    Return commits a second of one process: a bare loop, appends to a store, commands by a planner.
+    Return commits per second of one process: a bare loop, appends to a store, commands by a
+    planner.
     """
     made: list[Append] = []
     for _ in range(rounds * _BLOCK):
@@ -57,7 +58,8 @@ def one_process(rounds: int) -> dict[str, float]:
 
 def growth(entries: int) -> dict[str, float]:
     """
-    Return what a call costs by a journal of ten entries, and of so many; and a first call.
+    Return the cost of a call with a journal of ten entries and with a long one; and of a first
+    call.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "plans.db")
@@ -80,7 +82,7 @@ def growth(entries: int) -> dict[str, float]:
 
 def claims(planner_of: Callable[[], Planner], tasks: int) -> dict[str, float]:
     """
-    Return what a claim costs in a plan of 20 tasks, and of so many, each in a store of its own.
+    Return the cost of a claim in a plan of 20 tasks and in a large one, each in its own store.
     """
     found = []
     for count in (20, tasks):

@@ -1,4 +1,4 @@
-"""Killed writers, and a write-ahead log that is cut off or damaged: what is still there?"""
+"""Killed writers, and a truncated or corrupted write-ahead log: which commits survive?"""
 
 import asyncio
 import shutil
@@ -16,9 +16,7 @@ __all__ = ["cuts", "kills", "stops", "stops_on_sqlite"]
 
 
 def kills(count: int) -> dict[str, int]:
-    """
-    Kill so many writers of one plan, and count what they were told is kept, and is not.
-    """
+    """Kill a number of writers of one plan, and count acknowledged commits that were lost."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/plans.db"
         opened = f"opened = lambda: SqliteStore({path!r}, patience=60)"
@@ -39,8 +37,10 @@ def kills(count: int) -> dict[str, int]:
 
 def stops(script: str, planner: AsyncPlanner, count: int) -> dict[str, int]:
     """
-    Stop a holder so many times until its lease is over and another has its task; count how often it
-    is refused when it goes on. `script` opens the store in a process of its own.
+    Stop a holder repeatedly until its lease has expired and another has its task.
+
+    Returns how often the holder is refused when it continues. `script` opens the store in its own
+    process.
     """
     tasks = commands.CreateTasks(tuple(commands.CreateTask(f"{n}") for n in range(count)))
 
@@ -52,9 +52,7 @@ def stops(script: str, planner: AsyncPlanner, count: int) -> dict[str, int]:
 
 
 def stops_on_sqlite(count: int) -> dict[str, int]:
-    """
-    Return what `stops` finds upon a file.
-    """
+    """Return the result of `stops` on a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/plans.db"
         script = f"from todoplan.stores import SqliteStore; opened = lambda: SqliteStore({path!r})"
@@ -63,7 +61,7 @@ def stops_on_sqlite(count: int) -> dict[str, int]:
 
 def cuts(count: int) -> dict[str, int]:
     """
-    Cut the log at so many places, and flip so many bits; count what is no prefix of the commits.
+    Truncate the log and flip bits at many places; count results that are no prefix of the commits.
     """
     chance = Random(7)  # noqa: S311 - no secret
     with tempfile.TemporaryDirectory() as folder:
@@ -94,6 +92,6 @@ def _is_prefix(whole: Path, log: bytes, journal: tuple[Entry, ...]) -> bool:
         kept = store.entries("a")
         if kept != journal[: len(kept)] or store.load("a") != follow(Plan(), kept):
             return False
-        # And it goes on from there.
+        # The store must also continue from there.
         Planner(store, "a").apply(commands.CreateTask("more"))
         return len(store.entries("a")) == len(kept) + 1

@@ -1,4 +1,4 @@
-"""Holders of claims on a PostgreSQL server that come late: stopped, or cut off from the network."""
+"""Late holders of claims on a PostgreSQL server: processes stopped, or cut off from the network."""
 
 import sys
 from collections.abc import Iterator
@@ -19,9 +19,7 @@ Row = dict[str, Any]
 
 
 def stopped(address: str, times: int) -> Row:
-    """
-    Stop a holder so many times, upon a fresh database, and count how often it is refused.
-    """
+    """Stop a holder repeatedly, on a new database, and count how often it is refused."""
     opened = f"opened = lambda: PostgresStore({address!r})"
     script = f"from todoplan.stores import PostgresStore; {opened}"
     with PostgresStore(address) as store:
@@ -31,7 +29,8 @@ def stopped(address: str, times: int) -> Row:
 
 def cut_off(times: int) -> Iterator[Row]:
     """
-    Yield how often a worker whose host was cut off was refused, or its append settled by its key.
+    Yield how often a worker cut off from the network was refused, or its append resolved by its
+    key.
     """
     if why := cannot():
         yield {"what": "cut off", "times": 0, "as it should be": why}

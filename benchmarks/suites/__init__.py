@@ -1,1 +1,1 @@
-"""What is measured: each module gives one suite."""
+"""The suites of measurements, one in each module."""

@@ -1,4 +1,4 @@
-"""What a planning call costs within a framework: its own tool, ours, and one that does nothing."""
+"""The cost of a planning call within a framework: its own tool, ours, and one that does nothing."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -22,9 +22,7 @@ _SIZES = (20, 100)
 def run(
     *, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
-    """
-    Measure a turn of every framework that is installed, against the framework's own tool.
-    """
+    """Measure a turn in every installed framework, compared with the framework's own tool."""
     effort = Effort(rounds=7 if quick else 15, budget=3_000_000_000)
     found: list[dict[str, Any]] = []
     for needs, module in _HOSTS.items():

@@ -1,4 +1,4 @@
-"""Import time and peak memory in fresh processes, taken in turn, and bytes per task."""
+"""Import time and peak memory in new processes, measured in alternation, and bytes per task."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ IMPORTS = {
     "openai-agents": ("agents", "import agents"),
     "todoplan.adapters.openai_agents": ("agents", "import todoplan.adapters.openai_agents"),
 }
-"""By name: what must be installed, and what is run."""
+"""For each name, the required package, and the program to run."""
 
 _ENTRIES = "from benchmarks.workload import entries\nkept = list(entries(COUNT))\n"
 HOLDERS = {
@@ -73,7 +73,7 @@ HOLDERS = {
         ),
     ),
 }
-"""By name: what must be installed, and what makes a plan of tasks whose texts exist already."""
+"""For each name, the required package, and code that makes a plan whose texts already exist."""
 
 _COUNT = 10_000
 _TIMED = """
@@ -100,9 +100,7 @@ print(tracemalloc.get_traced_memory()[0] / COUNT)
 def run(
     *, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
-    """
-    Measure imports, each in fresh processes, and the memory of plans.
-    """
+    """Measure imports, each in new processes, and the memory of plans."""
     going = {
         name: statement
         for name, (needs, statement) in IMPORTS.items()
@@ -123,9 +121,7 @@ def run(
 
 
 def fresh(program: str) -> tuple[float, ...]:
-    """
-    Run a program in a fresh interpreter; return the numbers that it prints.
-    """
+    """Run a program in a new interpreter, and return the numbers that it prints."""
     done = subprocess.run(  # noqa: S603 - programs of this file
         [sys.executable, "-W", "ignore", "-c", program], check=True, capture_output=True, text=True
     )

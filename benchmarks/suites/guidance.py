@@ -1,4 +1,4 @@
-"""What is decided before and after each request, over 10 to 10,000 messages and a plan of 20."""
+"""Guidance decisions before and after each request, with 10 to 10,000 messages and a plan of 20."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -21,9 +21,7 @@ _BASE = "floor, every message looked at"
 def run(
     *, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
-    """
-    Measure the decisions at every length of the conversation.
-    """
+    """Measure the decisions for every length of the conversation."""
     effort = Effort(rounds=5 if quick else 11)
     found: list[dict[str, Any]] = []
     for size in _SIZES:
@@ -39,9 +37,7 @@ def run(
 
 
 def decisions(size: int) -> dict[str, Call]:
-    """
-    Return the decisions by name, for a conversation of so many messages.
-    """
+    """Return the decisions by name, for a conversation with a number of messages."""
     plan, guidance = plan_like(20), Guidance(LEAN)
     memory = Memory(1, plan.revision)
     talk = [Message(("user", "assistant")[n % 2], f"message {n}") for n in range(size - 1)]
@@ -83,7 +79,7 @@ def _remembered(revision: int) -> Call:
 
 def _langchain(size: int) -> dict[str, Call]:
     """
-    LangChain puts its text into every request, whatever was said; it notices no lost plan.
+    LangChain adds its text to every request, whatever the conversation; it detects no lost plan.
     """
     from langchain.agents.middleware import ModelRequest, TodoListMiddleware  # noqa: PLC0415
     from langchain_core.messages import AIMessage, HumanMessage  # noqa: PLC0415 - if installed

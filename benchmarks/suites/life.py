@@ -24,9 +24,7 @@ _QUICK = 100
 
 
 def run(*, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()) -> list[Row]:
-    """
-    Measure whole lives.
-    """
+    """Measure whole lives."""
     effort = Effort(rounds=7, longest=500_000_000, budget=1_500_000_000)
     found: list[Row] = []
     for size in _SIZES:
@@ -40,9 +38,7 @@ def run(*, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()) 
 
 
 def lives(size: int) -> dict[str, Call]:
-    """
-    Return who goes as far as this size, and a whole life of each.
-    """
+    """Return the contenders that handle this size, each with its function for a whole life."""
     found = {"floor": _floor(size), "todoplan": _ours(size), "todoplan lean": _lean(size)}
     for kind in peers():
         if size <= _LARGEST.get(kind.name, _LARGEST_OTHER):
@@ -51,16 +47,12 @@ def lives(size: int) -> dict[str, Call]:
 
 
 def creations(size: int, **more: str) -> list[str]:
-    """
-    Return the arguments that create each task.
-    """
+    """Return the arguments that create each task."""
     return [json.dumps({"subject": title(n), **more}) for n in range(1, size + 1)]
 
 
 def moves(size: int) -> Iterator[str]:
-    """
-    Yield the arguments that start and complete each task.
-    """
+    """Yield the arguments that start and complete each task."""
     for number in range(1, size + 1):
         for status in ("in_progress", "completed"):
             yield json.dumps({"task_id": str(number), "status": status})
@@ -96,9 +88,7 @@ def _ours(size: int) -> Call:
 
 
 def _lean(size: int) -> Call:
-    """
-    Written in one call; each further one completes a task and starts the next.
-    """
+    """Write once; each further call completes a task and starts the next."""
     call = box(LEAN).call
     first = json.dumps({"write": [title(n) for n in range(1, size + 1)]})
     moved = [json.dumps({"done": [n]}) for n in range(1, size + 1)]
@@ -144,16 +134,14 @@ def _pydantic(kind: Any, size: int) -> Call:
 
 
 def _nearly_all(found: list[Any], size: int) -> bool:
-    """
-    Say whether all are completed, but for those that got the same random id as another.
-    """
+    """Return whether all are completed, except those whose random id collides with another's."""
     ids = {todo.id for todo in found}
     return sum(todo.status == "completed" for todo in found) >= 2 * len(ids) - size
 
 
 def _langchain(kind: Any, size: int) -> Call:
     """
-    One write of the whole list, and one for each of the 2n changes, all of the same length.
+    Write the whole list once, and again for each of the 2n changes, always with the same length.
     """
     step = kind(size).write_one().run
     turns = 2 * size + 1

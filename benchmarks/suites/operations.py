@@ -36,7 +36,8 @@ OPERATIONS = {
 }
 _SIZES = (5, 20, 100, 1_000, 10_000, 100_000)
 _QUICK = (5, 100, 1_000, 10_000)
-# A list in a reply is cut at 250,000 characters: beyond that, ours would be shorter than a peer's.
+# A list in a reply is cut at 250,000 characters. Beyond that size, ours would be shorter than a
+# peer's.
 _LARGEST = {"cycle_dense": 10_000, "list_cold": 1_000, "list_warm": 1_000}
 _FULL_EFFORT = Effort(rounds=9, longest=500_000_000, budget=1_000_000_000)
 _QUICK_EFFORT = Effort(rounds=5, longest=300_000_000, budget=300_000_000)
@@ -44,9 +45,7 @@ _PATIENCE = 2.0
 
 
 def calls_of(names: Iterable[str], size: int) -> dict[str, Makers]:
-    """
-    Return, by operation and contender, what makes the call.
-    """
+    """Return the functions that make the calls, by operation and contender."""
     made = [kind(size) for kind in contenders()]
     return {
         name: {each.name: make for each in made if (make := getattr(each, name, None))}
@@ -55,9 +54,7 @@ def calls_of(names: Iterable[str], size: int) -> dict[str, Makers]:
 
 
 def run(*, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()) -> list[Row]:
-    """
-    Measure the operations at every size; with `only`, the named ones.
-    """
+    """Measure the operations at every size; with `only`, only the named ones."""
     race = _Race(_QUICK_EFFORT if quick else _FULL_EFFORT, _PATIENCE / 5 if quick else _PATIENCE)
     names = [name for name in OPERATIONS if not only or name in only]
     sizes = _QUICK if quick else _SIZES
@@ -73,9 +70,7 @@ def run(*, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()) 
 
 @attrs.define
 class _Race:
-    """
-    What was measured so far, and who is too slow for the next size.
-    """
+    """The results so far, and the contenders that are too slow for the next size."""
 
     effort: Effort
     patience: float
@@ -97,9 +92,7 @@ class _Race:
         return new
 
     def _judge(self, each: Row, later: tuple[int, ...]) -> None:
-        """
-        Leave out of the next size who failed at this one, or would take too long there.
-        """
+        """Exclude from the next size the contenders that failed, or would take too long there."""
         key, size = (each["operation"], each["contender"]), each["n"]
         if "us" not in each:
             self.out[key] = f"{each['note']} at n={size:,}"
@@ -114,9 +107,7 @@ class _Race:
                 self.out[key] = f"left out: about {seconds:,.0f} s a call"
 
     def growths(self) -> list[Row]:
-        """
-        Return the growth exponent of each contender in each operation.
-        """
+        """Return the growth exponent of each contender in each operation."""
         return [
             {"operation": name, "contender": who, "growth": growth(times)}
             for (name, who), times in self.times.items()

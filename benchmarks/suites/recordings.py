@@ -1,4 +1,4 @@
-"""Real recordings: what planning calls cost as recorded, and through each of our tool sets."""
+"""Real recordings: the token cost of planning calls as recorded, and with each of our tool sets."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ def run(
     *, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
     """
-    Count the recordings of the folder, with `quick` two of each tool; with `only`, those dialects.
+    Count the recordings in the folder; with `quick` two of each tool, with `only` those dialects.
     """
     if not FOLDER.is_dir():
         say(f"no recordings at ../{FOLDER.parent.name}/{FOLDER.name}: skipped")
@@ -44,9 +44,7 @@ def _paths(most: int | None) -> Iterator[Path]:
 
 
 def _counted(path: Path, dialect: str) -> Counter[str]:
-    """
-    Return the counts of one recording; its refused calls and its reads count as recorded only.
-    """
+    """Return the counts of one recording. Refused calls and reads count only as recorded."""
     counts = Counter(recordings=1)
     told: dict[str, dict[str, RecordedPlan]] = {}
     for call, before, after in _steps(path, dialect):

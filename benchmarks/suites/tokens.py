@@ -1,4 +1,4 @@
-"""Tokens: what each tool set adds to a request, and the bill of a plan's life."""
+"""Tokens: what each tool set adds to a request, and the cost of a plan's life."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,9 +18,7 @@ _QUICK = (5, 20)
 def run(
     *, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
-    """
-    Count for every tool set; with `only`, for those whose name begins so.
-    """
+    """Count for every tool set; with `only`, for those whose names start with one of its words."""
     found: list[dict[str, Any]] = []
     for toolset in priced_tool_sets():
         if only and not toolset.name.startswith(only):

@@ -50,7 +50,7 @@ def draw(folder):
         with chromium() as browser:
             page = browser.new_page(viewport=SIZE, color_scheme="light")
             page.goto(f"{served.url}?plan=garden")
-            page.get_by_text("came #8").or_(page.get_by_text("#8 Water")).first.wait_for()
+            page.get_by_text("Added #8").or_(page.get_by_text("#8 Water")).first.wait_for()
             page.wait_for_timeout(800)  # the critical path comes when the plan is quiet
             page.screenshot(path=folder / "board.png")
             page.context.close()

@@ -1,12 +1,13 @@
 """
-A page in a browser that shows the plans of a store live, and on which a person acts on them:
-`pip install 'todoplan[board]'`.
+A web page that shows the plans of a store live and lets a person change them: `pip install
+'todoplan[board]'`.
 
-`make_board(store)` is an ASGI application, to be mounted in one's own or served by
-`todoplan board`. Read `application` first, what is asked and answered; `feeds` is one plan as all
-who watch it know it, `messages` what a page is sent, `acting` what a person does and `wishes` how a
-page says it. The page itself, plain modules of JavaScript, stands in `static`; `vendor` there holds
-what others wrote. `bundle` has the same modules in one piece, for reports and MCP clients.
+`make_board(store)` returns an ASGI application, to mount in your own or to serve with `todoplan
+board`. Read `application` first: it has the requests and responses. `feeds` holds the state of one
+plan for all of its readers, `messages` builds what a page receives, `acting` carries out what a
+person does, and `wishes` parses the page's requests. The page itself is in `static` as plain
+JavaScript modules; `static/vendor` holds third-party code. `bundle` joins the modules into one
+script, for reports and MCP clients.
 """
 
 from typing import TYPE_CHECKING
@@ -19,6 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["make_board"]
 __dir__ = listing(__all__)
 
-# Late: reports want the messages and the page's files, and neither a server nor its extra.
+# Loaded lazily: reports need the messages and the page's files, but no server and not its extra.
 if not TYPE_CHECKING:
     __getattr__ = loader(__name__, {"application": ("make_board",)})

@@ -1,10 +1,11 @@
 """
-A person acts on a plan, by the same commands and under the same policy as everybody else.
+A person changes a plan, with the same commands and under the same policy as everyone else.
 
-The page says which revision it showed. What others did since is not undone unseen (law 15): an edit
-of a field that somebody else has set in the meantime stands, and says so; whoever would change a
-status, remove a task or approve a plan that is no longer what was shown is asked to look again.
-Both are rules, so they are judged at once with the command, upon the plan as it is then.
+The page sends the revision that it showed. Changes that others made since then are not silently
+undone (law 15). An edit of a field that someone else has changed is accepted with a warning. A
+change of status, a removal or an approval is refused if its object differs from what was shown; the
+person is asked to look again. Both are rules, so they are checked together with the command, on the
+current plan.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,18 +30,19 @@ _OF_WHAT_WAS_SHOWN: dict[str, Callable[[Task], object]] = {
     "status": lambda task: task.status,
     "remove": lambda task: task,
 }
-"""What is done only to what the person saw of a task, and what of it counts."""
+"""Actions that are refused if the task has changed, with the part of the task that is compared."""
 
 
 async def carry_out(
     planner: AsyncPlanner, policy: Policy, wish: Mapping[str, Any], actor: str
 ) -> dict[str, Any]:
     """
-    Carry out what a person wants, and return what came of it: `{"accepted", "told", "revision",
-    "warnings"}`, for people to read.
+    Carry out a person's request, and return a result for people to read.
+
+    The result is `{"accepted", "told", "revision", "warnings"}`.
 
     Raises:
-        PlanError: it is nothing that a page asks for.
+        PlanError: the request is malformed.
     """
     base = wish.get("base")
     if base is not None and (type(base) is not int or base < 0):
@@ -61,7 +63,7 @@ def _told(decision: Decision, before: Plan | None = None) -> dict[str, Any]:
     if isinstance(decision, Rejected):
         return {"accepted": False, "told": decision.text, "warnings": []}
     if before is not None and before.revision + len(decision.events) != decision.plan.revision:
-        before = None  # somebody else came in between
+        before = None  # someone else changed the plan in between
     said = event_phrases(decision.events, decision.plan, before) or ("nothing to change",)
     return {
         "accepted": True,
@@ -72,12 +74,10 @@ def _told(decision: Decision, before: Plan | None = None) -> dict[str, Any]:
 
 
 def _mindful(policy: Policy, wish: Mapping[str, Any], shown: Plan, base: int) -> Policy:
-    """
-    Return the policy with a rule for what was shown to the person, where there has to be one.
-    """
+    """Add a rule to the policy that compares the task with what the person was shown, if needed."""
     kind, task_id = wish["do"], wish.get("task")
     was = shown.get(task_id) if isinstance(task_id, str) else None
-    # A journal that was cut does not tell what was shown: then only the plan as it is will do.
+    # If the journal was truncated, what was shown is unknown; then the plan must not have changed.
     is_known = shown.revision == base
     if kind == "approve" or (kind in _OF_WHAT_WAS_SHOWN and not is_known):
         return policy.adding(Rule("board_moved_on", _moved_on(base)))

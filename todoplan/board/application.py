@@ -1,17 +1,17 @@
 """
-The board as an ASGI application: what a page asks, and what it is answered.
+The board as an ASGI application: its requests and responses.
 
     GET  /                            the page
     GET  /static/...                  its scripts and styles
-    GET  /api/board                   what this board is: who may do what, about which plan
-    GET  /api/plans                   all plans, again whenever one has changed (events)
+    GET  /api/board                   what this board allows: who may write, which plan
+    GET  /api/plans                   all plans, sent again after each change (events)
     GET  /api/plan?plan=ID            one plan: a snapshot, then each change (events)
     GET  /api/history?plan=ID&before= older rows of its timeline
-    GET  /api/insight?plan=ID         critical path, drift, what can never start
-    POST /api/act?plan=ID             what a person does
+    GET  /api/insight?plan=ID         critical path, drift, tasks that can never start
+    POST /api/act?plan=ID             an action of a person
 
-Events are numbered by the plan's revision. A page that was cut off says the last one it got
-(`Last-Event-ID`) and is sent what came since.
+The id of an event is the plan's revision. A page that was disconnected sends the last id that it
+received (`Last-Event-ID`) and receives the changes since then.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from todoplan.web.bodies import read_body
 __all__ = ["STATIC", "Board", "make_board"]
 
 STATIC = Path(__file__).with_name("static")
-"""The folder of the page's files."""
+"""The directory of the page's files."""
 
 Person = str | Callable[[Request], str]
 
@@ -56,11 +56,11 @@ _MOST_PLANS = 1_000
 _BODY = 64 * 1024  # bytes: one field of one task
 _BODY_SECONDS = 30.0
 _LONGEST_NAME = 40
-_DAMAGED = {"gap", "newer_format", "rolled_back"}  # problems of one plan, not of its store
-_LIST_PAUSE = 1.0  # seconds between two looks at all plans
+_DAMAGED = {"gap", "newer_format", "rolled_back"}  # problems of one plan, not of the whole store
+_LIST_PAUSE = 1.0  # seconds between two reads of the list of plans
 
 
-def make_board(  # noqa: PLR0913 - each says something of its own, and all have a default
+def make_board(  # noqa: PLR0913 - independent settings, all with a default
     store: AnyStore,
     *,
     plan_id: str | None = None,
@@ -72,13 +72,14 @@ def make_board(  # noqa: PLR0913 - each says something of its own, and all have 
     """
     Return the ASGI application that shows the plans of a store, or only the plan `plan_id`.
 
-    What a person does on it is done under `policy`, in the name of `person`: a text, instead of
-    which the page may send a name of the reader's own, or a function of the request, which knows
-    (from a session, say) who it is. Nobody passes whom `access` does not know: from this machine
-    only, unless told otherwise. Without `write` the board can be acted on from this machine alone.
+    A person's actions are checked against `policy` and recorded under the name `person`. If
+    `person` is a text, the page may send another name that the reader has entered. If it is a
+    function, it takes the request and returns the name, for instance from a login session. `access`
+    decides which requests are allowed; by default only those from this machine. `write` allows
+    changes; by default they are allowed only if `access` is limited to this machine.
 
     Raises:
-        PlanError: the store is none.
+        PlanError: `store` is not a store.
     """
     passed = access or Access()
     board = Board(store, plan_id, policy, person, write=passed.is_local if write is None else write)
@@ -100,14 +101,13 @@ def make_board(  # noqa: PLR0913 - each says something of its own, and all have 
 
 
 async def _told(_: Request, error: Exception) -> Response:
-    # A store that is away is nobody's mistake here; a wish that cannot be one is the page's.
+    # An unreachable store is nobody's mistake (503). A request that cannot be valid is the page's
+    # (400).
     return JSONResponse({"told": str(error)}, 400 if isinstance(error, PlanError) else 503)
 
 
 class Board:
-    """
-    Answers requests about the plans of a store.
-    """
+    """Answers requests about the plans of a store."""
 
     def __init__(
         self, store: AnyStore, only: str | None, policy: Policy, person: Person, *, write: bool
@@ -118,7 +118,7 @@ class Board:
         self._person = person
         self._write = write
         self._feeds: dict[str, Feed] = {}
-        # What is no store, or no id, fails here and not at the first page.
+        # An invalid store or id fails here and not at the first request.
         AsyncPlanner(store, only or "")
 
     def _feed(self, plan_id: str) -> Feed:
@@ -129,13 +129,11 @@ class Board:
         return feed
 
     async def _asked_for(self, request: Request) -> Feed | None:
-        """
-        Return the feed of the plan that a request is about; `None` if there is no such plan.
-        """
+        """Return the feed of the plan that a request names, or `None` if there is no such plan."""
         plan_id = request.query_params.get("plan", self._only)
         if plan_id is None or (self._only is not None and plan_id != self._only):
             return None
-        # Made only for plans that are there: anybody can ask for any number of names.
+        # Feeds are created only for plans that exist: a client can send any number of names.
         if (
             plan_id not in self._feeds
             and plan_id != self._only
@@ -154,15 +152,11 @@ class Board:
         return tuple(sorted(found if isinstance(found, tuple) else await found))
 
     async def page(self, _: Request) -> Response:
-        """
-        Answer with the page itself.
-        """
+        """Respond with the page."""
         return FileResponse(STATIC / "index.html")
 
     async def about(self, _: Request) -> Response:
-        """
-        Say what this board is.
-        """
+        """Respond with what this board allows."""
         own = isinstance(self._person, str)
         return JSONResponse(
             {
@@ -174,9 +168,7 @@ class Board:
         )
 
     async def plans(self, _: Request) -> Response:
-        """
-        Send the list of plans, and again whenever it is another one.
-        """
+        """Stream the list of plans, and send it again whenever it changes."""
         return EventSourceResponse(self._lists(), ping=15)
 
     async def _lists(self) -> AsyncGenerator[dict[str, str], None]:
@@ -196,15 +188,13 @@ class Board:
         try:
             return summary_of(plan_id, await self._feed(plan_id).planner.plan())
         except TodoplanError as error:
-            # One damaged plan must not hide the others. A store that is away has no plans to show.
+            # One damaged plan must not hide the others. An unreachable store cannot show any plan.
             if not isinstance(error, CodecError) and error.data.get("problem") not in _DAMAGED:
                 raise
             return {"plan": plan_id, "trouble": str(error)}
 
     async def events(self, request: Request) -> Response:
-        """
-        Send a plan, and whatever becomes of it.
-        """
+        """Stream a plan and its changes."""
         feed = await self._asked_for(request)
         if feed is None:
             return _no_plan()
@@ -224,9 +214,7 @@ class Board:
             await messages.aclose()
 
     async def history(self, request: Request) -> Response:
-        """
-        Answer with the rows of the timeline before a revision, oldest first.
-        """
+        """Respond with the rows of the timeline before a revision, oldest first."""
         feed = await self._asked_for(request)
         if feed is None:
             return _no_plan()
@@ -239,9 +227,7 @@ class Board:
         return JSONResponse({"rows": rows, "earlier": len(journal) > MOST_ROWS})
 
     async def insight(self, request: Request) -> Response:
-        """
-        Answer with what takes a walk over the plan.
-        """
+        """Respond with the results that need a walk over the whole plan."""
         feed = await self._asked_for(request)
         if feed is None:
             return _no_plan()
@@ -250,12 +236,10 @@ class Board:
         return JSONResponse(await asyncio.to_thread(insight, plan, journal))
 
     async def act(self, request: Request) -> Response:
-        """
-        Carry out what a person wants.
-        """
+        """Carry out an action of a person."""
         if not self._write:
             return refused(403, "this board is for reading: nothing can be changed on it")
-        # A form of another site cannot say so without being asked first.
+        # A form on another site cannot send this type without a CORS preflight request.
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return refused(415, "send JSON, and say so: Content-Type: application/json")
         body = await read_body(request.headers, request.receive, _BODY, _BODY_SECONDS)
@@ -271,7 +255,7 @@ class Board:
     def _name(self, request: Request, wish: dict[str, Any]) -> str:
         if not isinstance(self._person, str):
             return self._person(request)
-        # Models read it in their replies: one short line, without control characters.
+        # Models read the name in their replies: one short line, without control characters.
         said = str(wish.get("name") or "")
         return "".join(filter(str.isprintable, said)).strip()[:_LONGEST_NAME] or self._person
 

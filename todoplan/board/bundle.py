@@ -1,9 +1,8 @@
 """
-The page's scripts in one piece, for files that need nothing but themselves: reports, and the page
-that an MCP host shows.
+The page's scripts joined into one, for self-contained files: reports, and the page for MCP hosts.
 
-The modules stay as they are, and are read by browsers as they are; here their lines of import and
-export are left out, and they stand one behind the other in a function of their own.
+Browsers load the module files unchanged. Here their import and export lines are removed, and the
+modules are concatenated inside one function.
 """
 
 import re
@@ -14,7 +13,7 @@ from todoplan.render.markup import Markup, element, page
 
 __all__ = ["app_page", "report_scripts", "report_style"]
 
-# Each behind those that it imports.
+# Each module comes after those that it imports.
 _REPORT = ("dom", "model", "rows", "card", "tree", "graph", "report")
 _APP = ("dom", "model", "rows", "card", "columns", "tree", "graph", "views", "host", "app")
 _JOINS = re.compile(r"^import .*\n|^export (?=\w)", re.MULTILINE)
@@ -32,16 +31,14 @@ def _scripts(names: tuple[str, ...]) -> tuple[str, str]:
 
 def report_scripts() -> tuple[str, str]:
     """
-    Return the scripts of a report: the graph's layout, and what draws the life of a plan.
+    Return the scripts of a report: the graph layout, and the code that draws a plan's history.
     """
     return _scripts(_REPORT)
 
 
 @cache
 def report_style() -> str:
-    """
-    Return the style of the tasks and graphs in a report.
-    """
+    """Return the style sheet for the tasks and graphs of a report."""
     return _read("parts.css") + _read("report.css")
 
 
@@ -52,7 +49,9 @@ def _app_style() -> str:
 
 def app_page(plan: str, version: str) -> Markup:
     """
-    Return the page that an MCP host shows: it asks the host for the resource `plan`, an address.
+    Return the page that an MCP host shows.
+
+    It requests the resource with the URI `plan` from the host.
     """
     loading = element("p", "Waiting for the program that shows this page …", class_="quiet")
     main = element("main", loading, id="app", data_plan=plan, data_version=version)

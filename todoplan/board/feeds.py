@@ -1,9 +1,9 @@
 """
-One plan as all who watch it know it: read once from the store, whoever looks.
+The state of one plan for all pages that watch it: the store is read once for all of them.
 
-A reader keeps the plan that it was last sent. A plan is a value that shares what did not change, so
-that costs little, and a reader that is slow is simply sent the difference to the plan as it is by
-then: nothing piles up for it. While nobody reads, nothing is asked of the store.
+For each reader, the feed keeps the plan that was last sent. Plans share unchanged parts, so this is
+cheap. A slow reader receives the difference to the current plan, so no messages queue up for it.
+The store is not read while there are no readers.
 """
 
 import asyncio
@@ -20,16 +20,14 @@ from todoplan.stores.journals import follow, plan_after
 
 __all__ = ["Feed"]
 
-_KEPT = 1_000  # entries: of a reader that is further behind, the oldest rows are left out
-_PAUSE = 0.05  # seconds between two messages: twenty a second are more than anybody reads
+_KEPT = 1_000  # entries; a reader that missed more does not receive the oldest rows
+_PAUSE = 0.05  # seconds between two messages: at most twenty a second
 
 Message = tuple[str, dict[str, Any]]
 
 
 class Feed:
-    """
-    One plan, for as long as somebody reads it.
-    """
+    """The state of one plan, kept up to date while there are readers."""
 
     def __init__(self, plan_id: str, planner: AsyncPlanner) -> None:
         self.plan_id = plan_id
@@ -44,9 +42,10 @@ class Feed:
 
     async def messages(self, known: int | None = None) -> AsyncGenerator[Message, None]:
         """
-        Yield (name, data) for a reader that knows the plan up to a revision, or nothing of it.
+        Yield (name, data) messages for one reader.
 
-        The last one is called "trouble" where the store cannot be read any longer.
+        `known` is the revision that the reader already has, or `None` if it has none. If the store
+        can no longer be read, the last message is named "trouble".
 
         Raises:
             TodoplanError: the store cannot be read at all.
@@ -78,7 +77,7 @@ class Feed:
                 self._following = None
 
     async def _begin(self) -> None:
-        # One at a time: a second reader must not find a plan that is still being read.
+        # Locked: a second reader must not see a plan that is still being loaded.
         async with self._beginning:
             if self._following is not None:
                 return
@@ -105,14 +104,15 @@ class Feed:
 
     async def _known_at(self, revision: int) -> Plan | None:
         """
-        Return the plan at a revision that a page knows; `None` if the journal does not tell of it:
-        it was cut, or an older copy of the store was put back.
+        Return the plan at a revision that a page has, or `None` if the journal does not contain it.
+
+        That is so if the journal was truncated, or an older copy of the store was restored.
         """
         if revision == self._plan.revision:
             return self._plan
         journal = await self.planner.history()
         try:
-            # Aside: of a journal of years this takes a while, and others are being sent theirs.
+            # In a thread: replaying a long journal takes a while, and other readers must not wait.
             plan = await asyncio.to_thread(follow, Plan(), _up_to(revision, journal))
         except CodecError:
             return None

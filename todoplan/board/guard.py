@@ -1,8 +1,8 @@
 """
-Who may see the board, and what a browser may do with it: around every request.
+Middleware that checks every request of the board and sets the security headers of responses.
 
-The page and its scripts are the same for everybody, and hold nothing: they come without the token,
-and ask for it. All that is of a plan is below `/api/`, and comes with it.
+The page and its scripts contain no data. They are served without the token, and the page asks the
+person for it. All data of plans is below `/api/`, which requires the token.
 """
 
 import attrs
@@ -15,13 +15,13 @@ __all__ = ["API", "POLICY", "Guard"]
 
 API = "/api/"
 
-# Scripts and styles are files of ours alone, and Chromium takes no text for markup at all.
+# Only our own files may be scripts and styles; Chromium refuses to parse any text as markup.
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""What the page may load and run (its content security policy)."""
+"""The content security policy of the page."""
 
 _HEADERS = {
     "content-security-policy": POLICY,
@@ -29,8 +29,8 @@ _HEADERS = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    # Asked again each time, by its hash: a page of yesterday's version and the server of today's
-    # would not understand each other.
+    # Revalidated on each load, by ETag: a page of an older version may not understand a newer
+    # server.
     "cache-control": "no-cache",
 }
 _OURS = {"same-origin", "none"}
@@ -38,17 +38,13 @@ _OURS = {"same-origin", "none"}
 
 @attrs.frozen(eq=False)
 class Guard:
-    """
-    An ASGI application before the board's.
-    """
+    """ASGI middleware around the board."""
 
     app: ASGIApp
     access: Access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """
-        Refuse a request, or hand it on.
-        """
+        """Refuse a request, or pass it to the application."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -68,11 +64,12 @@ class Guard:
         refusal = self.access.stranger(headers)
         if refusal is None and API in scope["path"]:
             refusal = self.access.unauthorised(headers)
-            # Another port of this machine is the same site to a cookie, and the same host to us;
-            # browsers say whose page it is that asks.
+            # For cookies, another port of this machine is the same site, and for us the same host.
+            # The browser says in this header which page sent the request.
             if headers.get("sec-fetch-site", "none") not in _OURS:
                 refusal = refused(403, "only the board's own page may ask this")
         await (refusal or self.app)(scope, receive, sending)
         if left_open:
-            # A stream that ends with the server is broken off in the middle, and uvicorn complains.
+            # When the server stops, a stream is cut off in the middle, and uvicorn logs an error.
+            # End it here.
             await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -1,15 +1,15 @@
 """
-What a page is sent: a plan as it stands, and from then on what has become of it.
+The messages for a page: first a snapshot of the plan, then its changes.
 
-A change says what the tasks are now, not what happened to them: so ten changes make one message for
-a page that is slow, and one that comes twice does no harm. Beside it stand the rows of the
-timeline, one for each entry of the journal.
+A change contains the tasks as they are now, not the events. So ten changes can be merged into one
+message for a slow page, and receiving a message twice does no harm. Each message also has the rows
+of the timeline, one for each journal entry.
 
     snapshot: {plan, revision, next_id, approved, tasks: [...], rows: [...], earlier: true}
     change:   {revision, approved, tasks: [...], gone: [ids], order: [ids], rows: [...]}
 
-Tasks are as `todoplan.codec` writes them. `order` is there only where it is not that of before with
-new tasks at its end. `earlier`: there are older rows than these.
+Tasks are encoded as by `todoplan.codec`. `order` is sent only if the order is not the previous one
+with the new tasks at the end. `earlier` is true if there are older rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,15 +33,13 @@ from todoplan.stores.journals import follow, is_beginning, plan_after
 __all__ = ["MOST_ROWS", "change", "insight", "last_rows", "rows_of", "snapshot", "summary_of"]
 
 MOST_ROWS = 200
-"""So many rows of the timeline are sent at once; older ones are asked for."""
+"""The number of timeline rows that are sent at once. The page requests older rows separately."""
 
 _MOST_IDS = 50
 
 
 def snapshot(plan_id: str, plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
-    """
-    Return a plan as it stands, with the last rows of its timeline.
-    """
+    """Return the current plan, with the last rows of its timeline."""
     document = plan_to_data(plan)
     return {
         "plan": plan_id,
@@ -54,10 +52,10 @@ def snapshot(plan_id: str, plan: Plan, journal: Sequence[Entry]) -> dict[str, An
 
 def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
     """
-    Return what became of a plan, and the rows of the entries that did it.
+    Return the changes from plan `was` to plan `now`, with the rows of `entries` between them.
 
     Raises:
-        CodecError: a task holds what JSON cannot.
+        CodecError: a task holds a value that JSON cannot represent.
     """
     found = differences(was, now)
     gone = [each.task.id for each in found if each.now is None]
@@ -77,12 +75,10 @@ def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
 
 
 def last_rows(journal: Sequence[Entry], plan: Plan) -> list[dict[str, Any]]:
-    """
-    Return the last entries of a journal, given from its start, as rows of the timeline.
-    """
+    """Return the last entries of a journal as rows of the timeline. `journal` must be complete."""
     entries = journal[-MOST_ROWS:]
-    # What came back by an undo shows beside the plan before it. To replay a long journal takes a
-    # while, and most have no undo among their last entries.
+    # The row of an undo is computed from the plan before it. Replaying a long journal takes a
+    # while, so it is done only if there is an undo among the last entries.
     puts_back = any(isinstance(event, PlanRestored) for each in entries for event in each.events)
     return rows_of(entries, plan, follow(Plan(), journal[:-MOST_ROWS]) if puts_back else None)
 
@@ -91,12 +87,15 @@ def rows_of(
     entries: Iterable[Entry], plan: Plan, before: Plan | None = None
 ) -> list[dict[str, Any]]:
     """
-    Return entries as rows of the timeline, oldest first. Subjects are those of `plan`; `before` is
-    the plan before the first of them, if that is known.
+    Return entries as rows of the timeline, oldest first.
+
+    Subjects are taken from `plan`. `before` is the plan before the first entry, or `None` if
+    unknown.
     """
     rows = []
     for entry in entries:
-        # A reader that was far behind is not told of all: then the plan before is another one.
+        # A reader that was far behind does not receive all entries. Then `before` does not match
+        # the entry.
         if before is not None and not _follows(entry, before):
             before = None
         rows.append(
@@ -119,9 +118,7 @@ def _follows(entry: Entry, before: Plan) -> bool:
 
 
 def insight(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
-    """
-    Return what takes a walk over the plan: the critical path, what can never start, and the drift.
-    """
+    """Return the results that need a walk over the plan: critical path, stuck tasks and drift."""
     path, minutes = critical_path(plan)
     return {
         "revision": plan.revision,
@@ -158,9 +155,7 @@ def _drift(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
 
 
 def summary_of(plan_id: str, plan: Plan) -> dict[str, Any]:
-    """
-    Return one plan as a line in the list of all.
-    """
+    """Return one plan as an entry of the list of all plans."""
     return {
         "plan": plan_id,
         "revision": plan.revision,

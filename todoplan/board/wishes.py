@@ -1,11 +1,11 @@
 """
-What a page asks for, made into commands: one small object for each thing that a person does.
+Parse the page's requests into commands. A request is one small object for each action of a person.
 
     {"do": "edit", "task": "3", "field": "subject", "value": "Send it"}
     {"do": "status", "task": "3", "status": "completed"}
 
-Each command says only what the person did: one field, one move. What else the page shows may be old
-by the time it is sent, and must not come along with it (law 15).
+Each command contains only what the person changed: one field, one move. The rest of the page may be
+out of date when the request arrives and must not be written (law 15).
 """
 
 from collections.abc import Callable, Mapping
@@ -28,17 +28,17 @@ from todoplan.errors import PlanError
 __all__ = ["FIELDS", "KINDS", "command_of"]
 
 FIELDS = ("subject", "description", "active_form", "priority", "owner", "estimate", "check")
-"""The fields of a task that a page edits one by one."""
+"""The fields of a task that a page edits one at a time."""
 
-_TEXTS = {"subject", "description"}  # the others are `None` where nothing stands in them
+_TEXTS = {"subject", "description"}  # empty other fields become `None`
 
 
 def command_of(wish: Mapping[str, Any], actor: str) -> Command:
     """
-    Return the command for what a person wants.
+    Return the command for a page's request.
 
     Raises:
-        PlanError: it is nothing that a page asks for, or some of it is missing or unfit.
+        PlanError: the request is unknown, or a part of it is missing or invalid.
     """
     kind = wish.get("do")
     make = KINDS.get(kind) if isinstance(kind, str) else None
@@ -92,4 +92,4 @@ KINDS: dict[str, Callable[[Mapping[str, Any], str], Command]] = {
     "remove": _remove,
     "approve": lambda _, actor: ApprovePlan(actor),
 }
-"""What a page asks for by its word, "undo" apart: that is no command."""
+"""A function for each request's "do" word. "undo" is handled elsewhere: it is not a command."""

@@ -3,20 +3,27 @@ The command line: recordings (`replay`, `stats`), plans in a store (`list`, `add
 `edit`, `link`, `remove`, `undo`, `log`, `diff`, `check`, ...), `show`, `schema`, `guide`, `mcp` and
 `board`.
 
-`app` has the commands and their options, `plans` the commands on a plan in a store, `recordings`
-those on recordings, `output` how recordings are printed, `screen` the terminal and how a command
-ends. Output for people is cleaned of control sequences; output for programs is plain ASCII JSON,
-described in `json_schemas`.
+Modules:
+
+- `app`: the commands and their options.
+- `plans`: the commands on a plan in a store.
+- `recordings`: the commands on recordings.
+- `output`: how recordings are printed.
+- `screen`: the terminal, and how a command ends.
+- `json_schemas`: the schemas of the JSON output.
+
+Output for people is cleaned of control sequences. Output for programs is plain ASCII JSON.
 """
 
 __all__ = ["CLOSED_PIPE", "INTERRUPTED", "REFUSED", "UNREADABLE"]
 
 REFUSED = 1
-"""The rules refused a change and nothing was changed, or there are findings of severity error."""
+"""Exit code: the rules refused the change (the plan is unchanged), or a finding is an error."""
 
 UNREADABLE = 2
-"""Something could not be read, or was asked for wrongly: the same code as for a wrong option."""
+"""Exit code: an input cannot be read, or an argument is wrong. Typer uses 2 for wrong options."""
 
-# As a shell reports a process that SIGINT (2) or SIGPIPE (13) ended: 128 and the signal's number.
+# Shells report a process that a signal has ended as 128 plus the signal's number: SIGINT is 2,
+# SIGPIPE is 13.
 INTERRUPTED = 130
 CLOSED_PIPE = 141

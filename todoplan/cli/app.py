@@ -1,4 +1,8 @@
-"""The commands and their options; what they do stands in a module for each."""
+"""
+The typer application: the commands, their options, and the help texts.
+
+The commands on a plan are implemented in `plans`, those on recordings in `recordings`.
+"""
 
 import asyncio
 import json
@@ -57,7 +61,7 @@ from todoplan.transcripts.reading import DIALECTS
 from todoplan.transcripts.replay import POLICIES
 
 # -------- guide --------
-# `todoplan guide`: the pages that people and coding agents read; they ship with the package.
+# `todoplan guide`: pages for people and coding agents, shipped with the package.
 
 
 _PAGES = files("todoplan") / "guides"
@@ -74,20 +78,16 @@ READING_ORDER = (
     ("Check it", ("recordings", "telemetry", "testing")),
     ("Look inside", ("reference", "architecture", "threat-model", "write-an-adapter")),
 )
-"""The pages by what somebody came for, in the order in which they are read."""
+"""The pages, grouped by purpose, in reading order."""
 
 
 def page_names() -> tuple[str, ...]:
-    """
-    Return the names of the pages, in the order in which they are read.
-    """
+    """Return the names of the pages in reading order."""
     return tuple(name for _, names in READING_ORDER for name in names)
 
 
 def guide(name: str | None, screen: Screen) -> int:
-    """
-    Print a page, or without a name what pages there are, and return the exit code.
-    """
+    """Print a page, or the list of pages if `name` is `None`, and return the exit code."""
     if name is None:
         screen.write(_overview())
         return 0
@@ -97,7 +97,7 @@ def guide(name: str | None, screen: Screen) -> int:
         return UNREADABLE
     text = _text(wanted)
     if screen.out.is_terminal:
-        # Links between pages are names of files: as links of a terminal they would lead nowhere.
+        # Links between pages are file names, which a terminal could not open.
         screen.out.print(Markdown(text, hyperlinks=False))
     else:
         screen.write(text)
@@ -127,7 +127,7 @@ def _unknown(name: str, wanted: str) -> str:
 
 
 # -------- schema --------
-# `todoplan schema`: the tools of a tool set, as a provider takes them.
+# `todoplan schema`: the tool definitions of a tool set, in a provider's format.
 
 
 TOOLSETS: dict[str, ToolSet] = {
@@ -138,7 +138,7 @@ TOOLSETS: dict[str, ToolSet] = {
     "tasks-team": tasks(team=True),
     "lean-team": lean(team=True),
 }
-"""Tool sets by the name that the command line takes."""
+"""The tool sets by their names on the command line."""
 
 
 def _plain(tools: ToolSet) -> dict[str, Any]:
@@ -156,27 +156,27 @@ FORMS: dict[str, Callable[[ToolSet], Any]] = {
     "gemini": gemini.make_tools,
     "strict": _strict,
 }
-"""Makers of definitions by format; `strict` is OpenAI's strict mode."""
+"""The functions that make tool definitions, by format name; `strict` is OpenAI's strict mode."""
 
 
 def schema(toolset: str, form: str, screen: Screen) -> int:
-    """
-    Print the definitions as JSON, and return the exit code.
-    """
+    """Print the tool definitions as JSON, and return the exit code."""
     screen.write(json.dumps(FORMS[form](TOOLSETS[toolset]), indent=2) + "\n")
     return 0
 
 
 # -------- mcp --------
-# `todoplan mcp`: an MCP server of plans. The adapter is imported when it is asked for.
+# `todoplan mcp`: an MCP server for plans. The adapter is imported when the command runs, because
+# it needs an extra.
 
 
 TOKEN = "TODOPLAN_MCP_TOKEN"  # noqa: S105 - the variable's name
-"""The environment variable that holds the bearer token: an argument would show in process lists."""
+"""The environment variable with the bearer token. An argument would show in process lists."""
 
 _UNREADABLE = 2
 
-# Whoever types the command sees nothing happen, and does not know that nobody is to type here.
+# Printed on a terminal, where the command would otherwise seem to hang: only an MCP client is
+# meant to write to its standard input.
 _WAITING = (
     'the plan "{}" is served on standard input and output: an MCP client starts this command and '
     "talks to it there. Name it in the client's settings; --http serves at an address instead. "
@@ -187,8 +187,10 @@ _WAITING = (
 @attrs.frozen
 class Served:
     """
-    What is served: a plan of a file, or of a store by its address (or of memory, if both are
-    `None`), with which tools, under which rules.
+    What the server serves: the plan, the tool set and the policy.
+
+    The plan is kept in the JSON file `file` or in the store at the address `store`. If both are
+    `None`, it is kept in memory.
     """
 
     file: Path | None = None
@@ -202,9 +204,7 @@ class Served:
 
 @attrs.frozen
 class Address:
-    """
-    Where HTTP is served, and the names beside loopback's under which the host is known.
-    """
+    """The address of the HTTP server, and the host names it accepts in addition to loopback's."""
 
     host: str = "127.0.0.1"
     port: int = 8765
@@ -213,7 +213,9 @@ class Address:
 
 def serve(served: Served, address: Address | None, screen: Screen) -> int:
     """
-    Serve over stdio, or HTTP at an address, until the end; return the exit code.
+    Run the MCP server until it ends, and return the exit code.
+
+    It serves streamable HTTP at `address`, or stdio if `address` is `None`.
     """
     try:
         asyncio.run(_serving(served, address, screen))
@@ -225,13 +227,13 @@ def serve(served: Served, address: Address | None, screen: Screen) -> int:
 
 def _serving(served: Served, address: Address | None, screen: Screen) -> Coroutine[Any, Any, None]:
     """
-    Return the server, ready to run: whatever is wrong with its options has been raised.
+    Return the coroutine that runs the server. Errors in the options are raised before it starts.
     """
     from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
 
-    # The command line opens no store that is awaited.
+    # The command line opens synchronous stores only.
     store: Any = FileStore(served.file) if served.file else open_store(served.store or "memory:")
-    # A damaged file or a bad id fails here, not in the client's first call.
+    # A damaged file or a bad id must fail here and not in the client's first call.
     store.load(served.plan_id)
     server = mcp.make_server(
         _toolbox(served, screen),
@@ -241,7 +243,8 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
         board=served.board,
     )
     if address is None:
-        # A thread reads stdin and waits for the next line: at Ctrl-C asyncio would wait for it.
+        # A thread is blocked reading stdin. With Python's own handler, asyncio would wait for that
+        # thread after Ctrl-C.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if sys.stdin.isatty():
             screen.complain(_WAITING.format(served.plan_id))
@@ -254,7 +257,9 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
 
 def _toolbox(served: Served, screen: Screen) -> Toolbox:
     """
-    Return the tool set under the policy, as far as it can keep its rules; what it cannot is said.
+    Return the toolbox of the tool set and the policy.
+
+    Rules that the tool set cannot keep are turned off, and a message on stderr names them.
     """
     toolset, policy = TOOLSETS[served.toolset], PRESETS[served.policy]
     vain = dict.fromkeys(unmet_rules(toolset, policy), "off")
@@ -264,7 +269,7 @@ def _toolbox(served: Served, screen: Screen) -> Toolbox:
 
 
 # -------- options --------
-# The options of the commands, as typer reads them from annotations.
+# The options of the commands as annotated types, from which typer reads them.
 
 
 Recordings = Annotated[
@@ -467,11 +472,12 @@ Hosts = Annotated[
 
 
 # -------- board --------
-# `todoplan board`: the plans of a store as a page in a browser. It is imported when asked for.
+# `todoplan board`: the plans of a store as a page in a browser. The board is imported when the
+# command runs, because it needs an extra.
 
 
 BOARD_TOKEN = "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - the variable's name
-"""The environment variable that holds the bearer token: an argument would show in process lists."""
+"""The environment variable with the bearer token. An argument would show in process lists."""
 
 _HEAD_SECONDS = 10.0
 _CONNECTIONS = 1_000
@@ -480,8 +486,11 @@ _CONNECTIONS = 1_000
 @attrs.frozen
 class Doors:
     """
-    Where the board is served, to whom, and whether they may change anything (`None`: from this
-    machine only).
+    The address of the board and who may use it.
+
+    `token` is the bearer token, `names` are further accepted host names. `write` says whether
+    readers may change plans; `None` allows it only if the board is reachable from this machine
+    alone.
     """
 
     host: str
@@ -492,9 +501,7 @@ class Doors:
 
 
 def serve_board(place: Place, writer: Writer, judge: Judge, doors: Doors, screen: Screen) -> int:
-    """
-    Serve until the end; return the exit code.
-    """
+    """Run the board's HTTP server until it ends, and return the exit code."""
     try:
         from todoplan.board import make_board  # noqa: PLC0415 - an extra
         from todoplan.web.access import Access  # noqa: PLC0415 - same
@@ -520,19 +527,17 @@ def serve_board(place: Place, writer: Writer, judge: Judge, doors: Doors, screen
 
 
 # -------- report --------
-# `todoplan report`: a plan of a store as one file: a page with its life, or a picture.
+# `todoplan report`: one plan of a store as a single file, either an HTML page or an SVG picture.
 #
-# The page is that of `todoplan replay --html`, of the plan's own journal: how it ended, a slider
-# through its life, and what the rules find beside the entries that they find it in.
+# The page is the one of `todoplan replay --html`, made from the plan's own journal: the last
+# state, a slider through the revisions, and the findings next to the entries they are about.
 
 
 def report(
     place: Place, html: Path | None, picture: Path | None, policy: str, screen: Screen
 ) -> int:
-    """
-    Write the page, the picture, or both (- is stdout); return the exit code.
-    """
-    # What rules find in a plan is for its reader: only what could not be done makes a code.
+    """Write the page, the picture, or both (`-` is stdout), and return the exit code."""
+    # Findings do not change the exit code here; only a failure to read or write does.
     run = Run(screen, POLICIES[policy], None)
     try:
         store, plan_id = place.opened()
@@ -562,9 +567,7 @@ def _page(plan_id: str, journal: Sequence[Entry], run: Run) -> str:
 
 
 def _from_the_start(journal: Sequence[Entry]) -> Sequence[Entry]:
-    """
-    Return a journal as if it began with its first entry: one that was cut begins later.
-    """
+    """Return the journal with its revisions shifted to begin at 0, for a journal that was cut."""
     before = journal[0].revision - len(journal[0].events) if journal else 0
     if not before:
         return journal
@@ -572,7 +575,7 @@ def _from_the_start(journal: Sequence[Entry]) -> Sequence[Entry]:
 
 
 # -------- page_commands --------
-# The commands that draw pages of plans, as typer reads them; `app` takes them from here.
+# The commands `board` and `report`, and the options that only they have.
 
 
 BoardHost = Annotated[
@@ -622,9 +625,7 @@ def _board(  # noqa: PLR0913 - an argument for each option
     writer: Writer,
     judge: Judge,
 ) -> None:
-    """
-    Show the plans of a store in a browser, live, to read and to act on.
-    """
+    """Serve a web page that shows the plans of a store live and can change them."""
     doors = Doors(host, port, token, tuple(allow_host or ()), write)
     exit_with(lambda: serve_board(place, writer, judge, doors, Screen()))
 
@@ -632,9 +633,7 @@ def _board(  # noqa: PLR0913 - an argument for each option
 def _report(
     *, html: Page = None, svg: Picture = None, policy: Judging = "audit", place: Place
 ) -> None:
-    """
-    Write a plan of a store into one file: a page with its life and findings, or a picture.
-    """
+    """Write a plan as one file: an HTML page with its history and findings, or an SVG picture."""
     if html is None and svg is None:
         msg = "say what to write: --html OUT, --svg OUT, or both"
         raise typer.BadParameter(msg)
@@ -642,7 +641,7 @@ def _report(
 
 
 PAGE_COMMANDS = {"board": with_groups(_board), "report": with_groups(_report)}
-"""By the name that a person types."""
+"""The commands by name."""
 
 
 app = typer.Typer(
@@ -671,10 +670,10 @@ def todoplan(
     ] = False,
 ) -> None:
     """
-    Plans of LLM agents: keep one and edit it, replay recordings of them, serve them; guides.
+    Keep, edit, replay and serve the plans of LLM agents.
 
-    Exit codes: 0 fine, 1 refused by the rules or findings of severity error, 2 something could not
-    be read.
+    Exit codes: 0 success, 1 refused by the rules or findings of severity error, 2 an input could
+    not be read or an argument is wrong.
     """
 
 
@@ -691,9 +690,7 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     sample: Sample = False,
     together: Together = False,
 ) -> None:
-    """
-    Show what became of the plan in recordings of agents: timeline, last plan, findings.
-    """
+    """Replay recordings of agents and show the timeline, the last plan and the findings."""
     form, out = _form(html, as_json=as_json, as_markdown=as_markdown)
     if sample is bool(paths):  # both, or neither
         _refuse("give recordings or directories of them, or else --sample")
@@ -709,19 +706,17 @@ def _replay(  # noqa: PLR0913 - an argument for each option
 
 
 def _form(html: Path | None, *, as_json: bool, as_markdown: bool) -> tuple[Form, Path | None]:
-    """
-    Return the form that was asked for, and the file for a page, `None` for stdout.
-    """
+    """Return the output form, and the file for an HTML page (`None` for stdout)."""
     if as_json + as_markdown + (html is not None) > 1:
         _refuse("give one of --json, --markdown and --html")
     if html is not None:
-        # "-" is stdout, as in many commands that write a file.
+        # "-" means stdout, as in many commands that write a file.
         return "html", None if str(html) == "-" else html
     return "json" if as_json else "markdown" if as_markdown else "text", None
 
 
 def _refuse(reason: str) -> NoReturn:
-    # typer ends with 2 for it, the code of whatever was asked for wrongly.
+    # typer exits with 2 for this error, which is also `UNREADABLE`.
     raise typer.BadParameter(reason)
 
 
@@ -735,9 +730,7 @@ def _stats(  # noqa: PLR0913 - an argument for each option
     policy: Judging = "audit",
     sort: Sort = "",
 ) -> None:
-    """
-    Count over many recordings: plans, sizes, updates, findings, characters spent on planning.
-    """
+    """Count plans, sizes, updates, findings and planning characters over many recordings."""
     form, out = _form(html, as_json=as_json, as_markdown=as_markdown)
     options, screen = StatsOptions(form, policy, sort, out), Screen()
     exit_with(lambda: stats(paths, options, screen))
@@ -751,9 +744,7 @@ def _show(
     form: PlanForm = "text",
     plan_id: PlanName = None,
 ) -> None:
-    """
-    Show a plan that was saved as JSON, or one that a store keeps.
-    """
+    """Show a plan from a JSON document or a store."""
     chosen = _store(store, plan)
     named = plan or chosen
     if named is None:
@@ -763,17 +754,13 @@ def _show(
 
 @app.command("schema")
 def _schema(toolset: ToolSetArgument, *, form: SchemaForm = "plain") -> None:
-    """
-    Print the tools of a tool set as JSON, ready for a request.
-    """
+    """Print the tool definitions of a tool set as JSON, ready for a request."""
     exit_with(lambda: schema(toolset, form, Screen()))
 
 
 @app.command("guide")
 def _guide(name: GuideName = None) -> None:
-    """
-    Show a guide, or list them all.
-    """
+    """Show a guide, or list all guides."""
     exit_with(lambda: guide(name, Screen()))
 
 
@@ -792,9 +779,7 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     port: Port = 8765,
     allow_host: Hosts = None,
 ) -> None:
-    """
-    Serve a plan to any MCP client, over stdio or HTTP.
-    """
+    """Serve a plan to any MCP client, over stdio or HTTP."""
     kept = (file, _store(store, file), plan)
     served = Served(*kept, toolset, policy, structured=structured, board=not no_board)
     address = Address(host, port, tuple(allow_host or ())) if http else None
@@ -809,16 +794,12 @@ app.add_typer(stores)
 
 @stores.callback()
 def _stores() -> None:
-    """
-    Move plans between stores.
-    """
+    """Move plans between stores."""
 
 
 @stores.command("copy")
 def _copy(source: StoreFrom, target: StoreTo, *, plans: PlanNames = None) -> None:
-    """
-    Copy plans with their journals; those that are there already are left as they are.
-    """
+    """Copy plans with their journals; plans that the target store already has are skipped."""
     exit_with(lambda: copy(source, target, plans or (), Screen()))
 
 

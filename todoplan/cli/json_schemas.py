@@ -1,4 +1,8 @@
-"""The JSON Schemas (draft 2020-12) of what `--json` prints: what other programs may rely on."""
+"""
+JSON Schemas (draft 2020-12) of the documents that `--json` prints.
+
+Other programs may rely on them.
+"""
 
 from typing import Any, get_args
 
@@ -36,7 +40,7 @@ def _counts(*names: str) -> dict[str, _Schema]:
     return dict.fromkeys(names, _COUNT)
 
 
-# `required` lists every key and nothing forbids others: new keys may come at any time.
+# `required` lists every key, and additional keys are allowed: later versions may add keys.
 _UNREAD = _array(_object(file=_TEXT, reason=_TEXT))
 
 _STEP = _object(
@@ -116,7 +120,7 @@ REPLAY_SCHEMA: _Schema = {
     **_document(REPLAY_FORMAT, REPLAY_VERSION, recordings=_array(_RECORDING)),
     "$defs": json_schema()["$defs"],
 }
-"""What `todoplan replay --json` prints."""
+"""The schema of the output of `todoplan replay --json`."""
 
 STATS_SCHEMA: _Schema = _document(
     STATS_FORMAT,
@@ -125,7 +129,7 @@ STATS_SCHEMA: _Schema = _document(
     totals=_TOTALS,
     findings=_array(_SHARE),
 )
-"""What `todoplan stats --json` prints."""
+"""The schema of the output of `todoplan stats --json`."""
 
 
 def _answer(form: str, version: int, **properties: _Schema) -> _Schema:
@@ -207,4 +211,4 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
         ),
     )
 }
-"""What the commands on a plan print with `--json`, by its format."""
+"""The schemas of the `--json` output of the commands on a plan, by the value of `format`."""

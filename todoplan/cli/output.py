@@ -1,8 +1,11 @@
 """
-How replays are printed: `text` for a terminal, `markdown` for an issue, `html_page` for a browser,
-`json_document` for programs (`json_schemas` promises its shape). All but the last share `rows`, a
-step as a row of a timeline, and `summaries`, the header and the grouped findings. `changes` has the
-history of a stored plan.
+The output formats of replays. Each section of this module is one format or a part of several:
+
+- `text` for a terminal, `markdown` for an issue, `html_page` for a browser, `json_document` for
+  programs (`json_schemas` describes it), `spans` for a collector of traces.
+- `rows` (a step as a row of a timeline) and `summaries` (the header and the grouped findings) are
+  shared by all formats for people.
+- `plan_svg` draws a plan as a picture.
 """
 
 import json
@@ -65,11 +68,11 @@ from todoplan.transcripts.replay import (
 )
 
 # -------- recordings --------
-# Which files are recordings to replay, replaying them one after the other, and what went wrong.
+# Finding the recordings, replaying them one after the other, and collecting the errors.
 
 
 _REPORTED_BAD_LINES = 3
-# Megabytes of JSON and Markdown that are no recordings, and sometimes examples of some.
+# These directories hold megabytes of JSON and Markdown that are not recordings, or only examples.
 _NOT_WALKED = frozenset(
     {".git", ".hg", ".svn", ".tox", ".venv", "__pycache__", "node_modules", "site-packages", "venv"}
 )
@@ -78,7 +81,10 @@ _NOT_WALKED = frozenset(
 @attrs.frozen
 class Input:
     """
-    One file to read. `label` is how it is shown; `named` is false if only its directory was named.
+    One file to read.
+
+    `label` is its name in the output. `named` is false if only its directory was named on the
+    command line.
     """
 
     path: Path
@@ -87,9 +93,7 @@ class Input:
 
     @property
     def size(self) -> int:
-        """
-        The file's size in bytes, 0 if it cannot be told.
-        """
+        """The file's size in bytes, or 0 if it is unknown."""
         try:
             return self.path.stat().st_size
         except OSError:
@@ -97,9 +101,7 @@ class Input:
 
 
 def expand(paths: Iterable[Path]) -> Iterator[Input]:
-    """
-    Give the files to read; a directory stands for what may be recordings below it.
-    """
+    """Yield the files to read. A directory is replaced by the possible recordings below it."""
     for path in paths:
         if path.is_dir():
             yield from (Input(found, str(found), named=False) for found in _below(path))
@@ -108,9 +110,9 @@ def expand(paths: Iterable[Path]) -> Iterator[Input]:
 
 
 def _below(directory: Path) -> Iterator[Path]:
-    # Links to directories are not followed: they may form a loop.
+    # Symbolic links to directories are not followed, because they may form a loop.
     for folder, folders, names in os.walk(directory):
-        # In place: os.walk goes on with these, in this order, so output is the same each time.
+        # os.walk visits the entries of this list in this order, so the output is deterministic.
         folders[:] = sorted(name for name in folders if _is_walked(Path(folder, name)))
         for path in (Path(folder, name) for name in sorted(names)):
             if is_recording_name(path.name) and path.is_file():
@@ -118,15 +120,13 @@ def _below(directory: Path) -> Iterator[Path]:
 
 
 def _is_walked(directory: Path) -> bool:
-    # A virtual environment may have any name; this file makes it one.
+    # A virtual environment may have any name. It is recognised by this file.
     return directory.name not in _NOT_WALKED and not (directory / "pyvenv.cfg").exists()
 
 
 @contextmanager
 def sample() -> Iterator[Input]:
-    """
-    Give the recording that comes with the package.
-    """
+    """Yield the sample recording of the package."""
     with as_file(files("todoplan.transcripts").joinpath("sample.jsonl")) as path:
         yield Input(path, "sample.jsonl")
 
@@ -135,13 +135,15 @@ def open_replay(
     source: Input, policy: Policy, dialect: str | None, on_bytes: Callable[[int], None]
 ) -> Replay:
     """
-    Return the replay of a file, not yet begun; its dialect is detected unless given.
+    Return the replay of a file, before its first step. Its dialect is detected unless given.
 
     Raises:
-        ReadError: this is no recording. A file that was not named must also make some sense.
-        MissingExtraError: it is one JSON document, and ijson is not installed.
+        ReadError: the file is not a recording. For a file that was not named on the command line,
+            also if nothing in it was understood.
+        MissingExtraError: the file is a single JSON document, and ijson is not installed.
     """
-    # A pipe would be read twice, once to tell the dialect, and might never end.
+    # Detecting the dialect reads the file a second time, which a pipe does not allow. A pipe might
+    # also never end.
     path = source.path
     if path.exists() and not path.is_file():
         msg = f"{path} is not a regular file. A recording is read twice: save it to a file first"
@@ -154,16 +156,16 @@ def open_replay(
     return replay
 
 
-# Words that a planning tool's name has in every system met so far.
+# In every known system, the name of a planning tool contains one of these words.
 _PLANNING = re.compile(r"todo|task|plan|checklist", re.IGNORECASE)
 
 
 def _not_understood(replay: Replay) -> str:
     """
-    Return why a recording that was read told nothing of its plan, "" if it did.
+    Return the reason why nothing is known of the plan after a replay, or "" if something is.
 
-    Silence would be taken for "no findings". An agent that planned nothing is no fault, as long as
-    no tool sounds like planning.
+    Without this message, the user would conclude that there are no findings. An agent without a
+    plan is not an error, unless the name of one of its tools suggests planning.
     """
     if replay.calls and replay.unreadable == replay.calls:
         return f"not one of its {replay.calls} planning calls could be understood"
@@ -175,9 +177,7 @@ def _not_understood(replay: Replay) -> str:
 
 @attrs.frozen
 class Unread:
-    """
-    A file that could not be read, or not to its end, and why.
-    """
+    """A file that could not be read completely, and the reason."""
 
     file: str
     reason: str
@@ -185,9 +185,7 @@ class Unread:
 
 @attrs.define(eq=False)
 class Run:
-    """
-    What became of the files so far. What is wrong goes to the screen as it comes up.
-    """
+    """The results of the files so far. Errors are printed on the screen at once."""
 
     screen: Screen
     policy: Policy
@@ -198,10 +196,8 @@ class Run:
     has_errors: bool = False
 
     def replay_all(self, inputs: Iterable[Input], each: Callable[[Replay], None]) -> None:
-        """
-        Replay the files in order and hand each replay to `each`, which consumes it.
-        """
-        # All names first: the bar needs the sum of their sizes.
+        """Replay the files in order and call `each` with each replay, which it must consume."""
+        # All names are needed first, because the progress bar needs the sum of the sizes.
         found = tuple(inputs)
         sizes = [source.size for source in found]
         with self.screen.ticker(sum(sizes)) as ticker:
@@ -211,7 +207,7 @@ class Run:
                 if replay is not None:
                     each(replay)
                     self._note(replay)
-                # A file that was given up early counts as read, or the bar would never be full.
+                # A file that was abandoned counts as read, or the bar would never be full.
                 reached += size
                 ticker.reach(reached)
         if len(found) == len(self.skipped):
@@ -219,10 +215,9 @@ class Run:
             self.fail("", f"nothing to read: {what}")
 
     def replay_together(self, inputs: Iterable[Input], each: Callable[[Replay], None]) -> None:
-        """
-        Replay those files that are recordings as one, and hand that replay to `each`.
-        """
-        # Each is opened for itself first, so that what is none is skipped or told as ever.
+        """Replay the recordings among the files as one, and call `each` with that replay."""
+        # Each file is first opened alone, so that files that are not recordings are skipped or
+        # reported as usual.
         found = [one for one in inputs if self._opened(one, lambda _: None) is not None]
         if not found:
             self.fail("", "nothing to read: no file there is a recording")
@@ -237,7 +232,7 @@ class Run:
         try:
             return open_replay(source, self.policy, self.dialect, on_bytes)
         except MissingExtraError as error:
-            # Never "skipped": the file may well be a recording.
+            # The file is reported and not skipped, because it may be a recording.
             self.fail(source.label, f"{source.label}: {error}")
         except ReadError as error:
             if source.named:
@@ -247,9 +242,7 @@ class Run:
         return None
 
     def fail(self, file: str, reason: str) -> None:
-        """
-        Take note that a file could not be read, and say so.
-        """
+        """Record that a file could not be read, and print the reason."""
         self.unreadable.append(Unread(file, reason))
         self.screen.complain(reason)
 
@@ -268,14 +261,12 @@ class Run:
 
     @property
     def exit_code(self) -> int:
-        """
-        2 if something could not be read, else 1 if there are findings of severity error, else 0.
-        """
+        """2 if an input could not be read, else 1 if a finding has severity error, else 0."""
         return UNREADABLE if self.unreadable or self.has_bad_lines else int(self.has_errors)
 
 
 # -------- rows --------
-# A step as one row of a timeline: when, which tool, the plan as a strip, what changed in few words.
+# A step as one row of a timeline: time, tool, the plan as a strip of marks, and the changes.
 
 
 MARKS = {
@@ -285,7 +276,7 @@ MARKS = {
     Status.CANCELLED: "-",
     Status.FAILED: "!",
 }
-"""A task in the strip."""
+"""The mark of a task in the strip, by status."""
 
 _STRIP = 10
 _NAME = 24
@@ -301,11 +292,12 @@ _NOTHING = {
 @attrs.frozen
 class Row:
     """
-    A step as a timeline shows it; the texts are cleaned and on one line.
+    A row of a timeline. All texts are cleaned and have one line.
 
-    `strip` has a mark for each task (ten for a longer plan, in proportion), `done` reads "2/5",
-    `mark` is "!" for a warning and "!!" for an error. `phrases` say what changed, at least one.
-    `before` says what happened in the conversation since the row above, "" for nothing.
+    `strip` has a mark for each task; a longer plan has ten marks, in proportion. `done` is text
+    such as "2/5". `mark` is "!" for a warning and "!!" for an error. `phrases` describe the
+    changes; there is at least one. `before` describes events of the conversation since the row
+    above, "" if there are none.
     """
 
     line: int
@@ -320,9 +312,7 @@ class Row:
 
 
 def row_of(step: Step) -> Row:
-    """
-    Return the row of a step.
-    """
+    """Return the row of a step."""
     counts = step.plan.counts
     return Row(
         line=step.line,
@@ -338,9 +328,7 @@ def row_of(step: Step) -> Row:
 
 
 def mark_name(mark: Mark) -> str:
-    """
-    Return "compaction" or "person".
-    """
+    """Return "compaction" or "person"."""
     return "compaction" if isinstance(mark, Compaction) else "person"
 
 
@@ -353,9 +341,7 @@ def _before(step: Step) -> str:
 
 
 def seconds_spent(plan: Plan) -> dict[str, float]:
-    """
-    Return by task id the seconds from its start to its completion, where both are known.
-    """
+    """Return the seconds from start to completion by task id, for tasks with both times."""
     return {
         task.id: (task.completed_at - task.started_at).total_seconds()
         for task in plan
@@ -364,9 +350,7 @@ def seconds_spent(plan: Plan) -> dict[str, float]:
 
 
 def mark(findings: tuple[Finding, ...]) -> str:
-    """
-    Return "!!" if one of the findings is an error, "!" for warnings only, "" for none.
-    """
+    """Return "!!" if a finding is an error, "!" if all are warnings, and "" without findings."""
     if any(finding.severity is Severity.ERROR for finding in findings):
         return "!!"
     return "!" if findings else ""
@@ -375,7 +359,7 @@ def mark(findings: tuple[Finding, ...]) -> str:
 def _strip(plan: Plan) -> str:
     if len(plan) <= _STRIP:
         return "".join(MARKS[task.status] for task in plan)
-    # Rounded down: a strip is full only when everything is closed.
+    # Rounded down, so that a strip is full only if all tasks are closed.
     counts = plan.counts
     resolved = counts.resolved * _STRIP // counts.total
     failed = counts.closed * _STRIP // counts.total - resolved
@@ -394,24 +378,20 @@ def _who(step: Step) -> str:
 
 
 # -------- summaries --------
-# What is said of a recording in a few lines: its header, and its findings by code.
+# The summary of a recording: its header, and its findings grouped by code.
 
 
 STATUS_MARKS = ", ".join(f"{mark} {status.replace('_', ' ')}" for status, mark in MARKS.items())
-"""What the marks of tasks mean."""
+"""The legend of the task marks."""
 
 
 def plural(count: int, noun: str) -> str:
-    """
-    Return "1 plan", "2 plans".
-    """
+    """Return the count with the noun in singular or plural: "1 plan", "2 plans"."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def percent(part: int, whole: int) -> str:
-    """
-    Return a share as "12.5 %", and "-" of nothing.
-    """
+    """Return a share as text, such as "12.5 %", or "-" if `whole` is 0."""
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
@@ -421,9 +401,7 @@ _SUMMARIES_NAME = 40
 
 @attrs.frozen
 class Group:
-    """
-    The findings with one code: how many, how bad, and the first of them.
-    """
+    """The findings with one code: their number, their mark, and the first of them."""
 
     code: str
     mark: str
@@ -432,24 +410,22 @@ class Group:
 
     @property
     def rest(self) -> str:
-        """
-        What is said for those that are not shown; "" if all are.
-        """
+        """A text about the findings that are not shown, or "" if all are shown."""
         more = self.count - len(self.shown)
         return f"and {more} more; see --json" if more else ""
 
 
 def groups(findings: Iterable[Finding], bad_lines: int) -> tuple[Group, ...]:
     """
-    Return a group for each code, errors first, else in the order of the first finding.
+    Return a group for each code: errors first, otherwise in the order of the first finding.
 
-    `bad_lines` is how many lines could not be read: not all of those need be among the findings.
+    `bad_lines` is the number of lines that could not be read. Not all of them are findings.
     """
     by_code: dict[str, list[Finding]] = {}
     for finding in findings:
         by_code.setdefault(finding.code, []).append(finding)
     made = (_group(code, tuple(found), bad_lines) for code, found in by_code.items())
-    # The sort is stable: within a severity the order of the recording stays.
+    # The sort is stable, so groups of one severity stay in the order of the recording.
     return tuple(sorted(made, key=lambda group: group.mark != "!!"))
 
 
@@ -459,9 +435,7 @@ def _group(code: str, found: tuple[Finding, ...], bad_lines: int) -> Group:
 
 
 def recording_summary(found: tuple[Group, ...]) -> str:
-    """
-    Return "1 error, 3 warnings", by the marks of the groups.
-    """
+    """Return a text such as "1 error, 3 warnings", counted by the marks of the groups."""
     errors = sum(group.count for group in found if group.mark == "!!")
     warnings = sum(group.count for group in found) - errors
     counts = plural(errors, "error"), plural(warnings, "warning")
@@ -469,18 +443,14 @@ def recording_summary(found: tuple[Group, ...]) -> str:
 
 
 def where(finding: Finding) -> str:
-    """
-    Return "line 12", with the lane's name if it is not the main one.
-    """
+    """Return a text such as "line 12", with the lane's name unless it is the main lane."""
     lane = one_line(finding.lane)
     aside = f" ({lane})" if lane and lane != MAIN_LANE else ""
     return f"line {finding.line}{aside}"
 
 
 def headline(replay: Replay) -> str:
-    """
-    Return the recording in a line: "claude-code, 9 planning calls (1 refused), 2 plans".
-    """
+    """Return a line such as "claude-code, 9 planning calls (1 refused), 2 plans"."""
     aside = f" ({replay.refused} refused)" if replay.refused else ""
     plans = sum(len(lane.plans) for lane in replay.lanes)
     calls, plans_text = plural(replay.calls, "planning call"), plural(plans, "plan")
@@ -488,9 +458,7 @@ def headline(replay: Replay) -> str:
 
 
 def caveat(replay: Replay) -> str:
-    """
-    Return which tools were called where none was a known planning tool, cleaned; else "".
-    """
+    """Return a text with the tools called, cleaned, if no known planning tool was; else ""."""
     names = (clip(one_line(name), _SUMMARIES_NAME) for name in replay.other_tools)
     called = ", ".join(filter(None, names))
     if not called:
@@ -499,36 +467,29 @@ def caveat(replay: Replay) -> str:
 
 
 # -------- text --------
-# A replay for people at a terminal: header, timeline, the plans at the end, findings.
+# A replay for a terminal: header, timeline, the last plans, findings.
 #
-# Lines are cut or wrapped to the width of a terminal; where there is none they stay whole, so that
-# a file or a pipe gets everything.
+# Lines are cut or wrapped to the width of the terminal. A file or a pipe gets the full lines.
 
 
-_LEAST = 20  # columns: narrower text is not readable, so the terminal may wrap it
+_LEAST = 20  # columns: narrower text is unreadable, so the terminal may wrap it instead
 _SKIPPED = 10
 _BETWEEN = "  "
 _LEGEND = f"{STATUS_MARKS}; findings: ! warning, !! error"
 
 
 def room(taken: int, console: Console) -> int | None:
-    """
-    Return how many columns are left on the terminal, `None` if this is none.
-    """
+    """Return the number of columns left on the terminal, or `None` if it is not a terminal."""
     return max(console.width - taken, _LEAST) if console.is_terminal else None
 
 
 def cut(text: str, width: int | None) -> str:
-    """
-    Return cleaned text in at most so many columns.
-    """
+    """Return cleaned text, cut to `width` columns unless `width` is `None`."""
     return text if width is None else clip(text, width)
 
 
 def wrapped(text: str, width: int | None, console: Console) -> Iterator[str]:
-    """
-    Give the text, cleaned, in lines of at most so many columns.
-    """
+    """Yield the text, cleaned, in lines of at most `width` columns, or whole if it is `None`."""
     whole = one_line(text)
     if width is None:
         yield whole
@@ -538,9 +499,7 @@ def wrapped(text: str, width: int | None, console: Console) -> Iterator[str]:
 
 
 def hanging(head: Text, lines: Iterable[str]) -> Iterator[Text]:
-    """
-    Give the lines with the head before the first one; the others stand below it.
-    """
+    """Yield the lines with the head before the first one; the others are indented by its width."""
     for line in lines:
         yield head.copy().append(line)
         head = Text(" " * head.cell_len)
@@ -548,9 +507,10 @@ def hanging(head: Text, lines: Iterable[str]) -> Iterator[Text]:
 
 def columns(rows: Sequence[Sequence[str]], console: Console) -> Iterator[str]:
     """
-    Give a table of cleaned cells: the first column to the left, the others to the right.
+    Yield the rows of a table of cleaned cells.
 
-    What does not fit is cut from the front of the first column: names differ at their ends.
+    The first column is aligned left, the others right. If a row does not fit, the beginning of the
+    first cell is cut off, because names differ at their ends.
     """
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     left = room(sum(widths[1:]) + len(_BETWEEN) * len(widths[1:]), console)
@@ -568,10 +528,10 @@ COLOURS: dict[str, str] = {
     "cancelled": "dim",
     "failed": "red",
 }
-"""How the statuses are coloured."""
+"""The colours of the statuses."""
 
 MARK_COLOURS = {"!!": "bold red", "!": "yellow", "": ""}
-"""How the marks of findings are coloured."""
+"""The colours of the marks of findings."""
 
 _INDENT = 2
 _GAP = 2
@@ -590,8 +550,9 @@ class _Widths:
 
 def timeline(rows: tuple[Row, ...], console: Console) -> Iterator[Text]:
     """
-    Give the lines of the timeline of at least one row: titles, what the marks mean, then the rows;
-    where a new day begins, its date.
+    Yield the lines of a timeline: the titles, the legend of the marks, and the rows.
+
+    A date is inserted where a new day begins. `rows` must not be empty.
     """
     widths = _Widths(*(_widest(name, title, rows) for name, title in _TITLES.items()))
     yield Text(_titles(widths), "bold")
@@ -619,7 +580,7 @@ _TITLES = {
 
 
 def _widest(name: str, title: str, rows: tuple[Row, ...]) -> int:
-    # A column that is empty in every row has no title either.
+    # A column that is empty in every row has no title.
     widest = max(cell_len(str(getattr(row, name))) for row in rows)
     return max(widest, len(title)) if widest else 0
 
@@ -647,23 +608,17 @@ def _head(row: Row, widths: _Widths) -> Text:
 
 @attrs.frozen
 class TextPrinter:
-    """
-    Prints each replay when it is through. Only rows of text are held of it until then.
-    """
+    """Prints each replay at its end. Until then only its rows of text are kept in memory."""
 
     screen: Screen
 
     def recording(self, replay: Replay) -> None:
-        """
-        Consume the replay and print it.
-        """
+        """Consume the replay and print it."""
         rows = tuple(map(row_of, replay.steps()))
         self.screen.show(_recording(replay, rows, self.screen.out))
 
     def close(self, run: Run) -> None:
-        """
-        Name the files that were no recordings.
-        """
+        """Name the files that were no recordings."""
         self.screen.show(skipped_lines(run.skipped))
 
 
@@ -694,9 +649,7 @@ def _duration(seconds: float) -> str:
 
 
 def plan_lines(plan: Plan, console: Console) -> Iterator[Text]:
-    """
-    Give the lines of a plan: cut to the width of a terminal, whole where there is none.
-    """
+    """Yield the lines of a plan, cut to the width of the terminal if there is one."""
     head, *tasks = to_text(plan, width=room(_INDENT, console)).split("\n")
     yield Text(" " * _INDENT + head)
     for task, line in zip(plan, tasks, strict=True):
@@ -725,13 +678,11 @@ def _findings(replay: Replay, console: Console) -> Iterator[Text]:
 
 
 def skipped_lines(skipped: list[Unread]) -> Iterator[Text]:
-    """
-    Give the names of the first files that were skipped, and how many there were.
-    """
+    """Yield the number of skipped files, and the names of the first ones."""
     if skipped:
         yield Text(f"Skipped {plural(len(skipped), 'file')} without a recording")
     for unread in skipped[:_SKIPPED]:
-        # The reason names the file as well: it is said once.
+        # The reason contains the file's name, which is printed already.
         why = unread.reason.replace(unread.file, "").partition(" (")[0].strip(" :")
         yield Text(f"  {one_line(unread.file)}: {one_line(why)}", "dim")
     if len(skipped) > _SKIPPED:
@@ -739,7 +690,7 @@ def skipped_lines(skipped: list[Unread]) -> Iterator[Text]:
 
 
 # -------- plots --------
-# Plots of a page of HTML: bars, drawn without a script, that say in words what they show.
+# Bar charts for an HTML page, drawn without a script and with labels in words.
 
 
 _WIDTH, _ROW, _LABEL, _VALUE = 640, 26, 200, 90
@@ -748,9 +699,7 @@ _STEPS = (1, 2, 5, 10, 20, 50, 100)
 
 
 def bars(title: str, rows: Iterable[tuple[str, float, str]]) -> Markup:
-    """
-    Return a plot with a bar for each (label, length, what is said behind it).
-    """
+    """Return a plot with a bar for each row of label, length, and text after the bar."""
     drawn = [(one_line(label), length, said) for label, length, said in rows]
     longest = max((length for _, length, _ in drawn), default=0) or 1
     parts = []
@@ -775,14 +724,12 @@ def bars(title: str, rows: Iterable[tuple[str, float, str]]) -> Markup:
         role="img",
         aria_label=f"{title}: {told}",
     )
-    # Its own box, as a table's: a phone is narrower.
+    # A box that scrolls by itself, as for a table, because a phone is narrower.
     return joined((element("h2", title), element("div", picture, class_="wide")))
 
 
 def sizes(largest: Sequence[int]) -> list[tuple[str, float, str]]:
-    """
-    Return the bars of how long plans were, from the shortest on.
-    """
+    """Return the bars of the plan sizes, in ascending order of size."""
     count = Counter(max(0, sum(size >= step for step in _STEPS) - 1) for size in largest)
     names = ["at most 1 task"]
     names += [f"{a} to {b - 1} tasks" for a, b in pairwise(_STEPS[1:])]
@@ -792,17 +739,15 @@ def sizes(largest: Sequence[int]) -> list[tuple[str, float, str]]:
 
 
 # -------- life --------
-# The life of a plan for the slider of a report: how it began, and what each step made of it.
+# The history of a plan for the slider of a report: the first state and the changes of each step.
 #
-# The page's script lays the steps upon the beginning, as the board does with what it is sent.
-# Without scripts the page has no slider, and all else.
+# The page's script applies the steps to the first state, as the board does with its updates.
+# Without scripts the page has everything but the slider.
 
 
 @attrs.define
 class Life:
-    """
-    The life of one plan, step by step; `name` tells it from the others on the page.
-    """
+    """The history of one plan, step by step. `name` identifies the plan on the page."""
 
     name: str
     _plan: Plan = attrs.Factory(Plan)
@@ -810,9 +755,7 @@ class Life:
     _is_whole: bool = True
 
     def add(self, plan: Plan, said: str, findings: Iterable[Finding], item: str) -> None:
-        """
-        Note what a step made of the plan; `item` is the id of the element that tells of it.
-        """
+        """Add a step with the plan after it; `item` is the id of the element that describes it."""
         told = [
             {"code": each.code, "text": each.text, "error": each.severity is Severity.ERROR}
             for each in findings
@@ -820,16 +763,14 @@ class Life:
         try:
             made = change(self._plan, plan, ())
         except CodecError:
-            # What JSON cannot hold stands in no plan that was saved; of a recording it may.
+            # A saved plan has only JSON values, but the plan of a recording may have others.
             self._is_whole = False
             return
         self._plan = plan
         self._steps.append({"change": made, "said": said, "findings": told, "item": item})
 
     def markup(self) -> Markup:
-        """
-        Return the place of the slider and its data; nothing where there is nothing to slide along.
-        """
+        """Return the slider element with its data, or empty markup if there are no steps."""
         if not self._steps or not self._is_whole:
             return Markup("")
         start = snapshot(self.name, Plan(), ())
@@ -839,7 +780,7 @@ class Life:
 
 
 # -------- markdown --------
-# A replay as Markdown, to be pasted into an issue: a table, task lists, findings.
+# A replay as Markdown for an issue: a table, task lists, findings.
 
 
 _HEAD = (
@@ -850,16 +791,12 @@ _HEAD = (
 
 @attrs.frozen
 class MarkdownPrinter:
-    """
-    Prints each replay when it is through.
-    """
+    """Prints each replay when it is through."""
 
     screen: Screen
 
     def recording(self, replay: Replay) -> None:
-        """
-        Consume the replay and print it.
-        """
+        """Consume the replay and print it."""
         rows = tuple(map(row_of, replay.steps()))
         self._write(f"## {escaped(replay.file)}", "", headline(replay), "")
         if rows:
@@ -877,9 +814,7 @@ class MarkdownPrinter:
         self.screen.write("".join(f"{line}\n" for line in lines))
 
     def close(self, run: Run) -> None:
-        """
-        Name the files that were no recordings.
-        """
+        """Name the files that were no recordings."""
         if run.skipped:
             self._write("## Skipped, no recording", "")
             self._write(*(f"- {escaped(unread.file)}" for unread in run.skipped))
@@ -904,18 +839,24 @@ def _markdown_group(group: Group) -> Iterator[str]:
 
 
 # -------- json_document --------
-# Replays as one JSON document for programs, written as the recordings are read.
-# Its JSON is described in `todoplan.cli.json_schemas`.
+# Replays as one JSON document for programs, written while the recordings are read.
+# `todoplan.cli.json_schemas` has its JSON Schema, with the keys in the order of the document.
 #
-# Keys stand in this order. `plan` is a plan document and `events` are as in a journal, both as
-# `todoplan.codec` writes them; `counts` are the tasks by status after the step; `chars` is the
-# length of call and answer. `before` has summaries of the conversation and messages of the person
-# since the step before, `sizes` the largest length of each plan of the lane, `seconds` by task id
-# the time from its start to its completion, `detail` what the text of a finding cuts short. Of the
-# lines that could not be read, the first 100 of a recording are findings (`bad_line`), and
-# `bad_lines` counts all. `other_tools` names the first tools that were called where none is a
-# known planning tool. `todoplan.cli.json_schemas` has the JSON Schema. It is all ASCII
-# text. A version changes when a key goes or changes its meaning; new keys may come at any time.
+# - `plan` is a plan document and `events` have the form of journal entries, both as
+#   `todoplan.codec` writes them.
+# - `counts` are the numbers of tasks by status after the step.
+# - `chars` is the length of the call and the answer.
+# - `before` lists the compactions of the conversation and the messages of the person since the
+#   previous step.
+# - `sizes` has the largest length of each plan of the lane.
+# - `seconds` is the time from start to completion, by task id.
+# - `detail` is the full text where the text of a finding is shortened.
+# - `bad_lines` counts the lines that could not be read. The first 100 of a recording are also
+#   findings (`bad_line`).
+# - `other_tools` names the first tools that were called if no known planning tool was.
+#
+# The text is ASCII. The version changes when a key is removed or changes its meaning; new keys
+# may be added at any time.
 
 
 REPLAY_FORMAT = "todoplan/replay"
@@ -925,7 +866,9 @@ REPLAY_VERSION = 1
 @attrs.define
 class JsonPrinter:
     """
-    Writes the document piece by piece: `open`, each `recording`, `close`. No step is kept.
+    Writes the document in pieces: `open`, then `recording` for each one, then `close`.
+
+    No step is kept in memory.
     """
 
     screen: Screen
@@ -933,17 +876,13 @@ class JsonPrinter:
     _commas: Iterator[str] = attrs.field(factory=lambda: chain(("",), repeat(",")))
 
     def open(self) -> None:
-        """
-        Write what stands before the recordings.
-        """
+        """Write the part of the document before the recordings."""
         head = line({"format": REPLAY_FORMAT, "version": REPLAY_VERSION, "policy": self.policy})
-        # Without its closing brace: the object goes on as recordings are read.
+        # The closing brace is left out, because the recordings are part of this object.
         self.screen.write(f'{head[:-1]}, "recordings": [')
 
     def recording(self, replay: Replay) -> None:
-        """
-        Consume the replay and write it.
-        """
+        """Consume the replay and write it."""
         head = line({"file": replay.file, "dialect": replay.dialect})
         self.screen.write(f'{next(self._commas)}\n{head[:-1]}, "steps": [')
         for comma, step in zip(chain(("",), repeat(",")), replay.steps(), strict=False):
@@ -959,24 +898,18 @@ class JsonPrinter:
         self.screen.write(f"],\n {rest[1:]}")
 
     def close(self, run: Run) -> None:
-        """
-        Write what stands behind the recordings.
-        """
+        """Write the part of the document after the recordings."""
         self.screen.write(f"\n], {tail(run)[1:]}\n")
 
 
 def line(data: Any) -> str:
-    """
-    Return plain data as one line of ASCII JSON.
-    """
-    # ASCII: a lone surrogate in a recording would make UTF-8 output fail half-way.
+    """Return plain data as one line of ASCII JSON."""
+    # ASCII, because a lone surrogate in a recording would make UTF-8 output fail half-way.
     return json.dumps(data, allow_nan=False)
 
 
 def tail(run: Run) -> str:
-    """
-    Return the object of the files that could not be read and that were skipped.
-    """
+    """Return the JSON object with the unreadable and the skipped files."""
     return line(
         {
             "unreadable": [attrs.asdict(unread) for unread in run.unreadable],
@@ -1014,10 +947,11 @@ def _lane(lane: Lane) -> dict[str, Any]:
 
 
 # -------- html_page --------
-# Replays as one page of HTML: how each plan ended, the timeline, and findings beside their calls.
+# Replays as one HTML page: the last state of each plan, the timeline, and findings next to their
+# calls.
 #
-# It is a file for a reader: nothing in it is loaded, no text of a recording is markup, and all that
-# runs is ours: a slider through each plan's life. Without scripts all else is there.
+# The page loads no other files, and text of a recording is never markup. Its only script is the
+# slider through each plan's history; without scripts everything else works.
 
 
 _TITLE = "Plans of agents, replayed"
@@ -1025,7 +959,9 @@ _TITLE = "Plans of agents, replayed"
 
 def overwrites(out: Path | None, inputs: Iterable[Input], screen: Screen) -> bool:
     """
-    Say whether the page would be written over a recording, which cannot be made again; tell so.
+    Return whether the page would overwrite one of the recordings, and print an error if so.
+
+    A recording cannot be made again.
     """
     if out is None or not any(_is_same(source.path, out) for source in inputs):
         return False
@@ -1042,37 +978,37 @@ def _is_same(path: Path, out: Path) -> bool:
 
 def save_page(page: str, out: Path | None, run: Run, what: str = "page") -> None:
     """
-    Write a page, or `what` it is, to its file, or to stdout without one; what stops that is told.
+    Write a page to the file `out`, or to stdout if it is `None`.
+
+    Errors are reported to `run`. `what` names the kind of output in messages.
     """
     if out is None:
         run.screen.write(page)
         return
     try:
         out.write_text(page, encoding="utf-8")
-    except (OSError, ValueError) as error:  # a name may hold what no file's can
+    except (OSError, ValueError) as error:  # ValueError: the name has invalid characters
         run.fail(str(out), f"cannot write {out}: {getattr(error, 'strerror', None) or error}")
     else:
         run.screen.complain(f"the {what} is written to {out}")
 
 
 def table(rows: Iterable[Sequence[str]]) -> Markup:
-    """
-    Return a table; the first row has the titles.
-    """
+    """Return an HTML table; the first row has the titles."""
     head, *others = rows
     titles = element("thead", element("tr", *(element("th", text, scope="col") for text in head)))
     lines = (element("tr", *(element("td", text) for text in row)) for row in others)
-    # Its own box: on a phone the table is moved sideways, and not the page.
+    # A box that scrolls by itself, so that on a phone the table scrolls sideways and not the page.
     return element("div", element("table", titles, element("tbody", *lines)), class_="wide")
 
 
 @attrs.define
 class HtmlPrinter:
     """
-    Collects what stands on the page; `written` has it whole once the run is closed.
+    Collects the parts of the page. `written` is the whole page after `close`.
 
-    `revisions` are those of the entries of a plan's own journal, where it is one that is replayed:
-    its reader knows these, and no lines of a file.
+    If the replay is of a plan's own journal, `revisions` are the revisions of its entries. The
+    page then shows revisions instead of line numbers.
     """
 
     revisions: Sequence[int] = ()
@@ -1083,9 +1019,7 @@ class HtmlPrinter:
     written: str = ""
 
     def recording(self, replay: Replay) -> None:
-        """
-        Consume the replay and write its part of the page.
-        """
+        """Consume the replay and write its part of the page."""
         shown: list[Finding] = []
         rows: list[Markup] = []
         lives: dict[str, Life] = {}
@@ -1101,7 +1035,7 @@ class HtmlPrinter:
             shown += step.findings
             day = row.day
         self._files.append(replay.file)
-        # By identity: two calls may have findings that read alike.
+        # Compared by identity, because two calls may have findings with the same text.
         of_calls = set(map(id, shown))
         apart = [
             _finding(finding, "" if self.revisions else f"{where(finding)}: ")
@@ -1116,7 +1050,7 @@ class HtmlPrinter:
         )
 
     def _place(self, line: int) -> str:
-        # The first line of a journal is its head.
+        # The first line of a journal is its header.
         return f"revision {self.revisions[line - 2]}" if self.revisions else f"line {line}"
 
     def _life(self) -> Life:
@@ -1125,9 +1059,9 @@ class HtmlPrinter:
 
     def close(self, run: Run) -> None:
         """
-        Put the page together; what could not be read, and what was skipped, stand last.
+        Assemble the page, with the unreadable and the skipped files at its end.
 
-        Without a recording there is no page.
+        There is no page if there was no recording.
         """
         title = self._files[0] if len(self._files) == 1 else _TITLE
         if self._parts:
@@ -1140,9 +1074,7 @@ class HtmlPrinter:
 
 
 def not_read(run: Run) -> Iterator[Markup]:
-    """
-    Give the lists of files that could not be read, and of those that are no recordings.
-    """
+    """Yield the lists of the unreadable files and of the files that are not recordings."""
     if run.unreadable:
         yield element("h2", "Could not be read")
         yield element("ul", *(element("li", unread.reason) for unread in run.unreadable))
@@ -1204,7 +1136,7 @@ def _call(row: Row, findings: Sequence[Finding], item: str, place: str) -> Marku
 
 
 def _finding(finding: Finding, before: str = "") -> Markup:
-    # In words too: not everybody tells the colours apart.
+    # The severity is given in words too, because some readers cannot tell the colours apart.
     error = finding.severity is Severity.ERROR
     name = element("b", f"{finding.code} (error)" if error else finding.code)
     told = f"{before}{finding.text}"
@@ -1214,24 +1146,22 @@ def _finding(finding: Finding, before: str = "") -> Markup:
 # -------- spans --------
 # `todoplan replay --otlp`: recordings as the spans that a traced toolbox would have written.
 #
-# A recording is one trace: a span for the agent's run, and within it the planning calls and the
-# tasks, at the times that are recorded. They are sent over HTTP, as OTLP with protobuf.
+# A recording is one trace: a span for the agent's run with the planning calls and the tasks as its
+# children, at the recorded times. They are sent over HTTP, as OTLP with protobuf.
 
 
 _TRACES = "/v1/traces"
-_AT_ONCE = 500  # spans in a request: collectors take some megabytes
+_AT_ONCE = 500  # spans in a request; collectors accept a few megabytes
 _REFUSED = {"refused_call", "cancelled_call"}
 
 
 class SpanPrinter:
-    """
-    Sends each replay to an endpoint when it is through.
-    """
+    """Sends each replay to an endpoint at its end."""
 
     def __init__(self, endpoint: str, screen: Screen) -> None:
         self._endpoint, self._screen = endpoint, screen
         self._unsent: list[tuple[str, str]] = []
-        # An address alone stands for the path that the protocol names.
+        # An address without a path gets the protocol's default path.
         whole = endpoint if urlsplit(endpoint).path.strip("/") else endpoint.rstrip("/") + _TRACES
         self._exporter = OTLPSpanExporter(endpoint=whole)
         self._kept = InMemorySpanExporter()
@@ -1240,9 +1170,7 @@ class SpanPrinter:
         self._tracer = tracer_of(provider)
 
     def recording(self, replay: Replay) -> None:
-        """
-        Consume the replay and send it.
-        """
+        """Consume the replay and send it."""
         self._write(replay)
         spans = self._kept.get_finished_spans()
         self._kept.clear()
@@ -1254,9 +1182,7 @@ class SpanPrinter:
         self._screen.write(f"{replay.file}: {plural(len(spans), 'span')} sent\n")
 
     def close(self, run: Run) -> None:
-        """
-        Say what was not sent.
-        """
+        """Report the recordings that could not be sent."""
         for file, reason in self._unsent:
             run.fail(file, reason)
         self._exporter.shutdown()  # type: ignore[no-untyped-call]  # as the SDK has it
@@ -1264,7 +1190,7 @@ class SpanPrinter:
     def _write(self, replay: Replay) -> None:
         spans, root, at = Spans(self._tracer), None, 0
         for step in replay.steps():
-            # Where a recording has no times, calls stand where the one before them ended.
+            # If a recording has no times, a call begins where the previous one ended.
             at = nanoseconds(step.at) or at or time_ns()
             if root is None:
                 known = {
@@ -1294,14 +1220,14 @@ def _spans_call(step: Step, at: int) -> PlanningCall:
 
 
 # -------- plan_svg --------
-# A plan as a picture, for a README or a pull request: its tasks, and arcs for what waits for what.
+# A plan as an SVG picture, for a README or a pull request: its tasks, and arcs for dependencies.
 #
-# Arcs beside a list need no layout, and a picture of fifty tasks can still be read. The file asks
-# for nothing: no script, no font, no address stands in it.
+# Arcs next to a list need no layout algorithm, and a picture of fifty tasks is still readable. The
+# file has no scripts, fonts or addresses.
 
 
 MOST_TASKS = 200
-"""So many tasks are drawn; that there are more is said."""
+"""The largest number of tasks that are drawn. A line says how many more there are."""
 
 _PLAN_SVG_WIDTH, _PLAN_SVG_ROW, _TOP, _LEFT, _PLAN_SVG_INDENT = 760, 26, 64, 96, 18
 _TEXT, _LEVELS = 78, 6
@@ -1318,9 +1244,7 @@ _STYLE = (
 
 
 def plan_svg(plan: Plan, title: str) -> str:
-    """
-    Return the picture: title, how far it is, a line for each task, and an arc from each blocker.
-    """
+    """Return the SVG picture: title, progress, a line per task, and an arc from each blocker."""
     title = one_line(title)
     rows = lines(plan)[:MOST_TASKS]
     more = len(plan) - len(rows)

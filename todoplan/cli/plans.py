@@ -1,4 +1,4 @@
-"""The commands on a plan in a store, as typer reads them; `app` takes them from `PLAN_COMMANDS`."""
+"""The commands on a plan in a store. `app` registers the commands in `PLAN_COMMANDS`."""
 
 import json
 import os
@@ -84,9 +84,9 @@ from todoplan.texts.cleaning import one_line
 from todoplan.transcripts.files import unreadable
 
 # -------- policies --------
-# The rules that a command holds a plan to: a preset by its name, a TOML file, and single rules.
+# The policy of a command: a preset by its name or a TOML file, and single rules that override it.
 #
-# All that is wrong in a file is told at once.
+# All faults in a file are reported together.
 
 
 _SECTIONS = ("preset", "rules", "limits")
@@ -96,13 +96,13 @@ _DIGITS = 15
 
 def policy_of(name: str, rules: Sequence[str] = ()) -> Policy:
     """
-    Return the policy of a preset or a TOML file, with single rules ("max_items=50") upon it.
+    Return the policy of a preset or a TOML file, overridden by single rules ("max_items=50").
 
     Raises:
-        PlanError: it names no preset or rule, or sets one to what it cannot be.
+        PlanError: the preset or a rule does not exist, or a rule has a value that it cannot take.
         ReadError: the file cannot be read.
 
-    A file of rules:
+    An example of such a file:
 
         preset = "claude"          # what to begin with; "default" if it is left out
 
@@ -128,7 +128,7 @@ def _setting(rule: str) -> tuple[str, Any]:
     if not equals:
         msg = f"--rule {rule!r} has no value; write {name}=off, {name}=warn or {name}=error"
         raise PlanError(msg, seen=rule)
-    # Short: `int` refuses a text of thousands of digits with an error of its own.
+    # The length is limited because `int` raises its own error for thousands of digits.
     number = value.isascii() and value.isdecimal() and len(value) <= _DIGITS
     return name.strip(), int(value) if number else value
 
@@ -196,13 +196,11 @@ def _with(policy: Policy, rules: Mapping[str, Any], where: str) -> Policy:
 
 
 def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str = "rules.") -> Iterator[str]:
-    """
-    Yield what is wrong with settings, each tried by itself: `but` stops at the first.
-    """
+    """Yield the faults of the settings. Each is tried alone, because `but` stops at the first."""
     counting = [rule.name for rule, _ in policy.rules if rule.limit]
     known = {rule.name for rule, _ in policy.rules}
     for name, value in rules.items():
-        # `but` takes limits as well, which a text cannot give.
+        # `but` has a parameter `limits` too, but its value cannot be written as text.
         if name == "limits":
             yield f"{where}{name}: no rule is called so; limits have a table of their own, [limits]"
             continue
@@ -219,35 +217,34 @@ def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str = "rules."
 
 
 # -------- stored_plans --------
-# Which plan a command is about: the store by its address, and the plan in it by its id.
+# Finding the plan of a command: the store by its address, and the plan in it by its id.
 
 
 DEFAULT_PLAN = "plan"
-"""The id of a plan that nobody named; `todoplan mcp` calls it so as well."""
+"""The default plan id, as in `todoplan mcp`."""
 
 _NAMED = 20
 
 
 class PlanStore(Store, Protocol):
-    """
-    A store that also knows the ids of its plans, as all have that an address can name.
-    """
+    """A store that can list its plan ids, as all stores that have an address can."""
 
     def plan_ids(self) -> tuple[str, ...]:
-        """
-        Return the ids of the plans that it keeps.
-        """
+        """Return the ids of the plans in the store."""
         ...
 
 
 def chosen_plan(store: PlanStore, plan_id: str | None, where: object) -> str:
     """
-    Return the id of the plan that is meant, of those that the store at `where` keeps. If it keeps
-    one only, that needs no name.
+    Return the id of an existing plan in the store.
+
+    If `plan_id` is `None` and the store has one plan only, its id is returned. `where` is the
+    address of the store, for messages.
 
     Raises:
-        ReadError: there is none with this id; or there are several, and none was named.
-        TodoplanError: as of the store's `load`.
+        ReadError: the store has no plan with this id, or `plan_id` is `None` and it does not have
+            exactly one plan.
+        TodoplanError: as the store's `load`.
     """
     kept = store.plan_ids()
     chosen = kept[0] if plan_id is None and len(kept) == 1 else plan_id
@@ -265,11 +262,13 @@ def chosen_plan(store: PlanStore, plan_id: str | None, where: object) -> str:
 
 def plan_to_write(store: PlanStore, plan_id: str | None, where: object) -> str:
     """
-    Return the id of the plan that is meant; it may be a new one.
+    Return the id of the plan to write, which may be a new plan.
+
+    If `plan_id` is `None`, it is the only plan of the store, or `DEFAULT_PLAN` in an empty store.
 
     Raises:
-        ReadError: there are several, and none was named.
-        TodoplanError: as of the store's `load`.
+        ReadError: `plan_id` is `None`, and the store has several plans.
+        TodoplanError: as the store's `load`.
     """
     if plan_id is not None:
         return plan_id
@@ -277,7 +276,7 @@ def plan_to_write(store: PlanStore, plan_id: str | None, where: object) -> str:
 
 
 # -------- plan_options --------
-# The options that the commands on a plan share: which plan, who changes it, under which rules.
+# The options that the commands on a plan share: the plan, the actor and the policy.
 
 
 _HINT = 60
@@ -285,7 +284,9 @@ _HINT = 60
 
 def known_tasks(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """
-    Return the ids that complete a word, each with its subject; none if no plan can be read.
+    Return the task ids that begin with `incomplete`, each with its subject, for completion.
+
+    The list is empty if the plan cannot be read.
     """
     place = Place(context.params.get("store"), context.params.get("plan_id"))
     with suppress(TodoplanError):
@@ -365,9 +366,7 @@ AsLines = Annotated[
 
 @attrs.frozen
 class Place:
-    """
-    Where the plan is.
-    """
+    """The options that name the store and the plan."""
 
     store: StoreAddress = None
     plan_id: StoredPlan = None
@@ -377,7 +376,7 @@ class Place:
         Return the store.
 
         Raises:
-            TodoplanError: none was named, or it is none.
+            TodoplanError: no store was named, or its address is invalid.
         """
         if not self.store:
             msg = "say where the plan is: --store plans.json, or the variable TODOPLAN_STORE"
@@ -386,10 +385,10 @@ class Place:
 
     def opened(self) -> tuple[PlanStore, str]:
         """
-        Return the store, and the id of the plan that is meant.
+        Return the store and the id of the plan.
 
         Raises:
-            TodoplanError: the store cannot be read, or keeps no such plan.
+            TodoplanError: the store cannot be read, or has no such plan.
         """
         store = self.store_itself()
         return store, chosen_plan(store, self.plan_id, self.store)
@@ -397,9 +396,7 @@ class Place:
 
 @attrs.frozen
 class Judge:
-    """
-    The rules that hold.
-    """
+    """The options that set the policy."""
 
     policy: PolicyName = "default"
     rules: RuleOptions = None
@@ -409,34 +406,30 @@ class Judge:
         Return the policy.
 
         Raises:
-            TodoplanError: there is no such preset, file or rule.
+            TodoplanError: the preset, file or rule does not exist.
         """
         return policy_of(self.policy, self.rules or ())
 
 
 @attrs.frozen
 class Writer:
-    """
-    Who makes a change.
-    """
+    """The option that names the actor of a change."""
 
     actor: Actor = None
 
     @property
     def name(self) -> str | None:
-        """
-        The name for the plan's history: if none was given, the one that the person logged in with.
-        """
+        """The actor's name for the journal: by default the login name, or `None` for ""."""
         if self.actor is not None:
             return self.actor or None
-        # In a container nobody may have logged in, and the user's number have no name.
+        # In a container there may be no login, and the user id may have no name.
         with suppress(OSError, KeyError, ImportError):
             return getuser()
         return None
 
 
 # -------- task_options --------
-# The arguments and options of the commands on a plan that say which task, and what of it.
+# The arguments and options that name tasks and set their fields.
 
 
 _ID = {"metavar": "ID", "autocompletion": known_tasks}
@@ -519,12 +512,12 @@ IsOver = Annotated[bool, typer.Option("--over", help="It waits no longer.")]
 
 def _time(given: str) -> datetime:
     try:
-        # A time without a zone is the clock on the wall of who typed it.
+        # A time without a zone is local time.
         at = datetime.fromisoformat(given).astimezone()
     except (ValueError, OverflowError) as error:
         msg = f"{given!r} is no time such as 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00+01:00"
         raise typer.BadParameter(msg) from error
-    # A wait until then would be over as it begins.
+    # A wait until a past time would end at once.
     if at <= datetime.now(UTC):
         msg = f"{given!r} is past: give a later time, or leave --until out"
         raise typer.BadParameter(msg)
@@ -574,31 +567,29 @@ Timeout = Annotated[
 
 
 # -------- store --------
-# `todoplan store`: plans from one store to another; and which store a command is to use.
+# `todoplan store copy`, and the choice of the store that a command uses.
 
 
 STORE = "TODOPLAN_STORE"
-"""The environment variable that names the store where neither a file nor --store does."""
+"""The environment variable with the store's address, used without a file and without --store."""
 
 
 def chosen_store(url: str | None, *, has_file: bool) -> str | None:
     """
-    Return the address of the store that is meant, `None` if a file is, or nothing.
+    Return the address of the store, or `None` if a file was given or no store is named.
 
     Raises:
-        StoreError: a file was given as well.
+        StoreError: both a file and `url` were given.
     """
     if url is not None and has_file:
         msg = f"give a file or --store {url}, not both"
         raise StoreError(msg, problem="two_stores")
-    # What stands on the command line is meant, whatever the environment says.
+    # The command line takes precedence over the environment.
     return url if url is not None or has_file else os.environ.get(STORE)
 
 
 def copy(source: str, target: str, plans: Sequence[str], screen: Screen) -> int:
-    """
-    Copy plans (all, if none is named) with their journals, and return the exit code.
-    """
+    """Copy the named plans, or all, with their journals, and return the exit code."""
     try:
         here, there = open_store(source), open_store(target)
         kept = here.plan_ids()
@@ -618,20 +609,21 @@ def copy(source: str, target: str, plans: Sequence[str], screen: Screen) -> int:
 
 
 # -------- show --------
-# `todoplan show`: a plan document, or a plan in a store, as people read it.
+# `todoplan show`: print a plan document, or a plan in a store, for people.
 
 
 PRINTERS = {"markdown": to_markdown, "mermaid": to_mermaid, "dot": to_dot, "html": to_html}
-"""The formats beside text; `html` is a fragment of a page."""
+"""The output formats other than text; `html` is a fragment of a page."""
 
 _SQLITE = b"SQLite format 3\0"
 
 
 def show(path: Path | str, form: str, screen: Screen, plan_id: str | None = None) -> int:
     """
-    Print the plan of a document (`text`, or a name in `PRINTERS`), and return the exit code.
+    Print a plan, and return the exit code.
 
-    `path` is a file, or the address of a store as a text; `plan_id` says which of its plans.
+    `path` is a file (`Path`) or the address of a store (`str`), and `plan_id` names one of its
+    plans. `form` is "text" or a name in `PRINTERS`.
     """
     try:
         if isinstance(path, str):
@@ -671,7 +663,7 @@ def _read(path: Path) -> bytes:
         head = file.read(len(_SQLITE))
         if head == _SQLITE:
             return head
-        # One more than the limit: a file that is too large is not read to its end.
+        # One byte more than the limit is enough to detect a file that is too large.
         document = head + file.read(LIMIT + 1)
     if len(document) > LIMIT:
         msg = f"{path} is larger than {LIMIT} bytes, which no plan document is"
@@ -680,7 +672,7 @@ def _read(path: Path) -> bytes:
 
 
 def _format(document: bytes) -> object:
-    # What is no JSON is left to `load_plan`, whose error says where it breaks.
+    # For invalid JSON, `load_plan` raises an error that gives the position.
     try:
         data = parse(to_unicode(document, LIMIT))
     except CodecError:
@@ -696,19 +688,21 @@ def _kept(named: Path | str, store: PlanStore, plan_id: str | None) -> Plan:
 
 
 # -------- changes --------
-# What changed in a plan, for people: entries of its journal, and two of its versions compared.
+# Changes of a plan as lines for people: journal entries, and the difference of two revisions.
 
 
 _NAME = 24
 _VALUE = 60
-_MOST = 12  # a list that was imported anew may have set thousands
+_MOST = 12  # an import that replaces a list may set thousands
 _IN_PHRASES = frozenset({"status", "blocks", "claim", "claims", "failed_attempts"})
 
 
 def log_lines(journal: Sequence[Entry], last: int, console: Console) -> Iterator[Text]:
     """
-    Give the last entries of a whole journal: revision, time, who, by which command, what it did,
-    and which fields it has set from what to what.
+    Yield the lines of the last entries of a complete journal.
+
+    Each entry has its revision, time, actor, command, a phrase for each change, and the fields
+    that it set with their old and new values.
     """
     earlier = len(journal) - last
     plan = replay(Plan(), (event for entry in journal[:earlier] for event in entry.events))
@@ -726,8 +720,9 @@ def entry_lines(
     entry: Entry, phrases: Iterable[str], widths: list[int], console: Console
 ) -> Iterator[Text]:
     """
-    Give the lines of an entry by itself, with its phrases. `widths` are those of the columns so
-    far, empty at first; they grow in place.
+    Yield the lines of one entry with the given phrases.
+
+    `widths` are the column widths so far, at first an empty list. They are updated in place.
     """
     cells = _head(entry)
     widths[:] = map(max, map(cell_len, cells), widths or (0,) * len(cells))
@@ -736,20 +731,19 @@ def entry_lines(
 
 def entry_phrases(entry: Entry, plan: Plan, before: Plan | None = None) -> tuple[str, ...]:
     """
-    Return a phrase for each kind of change in an entry, cleaned; `plan` is the one after it, and
-    `before` the one before it, if that is known.
+    Return a cleaned phrase for each kind of change in an entry.
+
+    `plan` is the plan after the entry, `before` the plan before it, or `None` if unknown.
     """
     undone = (f"took back {entry.undoes}",) if entry.undoes else ()
     return (*undone, *event_phrases(entry.events, plan, before))
 
 
 def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:
-    """
-    Yield the fields that an entry has set in tasks that were there, each with both its values.
-    """
+    """Yield the fields that an entry changed in existing tasks, each with its old and new value."""
     ids = dict.fromkeys(task_id for event in entry.events for task_id in ids_of(event))
     both = [(was, now) for each in ids if (was := before.get(each)) and (now := after.get(each))]
-    # The phrase says it of these; and an edge is told at the task that waits.
+    # Fields in `_IN_PHRASES` are already in the phrases. An edge is reported at the blocked task.
     told = [f"  #{now.id} {note}" for was, now in both for note in _fields(was, now, _IN_PHRASES)]
     yield from told[:_MOST]
     if len(told) > _MOST:
@@ -773,9 +767,7 @@ def _row(
 
 
 def difference_lines(found: Iterable[Difference]) -> Iterator[Text]:
-    """
-    Give a line for each task that is new, gone or changed, with the fields that differ.
-    """
+    """Yield a line for each task that was added, removed or changed, with its changed fields."""
     empty = True
     for each in found:
         empty = False
@@ -792,9 +784,7 @@ _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 
 def _fields(was: Task, now: Task, without: Container[str] = ()) -> tuple[str, ...]:
-    """
-    Return what differs, each as "status pending -> completed"; times follow from the rest.
-    """
+    """Return the changed fields, each as "status pending -> completed". Times are left out."""
     return tuple(
         f"{name.replace('_', ' ')} {_shown(old)} -> {_shown(new)}"
         for name, field in TASK_FIELDS.items()
@@ -820,11 +810,11 @@ def _shown(value: Any) -> str:
 
 # -------- edits --------
 # `todoplan add`, `start`, `done`, `fail`, `wait`, `answer`, `edit`, `link`, `release`, `remove`,
-# `undo`, `approve`: one command on a plan, carried out as by a program's `Planner`, with the
-# actor's name in the history.
-# Its JSON is described in `todoplan.cli.json_schemas`.
+# `undo`, `approve`: each carries out one command on a plan through a `Planner`, with the actor's
+# name in the journal.
 #
-# `events` are as in a journal; `revision`, `counts` and `ready` are of the plan afterwards.
+# `todoplan.cli.json_schemas` describes the JSON output. Its `events` have the form of journal
+# entries; `revision`, `counts` and `ready` describe the plan after the command.
 
 
 EDIT_FORMAT = "todoplan/edit"
@@ -838,7 +828,9 @@ _TYPED = {"blocked_by": "--after", "add_blocked_by": "--after", "remove_blocked_
 @attrs.frozen
 class Edit:
     """
-    How to change a plan: which one, by whom, under which rules; `creates` lets it be a new one.
+    The options of an edit: the plan, the actor and the policy.
+
+    `creates` allows the edit to create the plan. `as_json` prints the result as JSON.
     """
 
     place: Place
@@ -849,32 +841,27 @@ class Edit:
 
 
 def carry_out(make: Callable[[], Command], edit: Edit, screen: Screen) -> int:
-    """
-    Carry out the command that `make` gives, say what came of it, and return the exit code.
-    """
+    """Carry out the command that `make` returns, print the result, and return the exit code."""
     return _done(lambda planner: _applied(planner, make(), edit), edit, screen)
 
 
 def take_back(edit: Edit, screen: Screen) -> int:
     """
-    Take the last accepted command back that still stands, whoever gave it; return the exit code.
-    What would end a claim that holds is refused.
+    Undo the last accepted command that is not undone yet, by any actor, and return the exit code.
+
+    An undo that would end a valid claim is refused.
     """
     return _done(lambda planner: _undone(planner, edit.writer.name), edit, screen)
 
 
 def free(task_ids: Sequence[str], edit: Edit, screen: Screen) -> int:
-    """
-    Take tasks from whoever holds their claims, and return the exit code.
-    """
+    """Release the claims of tasks, whoever holds them, and return the exit code."""
     return _done(lambda planner: _freed(planner, task_ids, edit), edit, screen)
 
 
 @attrs.frozen
 class _Came:
-    """
-    What came of it: the decision, and what is said of an accepted one.
-    """
+    """The result of an edit: the decision, and the phrases to print if it was accepted."""
 
     decision: Decision
     said: tuple[str, ...] = ()
@@ -892,9 +879,7 @@ def _applied(planner: Planner, command: Command, edit: Edit) -> _Came:
 
 
 def _unanswered(before: Plan, decision: Accepted) -> Iterator[Problem]:
-    """
-    Yield a note for each task that moved on though what it asks was not answered.
-    """
+    """Yield a note for each task that stopped waiting although its question was not answered."""
     for event in decision.events:
         if not isinstance(event, StatusChanged) or event.new is Status.CANCELLED:
             continue
@@ -909,7 +894,7 @@ def _unanswered(before: Plan, decision: Accepted) -> Iterator[Problem]:
 def _undone(planner: Planner, actor: str | None) -> _Came:
     plan, journal = planner.plan, planner.history()
     target = last_change(journal)
-    # What somebody does in this moment is not undone unseen.
+    # With `seen`, a change that another actor makes at this moment is not undone.
     decision = planner.undo(actor=actor, seen=plan.revision)
     if target is None or isinstance(decision, Rejected):
         return _Came(decision)
@@ -925,8 +910,8 @@ def _freed(planner: Planner, task_ids: Sequence[str], edit: Edit) -> _Came:
     claims = {task.id: task.claim for task in map(plan.get, task_ids) if task is not None}
     if unheld := [task_id for task_id, claim in claims.items() if claim is None]:
         return _Came(Rejected(tuple(Problem("not_claimed", (each,), seen=each) for each in unheld)))
-    # By the fence that stands now: who takes the task over in the same moment keeps it. What there
-    # is not at all the decision tells.
+    # The current fencing token is used, so a worker that claims the task at the same moment keeps
+    # it. The decision reports tasks that do not exist.
     given = {task_id: claim.fence for task_id, claim in claims.items() if claim is not None}
     releases = tuple(ReleaseClaim(task_id, given.get(task_id, 1)) for task_id in task_ids)
     return _applied(planner, releases[0] if len(releases) == 1 else Batch(releases), edit)
@@ -935,7 +920,7 @@ def _freed(planner: Planner, task_ids: Sequence[str], edit: Edit) -> _Came:
 def _done(act: Callable[[Planner], _Came], edit: Edit, screen: Screen) -> int:
     try:
         store = edit.place.store_itself()
-        # A misspelled name is told: only what adds may begin a plan.
+        # Only `add` may create a plan, so that a misspelled name is an error elsewhere.
         find = plan_to_write if edit.creates else chosen_plan
         plan_id = find(store, edit.place.plan_id, edit.place.store)
         planner = Planner(store, plan_id)
@@ -957,7 +942,7 @@ def _tell(decision: Decision, said: Iterable[str], screen: Screen) -> None:
         for problem in decision.problems:
             screen.complain(f"refused: {explain(_as_typed(problem))}")
         if held := [each.seen for each in decision.problems if each.code == "claimed"]:
-            # What a problem advises is for those who work on tasks, and not for who watches them.
+            # The advice in a problem is for workers. This one is for the person in charge.
             screen.complain(f"if its holder is gone, free it: todoplan release {' '.join(held)}")
         return
     phrases = tuple(said) or ("no change",)
@@ -969,12 +954,10 @@ def _tell(decision: Decision, said: Iterable[str], screen: Screen) -> None:
 
 
 def _as_typed(problem: Problem) -> Problem:
-    """
-    Return a problem with the option that it is about in place of a command's argument.
-    """
+    """Return a problem whose path is the command-line option instead of the command's argument."""
     name = problem.path.rpartition(".")[2].partition("[")[0]
     option = _TYPED.get(name, f"--{name.replace('_', '-')}")
-    # Ids and the text of a task are typed without a name, and the sentence says which is meant.
+    # Ids and the subject are positional arguments, and the message itself says which is meant.
     return attrs.evolve(problem, path="" if name in {"", "task_id", "subject"} else option)
 
 
@@ -996,9 +979,7 @@ def _data(plan_id: str, decision: Decision, plan: Plan) -> dict[str, Any]:
 
 
 def problem_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
-    """
-    Return problems as plain data, each with its sentence.
-    """
+    """Return problems as plain data, each with its message."""
     return [
         {"code": each.code, "task_ids": [*each.task_ids], "text": explain(each)}
         for each in problems
@@ -1006,7 +987,7 @@ def problem_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
 
 
 # -------- plan_edits --------
-# The commands that change a plan in a store, as typer reads them: one for each edit.
+# The command functions for the edits. Their docstrings are the help texts.
 
 
 def add(  # noqa: PLR0913 - an argument for each option
@@ -1026,7 +1007,9 @@ def add(  # noqa: PLR0913 - an argument for each option
     as_json: AsData = False,
 ) -> None:
     """
-    Add a task at the end, or behind the subtasks of its parent. The first one begins the plan.
+    Add a task at the end of the plan, or after the other subtasks of its parent.
+
+    The first task creates the plan.
     """
     make = partial(
         CreateTask,
@@ -1051,9 +1034,7 @@ def start(
     judge: Judge,
     as_json: AsData = False,
 ) -> None:
-    """
-    Set tasks to in progress.
-    """
+    """Set tasks to in progress; without an id, the next ready task."""
     make = partial(_each, tasks, status="in_progress") if tasks else StartNext
     exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
 
@@ -1061,9 +1042,7 @@ def start(
 def complete(
     tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
 ) -> None:
-    """
-    Set tasks to completed.
-    """
+    """Set tasks to completed."""
     make = partial(_each, tasks, status="completed")
     exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
 
@@ -1071,9 +1050,7 @@ def complete(
 def fail(
     tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
 ) -> None:
-    """
-    Set tasks to failed: they are closed, and what comes after them stays blocked.
-    """
+    """Set tasks to failed; they are closed, and their dependents stay blocked."""
     make = partial(_each, tasks, status="failed")
     exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
 
@@ -1091,8 +1068,9 @@ def wait(  # noqa: PLR0913 - an argument for each option
     as_json: AsData = False,
 ) -> None:
     """
-    Have a task wait for somebody, an answer or a time, or with --over no longer. A task in progress
-    is pending again.
+    Pause a task until a person, an answer or a time, or end its wait with --over.
+
+    A task in progress becomes pending again.
     """
     if over and (reason or question or until):
         msg = "--over ends the wait: leave the reason, --question and --until out"
@@ -1111,9 +1089,7 @@ def answer(  # noqa: PLR0913 - an argument for each option
     judge: Judge,
     as_json: AsData = False,
 ) -> None:
-    """
-    Answer what a waiting task asks. It waits no longer.
-    """
+    """Answer the question of a waiting task and end its wait."""
     if not text.strip():
         msg = (
             f"the answer is empty; say something, or end the wait: todoplan wait {_id(task)} --over"
@@ -1141,8 +1117,9 @@ def edit(  # noqa: PLR0913 - an argument for each option
     as_json: AsData = False,
 ) -> None:
     """
-    Change a task's texts, priority, owner, estimate, parent, check or status (so cancel or reopen
-    it).
+    Change the fields of a task: texts, priority, owner, estimate, parent, check or status.
+
+    Use --status to cancel or reopen a task.
     """
     given = {
         "subject": subject,
@@ -1152,7 +1129,7 @@ def edit(  # noqa: PLR0913 - an argument for each option
         "status": status,
     }
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    # An empty text takes these away.
+    # An empty text removes the value of these fields.
     changes |= {
         name: value or None
         for name, value in (
@@ -1180,9 +1157,7 @@ def link(  # noqa: PLR0913 - an argument for each option
     judge: Judge,
     as_json: AsData = False,
 ) -> None:
-    """
-    Have a task wait for others, or with --remove no longer.
-    """
+    """Make a task depend on other tasks, or remove the dependency with --remove."""
     edges = "remove_blocked_by" if remove else "add_blocked_by"
     changes: dict[str, Any] = {edges: _ids(after)}
     make = partial(UpdateTask, _id(task), **changes)
@@ -1193,8 +1168,9 @@ def release(
     tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
 ) -> None:
     """
-    Take tasks from the workers that have claimed them: they are pending again, and what such a
-    worker still reports is refused.
+    Release claimed tasks from their workers and set them to pending.
+
+    Later reports of such a worker are refused.
     """
     exit_with(lambda: free(_ids(tasks), Edit(place, writer, judge, as_json), Screen()))
 
@@ -1203,7 +1179,9 @@ def remove(
     tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
 ) -> None:
     """
-    Take tasks out of the plan. What is not to be done is better cancelled: edit --status cancelled.
+    Delete tasks from the plan.
+
+    To keep a task that will not be done, cancel it: edit --status cancelled.
     """
     make = partial(_batch, [DeleteTask(task) for task in _ids(tasks)])
     exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
@@ -1211,13 +1189,15 @@ def remove(
 
 def undo(*, place: Place, writer: Writer, as_json: AsData = False) -> None:
     """
-    Take the last change back that still stands, whoever made it; again, the one before it.
+    Undo the last change that is not undone yet, by any actor.
+
+    Repeat the command to undo earlier changes.
     """
     exit_with(lambda: take_back(Edit(place, writer, Judge(), as_json), Screen()))
 
 
 def _id(given: str) -> str:
-    # As ids are shown, though a shell takes an unquoted "#3" for a comment.
+    # Accept "#3", the form in which ids are printed. An unquoted "#3" is a comment to a shell.
     return given.removeprefix("#")
 
 
@@ -1230,26 +1210,24 @@ def _each(tasks: Iterable[str], status: StatusWord) -> Command:
 
 
 def _batch(commands: list[Command]) -> Command:
-    # A command by itself names itself in the history; a batch does not.
+    # A single command is named in the journal; a batch would hide its name.
     return commands[0] if len(commands) == 1 else Batch(tuple(commands))
 
 
 # -------- views --------
-# `todoplan list`, `log`, `diff` and `drift`: a plan as it stands, how it came to be, and what has
-# changed, between two revisions or since somebody approved it.
-# Its JSON is described in `todoplan.cli.json_schemas`.
+# `todoplan list`, `log`, `diff` and `drift`: the current plan, its journal, and its changes
+# between two revisions or since it was approved.
 #
-# `document` is a plan document, `entries` are those of a journal, and tasks are as in a plan
-# document, all as `todoplan.codec` writes them.
+# `todoplan.cli.json_schemas` describes the JSON output. `document` is a plan document, `entries`
+# are journal entries, and tasks have the form of a plan document, all as `todoplan.codec` writes
+# them.
 
 
 VIEWS_VERSION = 1
 
 
 def show_plan(place: Place, screen: Screen, *, only_ready: bool, as_json: bool) -> int:
-    """
-    Print the plan, or only the tasks that are ready; return the exit code.
-    """
+    """Print the plan, or only its ready tasks, and return the exit code."""
 
     def view() -> None:
         store, plan_id = place.opened()
@@ -1269,9 +1247,7 @@ def show_plan(place: Place, screen: Screen, *, only_ready: bool, as_json: bool) 
 
 
 def show_log(place: Place, screen: Screen, *, last: int, as_json: bool) -> int:
-    """
-    Print the last entries of the plan's journal (0 for all), oldest first; return the exit code.
-    """
+    """Print the `last` entries of the journal (0: all), oldest first, and return the exit code."""
 
     def view() -> None:
         store, plan_id = place.opened()
@@ -1291,9 +1267,10 @@ def show_differences(
     place: Place, screen: Screen, since: int | None, until: int | None, *, as_json: bool
 ) -> int:
     """
-    Print in which tasks two revisions of the plan differ; return the exit code.
+    Print the tasks that differ between two revisions of the plan, and return the exit code.
 
-    Without `since` the last entry is shown, without `until` the plan as it is.
+    Without `since`, the comparison begins before the last entry; without `until`, it ends with
+    the current plan.
     """
 
     def view() -> None:
@@ -1320,9 +1297,7 @@ def show_differences(
 
 
 def show_drift(place: Place, screen: Screen, *, as_json: bool) -> int:
-    """
-    Print what came, went and changed since the plan was approved; return the exit code.
-    """
+    """Print the tasks added, removed and changed since the approval, and return the exit code."""
 
     def view() -> None:
         store, plan_id = place.opened()
@@ -1351,7 +1326,7 @@ def show_drift(place: Place, screen: Screen, *, as_json: bool) -> int:
 
 
 def _at(journal: Iterable[Entry], revision: int) -> Plan:
-    # Each event counts one revision, so a number within an entry means a plan as well.
+    # Each event is one revision, so a revision within an entry is a plan too.
     events = (event for entry in journal for event in entry.events)
     return replay(Plan(), islice(events, revision))
 
@@ -1371,8 +1346,9 @@ def _seen(view: Callable[[], None], screen: Screen) -> int:
 
 
 # -------- check --------
-# `todoplan check`: whether a file of rules is right, and whether a stored plan keeps them.
-# Its JSON is described in `todoplan.cli.json_schemas`.
+# `todoplan check`: validate a file of rules, and check a stored plan against the rules.
+#
+# `todoplan.cli.json_schemas` describes the JSON output.
 
 
 CHECK_FORMAT = "todoplan/check"
@@ -1381,9 +1357,7 @@ CHECK_VERSION = 1
 
 @attrs.frozen
 class _Stored:
-    """
-    The plan that was checked, and where it breaks rules about plans that are at error.
-    """
+    """The plan that was checked, and its violations of the plan rules at level error."""
 
     plan_id: str
     plan: Plan
@@ -1392,7 +1366,9 @@ class _Stored:
 
 def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool) -> int:
     """
-    Check the rules, and the plan where a store is given; return 1 if the plan breaks a rule.
+    Check the policy, and the plan if a store is given.
+
+    Returns the exit code, which is 1 if the plan breaks a rule.
     """
     try:
         policy = judge.rules_that_hold()
@@ -1411,7 +1387,8 @@ def _stored(place: Place, policy: Policy) -> _Stored:
     store, plan_id = place.opened()
     plan, journal = store.load(plan_id), store.entries(plan_id)
     folded = replay(Plan(), (event for entry in journal for event in entry.events))
-    # A store may keep both, and each can be damaged by itself. Somebody may write in between.
+    # A store may keep the plan and the journal separately, and either can be damaged. The plan is
+    # loaded again because another process may have written between the two reads.
     if folded != plan and store.load(plan_id) == plan:
         msg = f"{place.store}: the journal of {plan_id!r} does not lead to the plan that is kept"
         raise CodecError(msg, plan_id=plan_id)
@@ -1443,23 +1420,20 @@ def _check_data(policy: Policy, stored: _Stored | None) -> dict[str, Any]:
 
 
 # -------- live_plan --------
-# A plan on a terminal that is drawn anew as it changes: the tasks that matter now, the last
-# changes.
+# A plan on a terminal, redrawn at each change: the tasks and the last changes.
 #
-# What somebody watches is what moves. So where a plan is higher than the terminal, closed tasks are
-# left out first and those in progress last, and a line says how many of which are not shown.
+# If the plan does not fit on the terminal, closed tasks are left out first and tasks in progress
+# last, and a line counts the tasks that are not shown, by status.
 
 
 _INDENT = 2
-_LEAST = 20  # columns for a task's text, however deep it lies
-_LEAST_ROWS = 3  # of tasks, however low the terminal is
+_LEAST = 20  # columns for a task's text, however deep it is nested
+_LEAST_ROWS = 3  # rows of tasks, however low the terminal is
 
 
 @attrs.frozen
 class Change:
-    """
-    An accepted change in few words, cleaned: when, by whom, what it did.
-    """
+    """A summary of an accepted change, cleaned: its time, actor and phrases."""
 
     at: str
     actor: str
@@ -1467,13 +1441,11 @@ class Change:
 
 
 class LivePlan:
-    """
-    What is drawn: rich asks for it anew when the terminal has another size.
-    """
+    """The rich renderable of a plan. Rich renders it again when the terminal is resized."""
 
     def __init__(self, title: str, plan: Plan, changes: Sequence[Change] = ()) -> None:
         self._title, self._plan, self._changes = title, plan, changes
-        # Worked out once for each plan: it is drawn twice a second.
+        # Computed once for each plan, because it is drawn twice a second.
         self._lines = lines(plan)
         self._order = sorted(range(len(self._lines)), key=self._weight)
 
@@ -1482,14 +1454,12 @@ class LivePlan:
         return line.status.closed, line.status is not Status.IN_PROGRESS, bool(line.waits_for)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """
-        Give what fits into the terminal.
-        """
+        """Yield the rows that fit on the terminal."""
         width, height = options.max_width, options.size.height
         news = [row for change in self._changes for row in _told(change, width)]
         news = news[-max(height // 3, 1) :]
-        # A row for the title, one for the counts, one before the news; the last one is the
-        # terminal's, for the cursor.
+        # Four rows are reserved: the title, the counts, an empty row before the changes, and the
+        # last row of the terminal for the cursor.
         room = max(height - 4 - len(news), _LEAST_ROWS)
         yield Text(clip(f"{self._title}, revision {self._plan.revision}", width), "bold")
         yield Text(clip(f"{' ' * _INDENT}{summary(self._plan)}", width))
@@ -1503,7 +1473,7 @@ class LivePlan:
         used = 0
         for place in self._order:
             rows = list(_task(self._lines[place], width, console))
-            # A row is kept for the one that tells of the others.
+            # One row is reserved for the line that counts the tasks not shown.
             if used + len(rows) > room - (len(shown) + 1 < len(self._lines)):
                 break
             shown[place] = rows
@@ -1530,11 +1500,11 @@ def _told(change: Change, width: int) -> Iterator[Text]:
 
 
 # -------- watch --------
-# `todoplan watch`: a plan as it changes, by whomever and from wherever.
+# `todoplan watch`: show a plan and each change to it, by any actor and process.
 #
-# On a terminal the plan itself is drawn anew; in a pipe it is printed once, and then a line for
-# each change. With `--json` a document a line, the first of which tells how the plan stands:
-# Its JSON is described in `todoplan.cli.json_schemas`.
+# On a terminal the plan is redrawn. In a pipe it is printed once, followed by a line for each
+# change. With `--json`, each line is a document, and the first one describes the current plan;
+# `todoplan.cli.json_schemas` describes these documents.
 
 
 WATCH_FORMAT = "todoplan/watch"
@@ -1549,13 +1519,14 @@ _Moves = Iterator[tuple[Entry | None, Plan, Plan]]
 
 def watch(place: Place, screen: Screen, *, timeout: float | None, as_json: bool) -> int:
     """
-    Show the plan and what becomes of it until nothing has come for `timeout` seconds, without it
-    until ctrl-c; return the exit code.
+    Show the plan and its changes, and return the exit code.
+
+    It ends when there was no change for `timeout` seconds; if `timeout` is `None`, at Ctrl-C.
     """
     try:
         store, plan_id = place.opened()
         moves = _moves(Planner(store, plan_id), timeout)
-        # A terminal that cannot move its cursor is a pipe to us.
+        # A terminal that cannot move its cursor is treated as a pipe.
         if as_json:
             _print_documents(plan_id, moves, screen)
         elif screen.out.is_terminal and not screen.out.is_dumb_terminal:
@@ -1569,9 +1540,7 @@ def watch(place: Place, screen: Screen, *, timeout: float | None, as_json: bool)
 
 
 def _moves(planner: Planner, timeout: float | None) -> _Moves:
-    """
-    Yield the plan as it stands, then each entry with the plans after and before it.
-    """
+    """Yield the current plan, then each new entry with the plans after and before it."""
     plan = planner.plan
     yield None, plan, plan
     for entry in planner.watch(plan.revision, timeout=timeout):
@@ -1615,54 +1584,40 @@ def _draw(plan_id: str, moves: _Moves, screen: Screen) -> None:
 
 
 def _list(*, ready: Ready = False, place: Place, as_json: AsData = False) -> None:
-    """
-    Show the plan, or what could be started now.
-    """
+    """Show the plan, or with --ready only the tasks that can be started now."""
     exit_with(lambda: show_plan(place, Screen(), only_ready=ready, as_json=as_json))
 
 
 def _log(*, last: Last = 20, place: Place, as_json: AsData = False) -> None:
-    """
-    Show how the plan came to be: when, by whom, what changed.
-    """
+    """Show the history of the plan: when it was changed, by whom and how."""
     exit_with(lambda: show_log(place, Screen(), last=last, as_json=as_json))
 
 
 def _diff(
     since: Since = None, until: Until = None, *, place: Place, as_json: AsData = False
 ) -> None:
-    """
-    Show in which tasks two revisions of the plan differ.
-    """
+    """Show the tasks that differ between two revisions of the plan."""
     exit_with(lambda: show_differences(place, Screen(), since, until, as_json=as_json))
 
 
 def _approve(*, place: Place, writer: Writer, judge: Judge, as_json: AsData = False) -> None:
-    """
-    Agree to the plan as it stands; `drift` says what becomes of it.
-    """
+    """Approve the current plan; `todoplan drift` shows later changes."""
     make = partial(ApprovePlan, writer.name)
     exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
 
 
 def _drift(*, place: Place, as_json: AsData = False) -> None:
-    """
-    Show what came, went and changed since the plan was approved.
-    """
+    """Show the tasks added, removed and changed since the plan was approved."""
     exit_with(lambda: show_drift(place, Screen(), as_json=as_json))
 
 
 def _check(*, place: Place, judge: Judge, as_json: AsData = False) -> None:
-    """
-    Check a policy, and whether a stored plan keeps it: exit code 1 if it does not.
-    """
+    """Check a policy, and a stored plan against it; exit code 1 if the plan breaks a rule."""
     exit_with(lambda: check(place, judge, Screen(), as_json=as_json))
 
 
 def _watch(*, timeout: Timeout = None, place: Place, as_json: AsLines = False) -> None:
-    """
-    Show the plan and how it changes, by whomever, until ctrl-c.
-    """
+    """Show the plan and each change to it until Ctrl-C."""
     exit_with(lambda: watch(place, Screen(), timeout=timeout, as_json=as_json))
 
 
@@ -1688,4 +1643,4 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 PLAN_COMMANDS = {name: with_groups(command) for name, command in _COMMANDS.items()}
-"""By the name that a person types."""
+"""The commands by name."""

@@ -1,4 +1,4 @@
-"""`todoplan replay`: recordings through the core, for people or for programs."""
+"""`todoplan replay` and `todoplan stats`: the commands on recordings."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -52,10 +52,11 @@ class _Printer(Protocol):
 @attrs.frozen
 class ReplayOptions:
     """
-    How to replay: the form of the output, the policy and (or `None`) the dialect by name.
+    The options of a replay.
 
-    `together` makes one plan of all recordings. `out` is the file that a page is written to,
-    `endpoint` where spans are sent.
+    `form` is the output format; `policy` and `dialect` are names, and `None` detects the dialect.
+    `together` replays all recordings as one plan. `out` is the file for an HTML page, `None` for
+    stdout. `endpoint` is the address of the collector for spans.
     """
 
     form: Form = "text"
@@ -67,9 +68,7 @@ class ReplayOptions:
 
 
 def replay(paths: Iterable[Path], options: ReplayOptions, screen: Screen) -> int:
-    """
-    Replay the recordings, and return the exit code.
-    """
+    """Replay the recordings, and return the exit code."""
     inputs = tuple(expand(paths))
     if overwrites(options.out, inputs, screen):
         return UNREADABLE
@@ -77,9 +76,7 @@ def replay(paths: Iterable[Path], options: ReplayOptions, screen: Screen) -> int
 
 
 def replay_sample(options: ReplayOptions, screen: Screen) -> int:
-    """
-    Replay the recording that comes with the package, and return the exit code.
-    """
+    """Replay the sample recording of the package, and return the exit code."""
     with sample() as source:
         return _replay((source,), options, screen)
 
@@ -101,7 +98,7 @@ def _replay(inputs: Iterable[Input], options: ReplayOptions, screen: Screen) -> 
 
 def _printer(options: ReplayOptions, screen: Screen) -> _Printer:
     if options.form == "json":
-        # Written as it is read: a document of many recordings would not fit the memory.
+        # Written while reading, because a document of many recordings would not fit in memory.
         printer = JsonPrinter(screen, options.policy)
         printer.open()
         return printer
@@ -121,18 +118,19 @@ def _span_printer(endpoint: str, screen: Screen) -> _Printer:
 
 
 # -------- counts --------
-# What `stats` counts: each recording in numbers, and totals over all of them.
+# The numbers of `stats`: counts of each recording, and totals.
 
 
 @attrs.frozen
 class RecordingCounts:
     """
-    One recording in numbers.
+    The counts of one recording.
 
-    `updates` are the calls that were carried out, `reads` those that only look, `failed` the rest.
-    `sizes` has the largest length of each plan. `chars` is the length of all calls and answers.
-    `calls_with` counts, by code, the calls that have such a finding; `found` all findings.
-    `done` of `total` tasks were resolved at the end; `first` and `last` are when calls were made.
+    `updates` is the number of calls that were carried out, `reads` of those that only read the
+    plan, `failed` of the others. `sizes` has the largest length of each plan. `chars` is the
+    length of all calls and answers. `calls_with` is the number of calls with a finding, by its
+    code, and `found` the number of findings, by code. At the end, `done` of `total` tasks were
+    resolved. `first` and `last` are the times of the first and the last call.
     """
 
     file: str
@@ -152,23 +150,17 @@ class RecordingCounts:
 
     @property
     def failed(self) -> int:
-        """
-        Calls that were refused, or made no sense.
-        """
+        """The number of calls that were refused or not understood."""
         return self.calls - self.updates - self.reads
 
     @property
     def largest(self) -> int:
-        """
-        The most tasks that a plan held.
-        """
+        """The largest number of tasks that a plan had."""
         return max(self.sizes, default=0)
 
 
 def count_recording(replay: Replay) -> RecordingCounts:
-    """
-    Consume a replay and count.
-    """
+    """Consume a replay and return its counts."""
     outcomes, calls_with, chars = Counter[str](), Counter[str](), 0
     first: datetime | None = None
     last: datetime | None = None
@@ -198,7 +190,7 @@ def count_recording(replay: Replay) -> RecordingCounts:
     )
 
 
-# Minus: the largest first. A recording without a time comes last.
+# Negative numbers sort the largest first. A recording without a time comes last.
 SORTS: dict[str, Callable[[RecordingCounts], Any]] = {
     "name": lambda each: each.file,
     "calls": lambda each: -each.calls,
@@ -207,14 +199,12 @@ SORTS: dict[str, Callable[[RecordingCounts], Any]] = {
     "chars": lambda each: -each.chars,
     "date": lambda each: (each.first is None, each.first or datetime.max.replace(tzinfo=UTC)),
 }
-"""What recordings may be sorted by; of equal ones the order stays."""
+"""The sort keys for recordings. The sort is stable."""
 
 
 @attrs.frozen
 class Totals:
-    """
-    All recordings together. `median` and `largest` are of the largest lengths of the plans.
-    """
+    """Totals over all recordings; `median` and `largest` are over the plans' largest lengths."""
 
     recordings: int
     plans: int
@@ -229,9 +219,7 @@ class Totals:
 
 
 def totals(counted: Iterable[RecordingCounts]) -> Totals:
-    """
-    Add the counts of recordings up.
-    """
+    """Return the totals of the counts."""
     every = tuple(counted)
     sizes = [size for each in every for size in each.sizes]
 
@@ -255,7 +243,9 @@ def totals(counted: Iterable[RecordingCounts]) -> Totals:
 @attrs.frozen
 class FindingShare:
     """
-    How common a finding is. `calls` may be 0: some findings belong to a recording, not to a call.
+    The frequency of a finding.
+
+    `calls` may be 0, because some findings belong to a recording and not to a call.
     """
 
     code: str
@@ -266,9 +256,7 @@ class FindingShare:
 
 
 def finding_shares(counted: Iterable[RecordingCounts]) -> tuple[FindingShare, ...]:
-    """
-    Return a line for each code that was found, the commonest first; `share` is of all calls.
-    """
+    """Return the frequency of each code, the commonest first; `share` is a share of all calls."""
     every = tuple(counted)
     calls = sum(each.calls for each in every)
     count = sum((each.found for each in every), Counter[str]())
@@ -288,9 +276,7 @@ def finding_shares(counted: Iterable[RecordingCounts]) -> tuple[FindingShare, ..
 
 
 def numbers(each: RecordingCounts) -> dict[str, Any]:
-    """
-    Return the counts of a recording as plain data.
-    """
+    """Return the counts of a recording as plain data."""
     return {
         "file": each.file,
         "dialect": each.dialect,
@@ -311,11 +297,10 @@ def numbers(each: RecordingCounts) -> dict[str, Any]:
 
 
 # -------- stats --------
-# `todoplan stats`: many recordings in numbers, for people or for programs.
-# Its JSON is described in `todoplan.cli.json_schemas`.
+# `todoplan stats`: the numbers of many recordings, for people or for programs.
+# `todoplan.cli.json_schemas` describes the JSON output.
 #
-# The numbers are those of `todoplan.cli.recordings`; the rest is as in
-# `todoplan.cli.output`.
+# The numbers are those of the section `counts`; all else is as in `todoplan.cli.output`.
 
 
 STATS_FORMAT = "todoplan/stats"
@@ -327,10 +312,10 @@ _HEAD = ("done", "plans", "calls", "updates", "failed", "findings", "chars")
 
 def print_stats(counted: list[RecordingCounts], run: Run, screen: Screen) -> None:
     """
-    Print the tables of at least one recording, and what was skipped.
+    Print the tables of at least one recording, and the skipped files.
 
-    Updates are calls that were carried out, failed the refused and senseless ones; the rest only
-    looked. Chars are those of calls and answers.
+    "Updates" are the calls that were carried out, "failed" the refused and unreadable ones; all
+    other calls only read the plan. "Chars" is the length of the calls and answers.
     """
     screen.show(_lines(counted, totals(counted), screen.out))
     screen.show(skipped_lines(run.skipped))
@@ -403,9 +388,9 @@ def _markdown(counted: list[RecordingCounts], every: Totals) -> Iterator[str]:
 @attrs.frozen
 class StatsOptions:
     """
-    How to count: the form of the output, the policy, and what to sort by ("" for not at all).
+    The options of `stats`: the output format, the policy, and the sort key ("" for unsorted).
 
-    `out` is the file that a page is written to.
+    `out` is the file for an HTML page, `None` for stdout.
     """
 
     form: Form = "text"
@@ -416,7 +401,9 @@ class StatsOptions:
 
 def stats(paths: Iterable[Path], options: StatsOptions, screen: Screen) -> int:
     """
-    Count over the recordings, print, and return the exit code. Only the counts of each are kept.
+    Count over the recordings, print the numbers, and return the exit code.
+
+    Only the counts of each recording are kept in memory.
     """
     run = Run(screen, POLICIES[options.policy])
     counted: list[RecordingCounts] = []
@@ -446,5 +433,5 @@ def _document(counted: list[RecordingCounts], policy: str, run: Run) -> str:
         "totals": attrs.asdict(totals(counted)),
         "findings": [attrs.asdict(share) for share in finding_shares(counted)],
     }
-    # Two objects as one: without the brace between them.
+    # The two objects are joined into one by leaving out the braces between them.
     return f"{line(head)[:-1]}, {tail(run)[1:]}\n"

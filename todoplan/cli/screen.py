@@ -1,4 +1,4 @@
-"""Where output goes: stdout for what was asked for, stderr for complaints and progress."""
+"""The terminal: results go to stdout, error messages and the progress bar to stderr."""
 
 import inspect
 import os
@@ -24,17 +24,13 @@ _AT_ONCE = 500
 
 class _Pipe(Console):
     def on_broken_pipe(self) -> None:
-        """
-        Let the command know: rich would exit with 1, which means something else here.
-        """
+        """Raise the BrokenPipeError again; rich would exit with 1, which here means "refused"."""
         raise  # noqa: PLE0704 - rich calls this while it handles the BrokenPipeError
 
 
 @attrs.frozen
 class Ticker:
-    """
-    Hears how far the reading is: `add` bytes as they are read, `reach` a total.
-    """
+    """Callbacks of the progress bar: `add` takes a number of bytes read, `reach` the sum so far."""
 
     add: Callable[[int], None]
     reach: Callable[[int], None]
@@ -42,35 +38,34 @@ class Ticker:
 
 @attrs.frozen
 class Screen:
-    """
-    The two consoles. They are colourful on a terminal only.
-    """
+    """The consoles for stdout and stderr. They use colours on a terminal only."""
 
     out: Console = attrs.field(factory=_Pipe)
     err: Console = attrs.field(factory=lambda: _Pipe(stderr=True))
 
     def show(self, rows: Iterable[Text]) -> None:
         """
-        Print rows for people, many at once: a bar below them is drawn anew each time.
+        Print rows for people.
+
+        They are printed in batches, because a progress bar is redrawn at each print.
         """
         coming = iter(rows)
         while batch := tuple(islice(coming, _AT_ONCE)):
-            # Not wrapped: rich would do it at 80 columns where there is no terminal. As `Text`,
-            # brackets in a title are no markup.
+            # Without `soft_wrap` rich would wrap at 80 columns if there is no terminal. `Text`
+            # keeps brackets in a title from being read as markup.
             self.out.print(Text("\n").join(batch), soft_wrap=True)
 
     def write(self, text: str) -> None:
-        """
-        Print as it is, without wrapping: for programs.
-        """
-        # `print` would read brackets as markup, and wrap.
+        """Print text for programs, unchanged and not wrapped."""
+        # `print` would wrap, and would read brackets as markup.
         self.out.out(text, end="", highlight=False)
 
     def complain(self, text: str) -> None:
         """
-        Say on stderr, in one line, what is wrong.
+        Print an error message in one line on stderr.
 
-        If both are terminals, the output's console says it: it knows about the bar.
+        If stdout and stderr are both terminals, it is printed on stdout's console, which handles
+        the progress bar.
         """
         console = self.out if self.out.is_terminal and self.err.is_terminal else self.err
         console.out(f"todoplan: {one_line(text)}", highlight=False)
@@ -78,9 +73,10 @@ class Screen:
     @contextmanager
     def ticker(self, total: int) -> Iterator[Ticker]:
         """
-        Show a bar on the terminal until `total` bytes were read; none for what is read at once.
+        Show a progress bar on the terminal until `total` bytes are read.
 
-        It shares the console of the output where that is a terminal too, and leaves no trace.
+        Inputs of less than 1 MB get no bar. The bar uses stdout's console if that is a terminal,
+        and is removed at the end.
         """
         console = self.out if self.out.is_terminal else self.err
         columns = TextColumn("reading"), BarColumn(), TaskProgressColumn()
@@ -94,26 +90,28 @@ class Screen:
 
 
 # -------- exit_codes --------
-# How a command ends: with its code, or quietly when it was interrupted or nobody reads on.
+# How a command ends: with its exit code, also when it is interrupted or its output pipe is closed.
 
 
 def exit_with(job: Callable[[], int]) -> NoReturn:
     """
-    Do the job and exit with the code that it returns.
+    Run the job and exit with the code that it returns.
 
-    After Ctrl-C the code is 130, after a closed pipe 141.
+    The exit code is 130 after Ctrl-C, and 141 if the output pipe was closed.
 
     Raises:
         SystemExit: always.
     """
     try:
         code = job()
-        # That a pipe is closed shows when the buffer is written: here it can still be answered.
+        # A closed pipe is detected when the buffer is written. Flush here, where it can still be
+        # handled.
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
-        # What is still buffered must go somewhere, or the interpreter complains at its end.
+        # The rest of the buffer is sent to /dev/null, or the interpreter would print an error at
+        # its end.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
@@ -122,17 +120,19 @@ def exit_with(job: Callable[[], int]) -> NoReturn:
 
 
 # -------- option_groups --------
-# Options that many commands share, as one value: a class whose fields are the options.
+# Groups of options that many commands share: an attrs class whose fields are the options.
 #
-# typer reads a command's options from its parameters, one by one; six options on each of twelve
-# commands would be a page that nobody reads. Here a command has one parameter for a group, and
-# typer is shown the fields of its class in that place.
+# typer reads a command's options from its parameters, so six shared options would be repeated on
+# each of twelve commands. Here a command has one parameter for a whole group, and typer is given a
+# signature in which the fields of the class replace that parameter.
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     """
-    Return the command as typer is to see it: each parameter that is annotated with an attrs class
-    is replaced by that class's fields, as options. The command itself is given the value.
+    Return a wrapper of the command for typer.
+
+    In its signature, each parameter that is annotated with an attrs class is replaced by the
+    fields of that class, as options. The command itself is called with an instance of the class.
     """
     own = inspect.signature(command, eval_str=True)
     groups = {
@@ -153,23 +153,21 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
         for name, parameter in own.parameters.items():
             if name not in groups:
                 yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        # Behind the command's own, in its help too.
+        # Shared options come after the command's own, also in its help.
         for group in groups.values():
             for field in inspect.signature(group, eval_str=True).parameters.values():
                 yield field.replace(kind=inspect.Parameter.KEYWORD_ONLY)
 
-    # What `inspect.signature` reads first, and so typer.
+    # typer calls `inspect.signature`, which uses this attribute if it is set.
     vars(flat)["__signature__"] = own.replace(parameters=tuple(parameters()))
     return flat
 
 
 def one_of(names: Iterable[str]) -> dict[str, Any]:
-    """
-    Return what makes an option take one of these names and no other, and complete them.
-    """
+    """Return the typer arguments that restrict an option to these names and complete them."""
     known = tuple(names)
 
-    # Not typer's enumerations: they would want a class for names that are the keys of a table.
+    # typer's own choices need an Enum class, but these names are the keys of a dict.
     def check(name: str | None) -> str | None:
         if name is not None and name not in known:
             msg = f"{name!r} is none of {', '.join(known)}"

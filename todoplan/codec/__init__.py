@@ -1,14 +1,17 @@
 """
-Plans and journals as versioned JSON, both ways and exactly, and as other systems keep them.
+Plans and journals as versioned JSON, read and written exactly, and conversion from and to other
+systems.
 
 Law: what is read equals what was written, and a corrupt document is a `CodecError`, never an empty
 plan. Nothing is coerced.
 
-Read `plans` and `journals`, the documents; then what they are made of: `tasks` and `events`, on
-`values` (single values), `readers` (readers put together) and `faults` (what is wrong, with its
-path). `text` is JSON, `versions` the head of a document, `checks` its checksum, `schema` all of it
-for other programs; `states` keeps beside a plan the last entries of its journal, and what a hand
-last saw. `foreign` has the forms of other systems.
+- `plans` and `journals` have the documents.
+- `tasks` and `events` read and write the parts of the documents, with `values` (single values),
+  `readers` (composed readers) and `faults` (what is wrong, with its path).
+- `text` is JSON, `versions` the head of a document, `checks` its checksum, `schema` a JSON Schema
+  of all documents for other programs.
+- `states` saves the latest journal entries beside a plan, and what a session has last seen.
+- `foreign` has the formats of other systems.
 """
 
 from todoplan.codec.foreign.agentscope import (

@@ -1,14 +1,16 @@
 """
-A checksum for an entry of a journal, or for a plan: it finds what accident has damaged.
+A checksum for a journal entry or a plan, which detects accidental damage.
 
-Of 150,000 documents in which bits were flipped, 2 % still loaded, as other plans: a digit of a
-revision or a letter of a title is as good as the next. Law: with a check, such a document is a
-`CodecError`; without one it loads as ever, so that older documents and other programs' stay good.
+Of 150,000 documents in which bits were flipped, 2 % still loaded, as different plans: one digit of
+a revision or one letter of a title is as valid as another. Law: with a checksum, such a document is
+a `CodecError`. A document without a checksum loads as before, so that older documents and those of
+other programs stay valid.
 
-The checksum is CRC-32 over the canonical text of the data: keys sorted, no spaces, ASCII. So it
-holds whatever carried the document, also a database's JSON column that sorts keys or a tool that
-indents. It finds every flip of few bits and misses one in four thousand million of other changes.
-It is no seal: whoever changes an entry on purpose can write its check as well.
+The checksum is CRC-32 over the canonical text of the data: sorted keys, no spaces, ASCII. So it
+does not depend on how the document was transported or stored, for example in a database's JSON
+column that sorts keys, or by a tool that indents. It detects every flip of few bits, and misses one
+in four thousand million other changes. It is not a signature: whoever changes an entry on purpose
+can also compute its checksum.
 """
 
 import json
@@ -22,10 +24,10 @@ from todoplan.errors import CodecError
 __all__ = ["CHECK", "CHECK_PATTERN", "checksum", "unchecked"]
 
 CHECK = "check"
-"""The member of an object that holds its checksum."""
+"""The key of an object's checksum."""
 
 CHECK_PATTERN = "crc32:[0-9a-f]{8}"
-"""The spelling of a checksum. The word before the colon says how it is worked out."""
+"""The format of a checksum. The word before the colon names the algorithm."""
 
 _is_check = re.compile(CHECK_PATTERN).fullmatch
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -33,18 +35,22 @@ _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 def checksum(data: dict[str, Any]) -> str:
     """
-    Return the checksum of an object; it is written into it as `CHECK`, and is no part of itself.
+    Return the checksum of an object. It is stored in the object as `CHECK`, and does not cover
+    itself.
     """
     return f"crc32:{crc32(_canonical(data).encode()):08x}"
 
 
 def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
     """
-    Return an object without its check, once that was found right; what has none as it is.
+    Return an object without its checksum, after verifying it. An object without one is returned as
+    is.
+
+    `what` and `where` describe the object in error messages.
 
     Raises:
-        MisfitError: what stands there is no check.
-        CodecError: the object is not what was written. `what` and `where` say which one.
+        MisfitError: the value of "check" is not a checksum.
+        CodecError: the object differs from what was written.
     """
     if not isinstance(data, dict) or CHECK not in data:
         return data
@@ -55,7 +61,7 @@ def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
         raise MisfitError([(f".{CHECK}", f"{shown(said)} is {legal}")])
     try:
         found = checksum(rest)
-    # Data that a framework hands over came through no parser, and may hold anything.
+    # Data from a framework did not come from a JSON parser, and may contain anything.
     except (TypeError, ValueError, RecursionError):
         found = "what is no JSON"
     if found != said:

@@ -1,4 +1,4 @@
-"""What is wrong with a document: all faults with their paths, and the error that says so."""
+"""Faults in a document: all of them with their paths, and the error that lists them."""
 
 import json
 import math
@@ -22,57 +22,48 @@ __all__ = [
 ]
 
 MOST = 1000
-"""So many faults are collected; a document with more is not read on."""
+"""The maximum number of collected faults. A document with more is not read further."""
 
 LISTED = 20
-"""So many faults are spelled out in a message; the rest is in its data."""
+"""The maximum number of faults listed in a message. The others are in the error's data."""
 _CLIP = 60
 _DIGITS = 4300
-# Python refuses to turn longer numbers into text, and text into longer numbers: it takes quadratic
-# time. Every whole number of so many bits has at most 4,300 digits, without counting them.
+# Python refuses to convert longer numbers to text or longer texts to numbers, because that takes
+# quadratic time. Every integer with at most this many bits has at most 4,300 digits; comparing bits
+# avoids counting digits.
 _BITS = 14_284
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}")
 
 Found = tuple[str, str]
-"""A fault: the path below the value at hand (".status", "[3].id", ""), and a sentence."""
+"""A fault: the path below the current value (".status", "[3].id", ""), and a sentence."""
 
 
 class MisfitError(ValueError):
-    """
-    A value is not of its shape. `found` holds every fault in it.
-    """
+    """A value does not have the expected shape. `found` contains every fault."""
 
     def __init__(self, found: Sequence[Found]) -> None:
         super().__init__("; ".join(f"{path} {sentence}" for path, sentence in found[:LISTED]))
         self.found = tuple(found)
 
     def below(self, path: str) -> list[Found]:
-        """
-        Return the faults as seen from further up.
-        """
+        """Return the faults with `path` prepended to their paths."""
         return [(path + inner, sentence) for inner, sentence in self.found]
 
 
 def misfit(value: Any, legal: str) -> MisfitError:
-    """
-    Return the error for one value that is not what `legal` says: `null is no text`.
-    """
+    """Return the error for one value. `legal` completes the sentence: `null is no text`."""
     return MisfitError([("", f"{shown(value)} is {legal}")])
 
 
 def field_path(key: str) -> str:
-    """
-    Return how a path goes on to a key of an object.
-    """
+    """Return the path suffix for a key of an object."""
     return f".{key}" if _PLAIN_KEY.fullmatch(key) else f"[{shown(key)}]"
 
 
 def shown(value: Any) -> str:
-    """
-    Return a value as an error names it: JSON, on one line, clipped.
-    """
-    # As JSON: the reader of an error has a document before them, where None is called null. ASCII,
-    # so that what a document holds can neither break the line nor steer a terminal.
+    """Return a value as error messages show it: JSON, on one line, truncated."""
+    # As JSON: the reader of an error sees a JSON document, in which None is null. As ASCII, so that
+    # the content of a document can neither break the line nor control a terminal.
     if isinstance(value, str):
         text = json.dumps(value[:_CLIP])
         return text if len(value) <= _CLIP else f"{text}..."
@@ -91,16 +82,12 @@ def shown(value: Any) -> str:
 
 
 def is_huge(value: int) -> bool:
-    """
-    Say whether a whole number has more digits than Python reads from a text.
-    """
+    """Return whether an integer has more digits than Python can parse from a text."""
     return value.bit_length() > _BITS
 
 
 def wrong_shape(found: Sequence[Found], what: str, **data: Any) -> CodecError:
-    """
-    Return the error that lists all faults; `data["problems"]` holds them as values.
-    """
+    """Return the error that lists all faults. `data["problems"]` contains them as values."""
     problems = tuple(
         Problem("wrong_shape", path=path.removeprefix("."), note=sentence)
         for path, sentence in found[:MOST]

@@ -1,9 +1,8 @@
 """
-Tasks as JSON text, each written once: of a plan that is written after every call, one task of a
-thousand is new.
+Tasks as JSON text, encoded only once: after one call, only one task of a thousand has changed.
 
-Law: a fragment is, to the byte, `to_text` of what `write_task` returns. It is made once and then
-kept with its plan.
+Law: a fragment is, byte for byte, `to_text` of what `write_task` returns. A fragment is created
+once and then cached with its plan.
 """
 
 from collections.abc import Sequence
@@ -18,19 +17,19 @@ from todoplan.core.plan.model import Task
 
 __all__ = ["FRAGMENTS", "fragment"]
 
-# In a prototype, f-strings that quote like this took half the time of json.dumps.
+# In a prototype, f-strings with this quoting took half the time of json.dumps.
 _quoted = encode_basestring
 
 
 def fragment(task: Task) -> str:
     """
-    Return the JSON text of a plan's task; its id is a number, hence nothing to be quoted.
+    Return the JSON text of a plan's task. Its id is a number, so the id needs no quoting.
 
     Raises:
-        MisfitError: the task holds what JSON cannot.
+        MisfitError: the task contains a value that JSON cannot represent.
     """
     try:
-        # `_value_`, since `value` goes through a descriptor that is written in Python.
+        # `_value_`, because `value` is a descriptor implemented in Python.
         raw = (
             f'{{"id":"{task.id}","subject":{_quoted(task.subject)},"status":"{task.status._value_}"'
         )
@@ -51,7 +50,8 @@ def fragment(task: Task) -> str:
             raw += f',"estimate":{to_raw(number(task.estimate))}'
         if task.metadata is not EMPTY and task.metadata:
             raw += f',"metadata":{to_raw(write_metadata(task.metadata))}'
-        # Spelled out: most tasks have none of these, and a call that says so costs more than them.
+        # Written out: most tasks have none of these, and a function call would cost more than the
+        # comparisons.
         if (
             task.parent is not None
             or task.waiting is not None
@@ -84,4 +84,4 @@ def _fragments(tasks: Sequence[Task]) -> list[str]:
 
 
 FRAGMENTS = ChunkWriter(fragment, _fragments, ",")
-"""How the tasks of a plan are written, each once."""
+"""Writer of a plan's tasks, which encodes each task only once."""

@@ -1,8 +1,8 @@
 """
-Journals as documents, both ways: JSON Lines, a head and then one entry a line.
+Journals as documents, in both directions: JSON Lines, with a head and then one entry per line.
 
-Each line that is written here ends in a checksum (`todoplan.codec.checks`); one without is read
-as well. A line is whole or nothing: a crash while one was appended leaves a line that is refused.
+Each line written here ends with a checksum (`todoplan.codec.checks`); a line without one is read as
+well. An entry that was only partly appended because of a crash is refused.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ def entry_to_data(entry: Entry) -> dict[str, Any]:
     Return the entry as plain JSON values.
 
     Raises:
-        CodecError: it holds what JSON cannot (NaN, a set), or a time without a zone.
+        CodecError: a value cannot be represented in JSON (NaN, a set), or a time has no time zone.
     """
     instance_of(entry, Entry, "an Entry of a journal")
     try:
@@ -47,23 +47,23 @@ def entry_from_data(
     data: Any, *, version: int = VERSION, upcasters: Upcasters = UPCASTERS
 ) -> Entry:
     """
-    Return the entry that `entry_to_data` wrote. `version` is that of the journal it stood in.
+    Return the entry that `entry_to_data` wrote. `version` is the version of the journal document.
 
-    Where the data hold a "check", as lines do, it has to be right.
+    If the data have a "check", as lines do, it is verified.
 
     Raises:
-        CodecError: faults in the data, each with its path, a check that is not that of the data, or
-            a newer version.
+        CodecError: the data have faults, which are listed with their paths; the checksum is wrong;
+            or the version is newer than this todoplan.
     """
     return _entry(data, check_head({**_HEAD, "version": version}, JOURNAL), upcasters, {})
 
 
 def entry_to_line(entry: Entry) -> str:
     """
-    Return the entry as one line of JSON that ends in its checksum, without a line break.
+    Return the entry as one line of JSON that ends with its checksum, without a line break.
 
     Raises:
-        CodecError: as of `entry_to_data`.
+        CodecError: the same errors as `entry_to_data`.
     """
     data = entry_to_data(entry)
     return to_text({**data, CHECK: checksum(data)})
@@ -73,10 +73,10 @@ def entry_from_line(
     line: str | bytes, *, version: int = VERSION, upcasters: Upcasters = UPCASTERS
 ) -> Entry:
     """
-    Return the entry that `entry_to_line` wrote; a line without a checksum is read as well.
+    Return the entry that `entry_to_line` wrote. A line without a checksum is read as well.
 
     Raises:
-        CodecError: as of `entry_from_data`, and for a line that is no JSON.
+        CodecError: the same errors as `entry_from_data`; or the line is not JSON.
     """
     return entry_from_data(parse(to_unicode(line, LIMIT)), version=version, upcasters=upcasters)
 
@@ -84,7 +84,8 @@ def entry_from_line(
 def _entry(data: Any, version: int, upcasters: Upcasters, where: dict[str, Any]) -> Entry:
     what = f"entry (line {where['line']})" if where else "entry"
     try:
-        # The check is of what was written, hence before an older entry is brought up to date.
+        # The checksum covers the data as written, so it is verified before upcasting an older
+        # entry.
         return read_entry(upcast(unchecked(data, what, where), version, upcasters))
     except MisfitError as error:
         raise wrong_shape(error.found, what, version=version, **where) from None
@@ -92,11 +93,13 @@ def _entry(data: Any, version: int, upcasters: Upcasters, where: dict[str, Any])
 
 def dump_journal(entries: Iterable[Entry]) -> str:
     """
-    Return the entries as JSON Lines. The text ends with a line break, so that a line may be
-    appended: `entry_to_line` of an entry, which is in `todoplan.codec.journals`, and a line break.
+    Return the entries as JSON Lines.
+
+    The text ends with a line break. So an entry can be appended: `entry_to_line` (in
+    `todoplan.codec.journals`) of the entry, and a line break.
 
     Raises:
-        CodecError: as of `entry_to_data`.
+        CodecError: the same errors as `entry_to_data`.
     """
     return "\n".join([to_text(_HEAD), *map(entry_to_line, entries), ""])
 
@@ -105,12 +108,13 @@ def load_journal(
     text: str | bytes, *, limit: int = LIMIT, upcasters: Upcasters = UPCASTERS
 ) -> tuple[Entry, ...]:
     """
-    Return the entries that `dump_journal` wrote; empty lines are passed over. `limit` is in bytes.
+    Return the entries that `dump_journal` wrote. Empty lines are skipped. `limit` is in bytes.
 
-    A journal that was cut between two lines cannot be told from a shorter one.
+    A journal that was truncated between two lines cannot be distinguished from a shorter one.
 
     Raises:
-        CodecError: the first line that is wrong, `data["line"]` from 1, with all faults in it.
+        CodecError: a line is wrong. The error has the first such line, counted from 1, in
+            `data["line"]`, and all its faults.
     """
     lines = _lines(to_unicode(text, limit))
     line, head = next(lines, (1, ""))
@@ -130,7 +134,7 @@ def _version(head: Any) -> int:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    # Not splitlines: JSON allows U+2028 in a text, and other writers leave it there.
+    # Not splitlines: JSON allows U+2028 in strings, and other programs write it unescaped.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield number, line

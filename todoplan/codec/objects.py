@@ -1,8 +1,9 @@
 """
-The values that are objects of their own, both ways: what a task waits for, evidence, approval.
+Values that are JSON objects of their own, in both directions: a pause, evidence, an approval, a
+claim.
 
-Written is what differs from its default, as of a task. Whatever could not be read again is refused
-when it is written: a document that nobody can load is worse than an error.
+As with a task, only fields that differ from their default are written. A value that could not be
+read again is refused on writing: a document that nobody can load is worse than an error.
 """
 
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ OBJECTS: dict[type[attrs.AttrsInstance], Mapping[str, FieldReader]] = {
     Approval: {"revision": count, "by": optional(text), "at": optional(time)},
     Claim: {"owner": text, "fence": positive, "until": optional(time)},
 }
-"""How each field of these is read. One without a default has to be there."""
+"""The readers of the fields of each class. A field without a default is required."""
 
 
 def _reader(kind: type[attrs.AttrsInstance]) -> FieldReader:
@@ -40,25 +41,25 @@ def _reader(kind: type[attrs.AttrsInstance]) -> FieldReader:
 
 
 waiting = _reader(Waiting)
-"""Reads what a task waits for."""
+"""Read a task's `waiting` value: what it waits for."""
 
 evidence = _reader(Evidence)
-"""Reads what was found of a task."""
+"""Read the evidence of a task."""
 
 approval = _reader(Approval)
-"""Reads what a person has agreed to."""
+"""Read the approval of a plan."""
 
 
 claim = _reader(Claim)
-"""Reads who may work on a task."""
+"""Read the claim on a task."""
 
 
 def write_fields(value: Waiting | Evidence | Approval | Claim) -> dict[str, Any]:
     """
-    Return such a value as plain data, without what has its default.
+    Return such a value as plain data, without fields that have their default.
 
     Raises:
-        MisfitError: it holds what JSON cannot, or a time without a zone.
+        MisfitError: a value cannot be represented in JSON, or a time has no time zone.
     """
     data: dict[str, Any] = {}
     found = []

@@ -1,4 +1,8 @@
-"""Plans as documents, both ways. Law: what is read equals what was written, and ids go on."""
+"""
+Plans as documents, in both directions.
+
+Law: what is read equals what was written, and the sequence of ids continues.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -32,12 +36,14 @@ __all__ = [
 
 def plan_to_data(plan: Plan) -> dict[str, Any]:
     """
-    Return the plan as plain JSON values, for frameworks that keep state of their own.
+    Return the plan as plain JSON values, for frameworks that save state themselves.
 
-    A time keeps its microseconds and its offset; a zone's name becomes the offset it then had.
+    A time keeps its microseconds and its offset. A named time zone is saved as its offset at that
+    time.
 
     Raises:
-        CodecError: a task holds what JSON cannot (NaN, a set), or a time without a zone.
+        CodecError: a task contains a value that JSON cannot represent (NaN, a set), or a time
+            without a time zone.
     """
     instance_of(plan, Plan, "a Plan")
     return {**head(plan), "tasks": written(plan)}
@@ -48,7 +54,7 @@ def head(plan: Plan) -> dict[str, Any]:
     Return the document of a plan without its tasks.
 
     Raises:
-        CodecError: the approval holds what JSON cannot.
+        CodecError: the approval contains a value that JSON cannot represent.
     """
     data = {
         "format": PLAN,
@@ -66,7 +72,7 @@ def head(plan: Plan) -> dict[str, Any]:
 
 def written(tasks: Iterable[Task], first: int = 0) -> list[dict[str, Any]]:
     """
-    Return tasks as plain data; `first` is the place of the first one in its plan.
+    Return tasks as plain data. `first` is the index of the first one in its plan, for error paths.
 
     Raises:
         CodecError: a task cannot be written; the path says which.
@@ -82,14 +88,14 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
     Return the plan that `plan_to_data` wrote.
 
     Raises:
-        CodecError: no plan document, a newer one, or one with faults (at most 1,000 are named), or
-            one that has a "check" and was changed since.
+        CodecError: the data are not a plan document, are of a newer version, have faults (at most
+            1,000 are listed), or do not match their "check".
     """
     # Law 11: OpenHands and docker-agent read a corrupt file as an empty list, and the next save
     # overwrites the plan.
     version = check_head(data, PLAN)
     if version < VERSION:
-        # The check is of what was written, hence before the upcasters.
+        # The checksum covers the data as written, so it is verified before upcasting.
         data = upcast(unchecked(data, "plan", {}), version, upcasters)
     try:
         read = read_object(unchecked(data, "plan", {}), _FIELDS, _REQUIRED)
@@ -97,8 +103,8 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
         raise wrong_shape(error.found, "plan", version=version) from None
     approved = read.get("approved")
     plan = assembled(read["tasks"], read["next_id"], read["revision"], approved, version=version)
-    # `plan_of` raises a next id that is in use. A document that has one is corrupt: had its highest
-    # task been cut off, an id would be used twice, and nobody would know.
+    # `plan_of` increases a next id that is in use, but a document with such a next id is corrupt:
+    # if its highest task had been cut off, an id would silently be used twice.
     if plan.next_id != read["next_id"]:
         found = [("next_id", f"{read['next_id']} is used; the lowest that is free: {plan.next_id}")]
         raise wrong_shape(found, "plan", version=version)
@@ -124,10 +130,10 @@ def assembled(
     **data: Any,
 ) -> Plan:
     """
-    Return the plan of ready-made tasks; `next_id` is raised above every id.
+    Return the plan of existing tasks. `next_id` is increased above every id.
 
     Raises:
-        CodecError: the tasks are no plan. `data["problems"]` says why.
+        CodecError: the tasks do not form a plan; `data["problems"]` says why.
     """
     try:
         return plan_of(tasks, next_id=next_id, revision=revision, approved=approved)
@@ -139,22 +145,23 @@ def assembled(
 
 def dump_plan(plan: Plan, *, check: bool = False) -> str:
     """
-    Return the plan as one line of JSON; with `check`, such that `load_plan` finds flipped bits.
+    Return the plan as one line of JSON. With `check`, `load_plan` detects flipped bits.
 
-    A check costs the time to write the whole plan, of which otherwise only what changed is written.
+    A checksum costs the time to encode the whole plan; without one, only the changed tasks are
+    encoded.
 
     Raises:
-        CodecError: as of `plan_to_data`.
+        CodecError: the same errors as `plan_to_data`.
     """
     instance_of(plan, Plan, "a Plan")
     if check:
         data = plan_to_data(plan)
         return to_text({**data, CHECK: checksum(data)})
-    # By hand, since the encoder would write all tasks anew: each chunk's text is there already.
+    # Joined from cached text: the JSON encoder would encode all tasks again.
     try:
         tasks = [part.text for part in plan.written(FRAGMENTS) if part.text]
     except MisfitError:
-        tasks = [to_text(task) for task in written(plan)]  # raises: with all faults, and whose
+        tasks = [to_text(task) for task in written(plan)]  # raises with all faults
     return f'{to_text(head(plan))[:-1]},"tasks":[{",".join(tasks)}]}}'
 
 
@@ -163,7 +170,8 @@ def load_plan(text: str | bytes, *, limit: int = LIMIT, upcasters: Upcasters = U
     Return the plan that `dump_plan` wrote. `limit` is in bytes.
 
     Raises:
-        CodecError: as of `plan_from_data`, and for text that is truncated, too large or not JSON.
+        CodecError: the same errors as `plan_from_data`; or the text is truncated, too large or not
+            JSON.
     """
     return plan_from_data(parse(to_unicode(text, limit)), upcasters=upcasters)
 

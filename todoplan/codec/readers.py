@@ -1,8 +1,8 @@
 """
-Readers put together: one of several words, null or a value, an object's fields, every item.
+Composed readers: one of several words, an optional value, an object, an array.
 
-Law: a reader that is made of others collects the faults of all of them, each below its path, and
-raises once: whoever repairs a document sees everything that is wrong with it.
+Law: a composed reader collects the faults of all its parts, each with its path, and raises once. So
+a person who repairs a document sees everything that is wrong with it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -13,13 +13,11 @@ from todoplan.codec.faults import MOST, Found, MisfitError, field_path, misfit, 
 __all__ = ["FieldReader", "faults_in", "one_of", "optional", "read_each", "read_object"]
 
 FieldReader = Callable[[Any], Any]
-"""Returns the value as the core holds it, or raises `MisfitError` with every fault in it."""
+"""Returns the value as the core represents it, or raises `MisfitError` with every fault."""
 
 
 def one_of(words: Mapping[str, Any]) -> FieldReader:
-    """
-    Return the reader of one of these words.
-    """
+    """Return a reader that accepts one of these words and returns its value."""
     listed = ", ".join(words)
 
     def read(value: Any) -> Any:
@@ -31,9 +29,7 @@ def one_of(words: Mapping[str, Any]) -> FieldReader:
 
 
 def optional(reader: FieldReader) -> FieldReader:
-    """
-    Return a reader that also takes null.
-    """
+    """Return a reader that also accepts null."""
 
     def read(value: Any) -> Any:
         return None if value is None else reader(value)
@@ -45,10 +41,11 @@ def read_object(
     data: Any, readers: Mapping[str, FieldReader], required: Collection[str] = ()
 ) -> dict[str, Any]:
     """
-    Read an object field by field; one that is missing and not required is left out.
+    Read an object field by field. A field that is missing and not required is left out.
 
     Raises:
-        MisfitError: no object, or fields that are unknown, missing or wrong: all of them.
+        MisfitError: the data are not an object, or fields are unknown, missing or wrong. The error
+            lists all faults.
     """
     if not isinstance(data, dict):
         raise misfit(data, "no object")
@@ -57,7 +54,7 @@ def read_object(
     for key, value in data.items():
         reader = readers.get(key)
         if reader is None:
-            # A fault, not passed over: what is not read would be gone at the next save.
+            # An unknown field is a fault, because an ignored field would be lost at the next save.
             found.append(_unknown(key, readers))
             continue
         try:
@@ -70,9 +67,7 @@ def read_object(
 
 
 def faults_in(data: Any, readers: Mapping[str, FieldReader]) -> tuple[Found, ...]:
-    """
-    Return every fault in an object, none for a good one.
-    """
+    """Return every fault in an object; an empty tuple if there is none."""
     try:
         read_object(data, readers)
     except MisfitError as error:
@@ -87,10 +82,10 @@ def _unknown(key: Any, readers: Mapping[str, FieldReader]) -> Found:
 
 def read_each(items: Iterable[Any], convert: FieldReader, first: int = 0) -> tuple[Any, ...]:
     """
-    Return every item converted; in paths they are counted from `first`.
+    Return every item converted. In error paths, items are numbered from `first`.
 
     Raises:
-        MisfitError: with the faults of all items, each below its place.
+        MisfitError: the faults of all items, each with the item's index.
     """
     made: list[Any] = []
     found: list[Found] = []
@@ -99,7 +94,7 @@ def read_each(items: Iterable[Any], convert: FieldReader, first: int = 0) -> tup
             made.append(convert(item))
         except MisfitError as error:
             found += error.below(f"[{place}]")
-            if len(found) >= MOST:  # a file of another kind: nobody reads a million faults
+            if len(found) >= MOST:  # another kind of file: nobody reads a million faults
                 break
     if found:
         raise MisfitError(found)

@@ -1,4 +1,4 @@
-"""The documents as JSON Schema, draft 2020-12: what other programs may rely on."""
+"""The documents as JSON Schema, draft 2020-12, for other programs."""
 
 from typing import Any
 
@@ -18,10 +18,11 @@ _Schema = dict[str, Any]
 
 def json_schema() -> dict[str, Any]:
     """
-    Return the schema of a plan document, and of a journal as the array of its lines.
+    Return the schema of a plan document, and of a journal as an array of its lines.
 
-    `$defs` has `plan`, `journal`, `journal_head`, `entry`, `task` and one for each event. That
-    edges mirror each other, ids stand once and nothing waits in a circle is beyond a schema.
+    `$defs` has `plan`, `journal`, `journal_head`, `entry`, `task` and one definition for each
+    event. A schema cannot express that edges are mirrored, ids are unique and dependencies have no
+    cycle.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -64,7 +65,7 @@ _TEXT: _Schema = {"type": "string"}
 _OR_TEXT, _MOMENT = _or_null(_TEXT), _or_null(_ref("time"))
 _CHECKSUM: _Schema = {"type": "string", "pattern": f"^{CHECK_PATTERN}$"}
 _COUNT: _Schema = {"type": "integer", "minimum": 0}
-# As `number_of` takes ids. Events may name any text: what names no task does nothing.
+# The ids that `number_of` accepts. Events may name any text: an unknown id has no effect.
 _ID: _Schema = {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"}
 
 

@@ -1,12 +1,14 @@
 """
-What adapters keep in a framework's state beside the plan: what the model last saw of it, and the
-latest entries of its journal, for states that cannot hold a whole one.
+Data that adapters save in a framework's state beside the plan.
 
-Law: at most 50 entries, and at most 16,384 characters, but always the latest one: a state is saved
+These are the base (the plan as the model has last seen it), and the latest entries of the journal,
+for states that cannot contain a whole one.
+
+Law: at most 50 entries and at most 16,384 characters, but always the latest entry. A state is saved
 again and again, and a journal that grew with the thread would soon be most of what is saved.
 
-An entry is kept as its JSON text: its length is known without writing it once more, and nobody who
-is handed the state can change it in place.
+An entry is saved as JSON text: its length is known without encoding it again, and nobody who
+receives the state can change the entry in place.
 """
 
 from collections.abc import Iterable
@@ -40,10 +42,10 @@ _CHARACTERS = 16_384
 
 def entry_line(entry: Entry, events: Any = None) -> str:
     """
-    Return an entry as it is kept; `events` are its own as data, if they were written before.
+    Return the JSON text of an entry. `events` are its events as data, if they were already encoded.
 
     Raises:
-        CodecError: it holds what JSON cannot.
+        CodecError: the entry contains a value that JSON cannot represent.
     """
     if events is None:
         return to_text(entry_to_data(entry))
@@ -51,16 +53,12 @@ def entry_line(entry: Entry, events: Any = None) -> str:
 
 
 def with_entry(kept: Any, entry: Entry) -> list[str]:
-    """
-    Return what was kept with one more entry; the oldest go if there are too many.
-    """
+    """Return the saved lines with one more entry. The oldest are dropped if there are too many."""
     return with_lines(kept, [entry_line(entry)])
 
 
 def with_lines(kept: Any, lines: Iterable[str]) -> list[str]:
-    """
-    Return what was kept with further entries, none of them twice.
-    """
+    """Return the saved lines with further lines, without duplicates."""
     old = kept if isinstance(kept, list) else []
     all_lines = [*old, *(line for line in lines if line not in old)][-RECENT:]
     room, first = _CHARACTERS, len(all_lines)
@@ -72,10 +70,10 @@ def with_lines(kept: Any, lines: Iterable[str]) -> list[str]:
 
 def read_recent(kept: Any) -> tuple[Entry, ...]:
     """
-    Return the entries that were kept, oldest first; none for `None`.
+    Return the saved entries, oldest first; none for `None`.
 
     Raises:
-        CodecError: what stands there is no list of entries.
+        CodecError: the value is not a list of entries.
     """
     if kept is None:
         return ()
@@ -92,7 +90,7 @@ def base_to_data(base: Base) -> dict[str, Any]:
     Return a base as plain data: {"plan": a plan document, "actors": {task id: actor}}.
 
     Raises:
-        CodecError: as of `plan_to_data`.
+        CodecError: the same errors as `plan_to_data`.
     """
     return {"plan": plan_to_data(base.plan), "actors": dict(base.actors)}
 
@@ -102,7 +100,7 @@ def base_from_data(data: object) -> Base:
     Return the base that `base_to_data` wrote.
 
     Raises:
-        CodecError: it is another shape, or holds no plan.
+        CodecError: the data have another shape, or contain no plan.
     """
     try:
         read = read_object(data, _FIELDS, ("plan",))
@@ -118,7 +116,7 @@ def _actors(value: Any) -> dict[str, str]:
 
 
 def _plan(value: Any) -> Any:
-    return value  # read by `plan_from_data`, which names the faults of its own document
+    return value  # read by `plan_from_data`, which lists the faults of the plan document
 
 
 _FIELDS: dict[str, FieldReader] = {"plan": _plan, "actors": _actors}

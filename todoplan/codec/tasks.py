@@ -1,12 +1,13 @@
 """
-Tasks as plain data, both ways: the hot path, hence straight-line code.
+Tasks as plain data, in both directions. This is the hot path, so the code is written out.
 
-A field is read as its kind says (`TASK_FIELDS`). The two writers, here and in `fragments`, name the
-fields: a loop over a table of them was tried, and took twice as long for a plan of 1,000 tasks. In
-exchange a test sets every field of a task and asks each writer for it
-(`tests/codec/test_every_field.py`); a field once left out here was lost on saving, and no test saw.
+Each field is read according to its kind (`TASK_FIELDS`). The two writers, here and in `fragments`,
+name the fields one by one: a loop over a table was tried, and took twice as long for a plan of
+1,000 tasks. Therefore a test sets every field of a task and checks each writer for the field
+(`tests/codec/test_every_field.py`). A field that was once left out here was lost on saving, and no
+test noticed.
 
-Law. `_quick` is only a shortcut: whatever it does not take at once, `read_object` decides.
+Law: `_quick` is only a shortcut. Whatever it does not accept at once is decided by `read_object`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -79,7 +80,7 @@ _READERS: dict[FieldKind, FieldReader] = {
 FIELD_READERS: dict[str, FieldReader] = {
     name: _READERS[TASK_FIELDS[name].kind] for name in dict.fromkeys((*REQUIRED, *TASK_FIELDS))
 }
-"""How each field of a task is read, in the order in which fields are written."""
+"""The reader of each task field, in the order in which fields are written."""
 
 _WORDS = {status: word for word, status in STATUSES.items()}
 _GRADES = {priority: word for word, priority in PRIORITIES.items()}
@@ -95,16 +96,17 @@ RARE = (
 )
 rare_values = attrgetter(*RARE)
 _MutableTask = mutable_variant(Task)
-# What straight-line code meets in a value of another kind; the careful way then names it.
+# Errors of the fast path for a wrong value; the slow path then describes the fault.
 TROUBLE = (MisfitError, AttributeError, KeyError, TypeError)
 
 
 def write_task(task: Task) -> dict[str, Any]:
     """
-    Return a task as plain data: id, subject and status, and what differs from its default.
+    Return a task as plain data: id, subject and status, and the fields that differ from their
+    default.
 
     Raises:
-        MisfitError: it holds what JSON cannot, or a time without a zone.
+        MisfitError: a value cannot be represented in JSON, or a time has no time zone.
     """
     try:
         return _written(task)
@@ -130,7 +132,7 @@ def _written(
         data["priority"] = _GRADES[task.priority]
     if task.owner is not None:
         data["owner"] = task.owner
-    "".join((*data.values(), *blocks, *blocked_by))  # a TypeError if one is no text
+    "".join((*data.values(), *blocks, *blocked_by))  # a TypeError if one is not a str
     if blocks:
         data["blocks"] = list(blocks)
     if blocked_by:
@@ -164,18 +166,14 @@ def _written(
 
 
 def plain_value(value: Any) -> Any:
-    """
-    Return a text, a count, or a value with fields of its own as plain data.
-    """
+    """Return a text, a count, or an object value as plain data."""
     if isinstance(value, str):
         return text(value)
     return count(value) if isinstance(value, int) else write_fields(value)
 
 
 def _as_read(values: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return values as they would stand in a document, so that a reader finds what is wrong in them.
-    """
+    """Return values as a document would contain them, so that a reader can find their faults."""
     data = dict(values)
     for name, value in data.items():
         if isinstance(value, datetime):
@@ -189,10 +187,12 @@ def _as_read(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_changes(changes: Mapping[str, Any], readers: Mapping[str, FieldReader]) -> dict[str, Any]:
     """
-    Return fields that were set, also to their default, as plain data; `readers` says which may be.
+    Return changed fields as plain data, including fields set to their default.
+
+    `readers` has the fields that are allowed.
 
     Raises:
-        MisfitError: there is no such field, or JSON cannot hold it.
+        MisfitError: there is no such field, or JSON cannot represent its value.
     """
     data = _as_read(changes)
     for name, value in read_object(data, readers).items():
@@ -201,7 +201,7 @@ def write_changes(changes: Mapping[str, Any], readers: Mapping[str, FieldReader]
         elif isinstance(value, Waiting | Evidence):
             data[name] = write_fields(value)
         elif isinstance(data[name], str):
-            data[name] = str(data[name])  # the word of a member
+            data[name] = str(data[name])  # the value of an enum member
         elif TASK_FIELDS[name].kind is FieldKind.NUMBER:
             data[name] = value
     return data
@@ -209,10 +209,10 @@ def write_changes(changes: Mapping[str, Any], readers: Mapping[str, FieldReader]
 
 def write_tasks(tasks: Iterable[Task], first: int = 0) -> list[dict[str, Any]]:
     """
-    Return tasks as plain data; in paths they are counted from `first`.
+    Return tasks as plain data. In error paths, tasks are numbered from `first`.
 
     Raises:
-        MisfitError: some cannot be written; the paths say which.
+        MisfitError: some tasks cannot be written; the paths say which.
     """
     return list(read_each(tasks, write_task, first))
 
@@ -222,7 +222,7 @@ def read_task(data: Any) -> Task:
     Read a task.
 
     Raises:
-        MisfitError: with every fault in it.
+        MisfitError: the data are not a task; the error lists every fault.
     """
     try:
         return _quick([data])[0]
@@ -232,12 +232,12 @@ def read_task(data: Any) -> Task:
 
 def _quick(items: list[Any]) -> list[Task]:
     tasks = []
-    # In one loop: a call for each task took a tenth of the time.
+    # In one loop: a function call for each task took a tenth of the time.
     for data in items:
         task_id, subject, status = data["id"], data["subject"], STATUSES[data["status"]]
         if not (type(task_id) is type(subject) is str and type(data) is dict):
             raise TypeError
-        made = _MutableTask(task_id, subject, "", status)  # names would cost half as much again
+        made = _MutableTask(task_id, subject, "", status)  # keywords cost half as much again
         if len(data) > _LEAST:
             for name, value in data.items():
                 if name not in REQUIRED:
@@ -252,7 +252,7 @@ def read_tasks(items: Any) -> tuple[Task, ...]:
     Read an array of tasks.
 
     Raises:
-        MisfitError: with every fault in it.
+        MisfitError: the data are not an array of tasks; the error lists every fault.
     """
     if not isinstance(items, list):
         raise misfit(items, "no array")

@@ -1,14 +1,14 @@
 """
-JSON text and plain data, both ways, exactly: any string comes back as it was, and no key is lost.
+JSON text and plain data, converted exactly: every string is preserved, and no key is lost.
 
-Written text can be encoded as UTF-8 and is one line for every line splitter. Lone surrogates are
-escaped. JSON cannot tell a high surrogate and a low one behind it from the one character that they
-spell; where such a pair stands, U+FDD0 is put between and taken out again on reading.
+Written text can be encoded as UTF-8, and every line splitter sees one line. Lone surrogates are
+escaped. JSON cannot distinguish a high surrogate followed by a low one from the single character
+that they encode. Between such a pair U+FDD0 is inserted on writing and removed on reading.
 
-JSON parsers pass over a key that stands twice in one object and keep its last value. A document
-has exactly two quotes for each text of its value, a key or an item; where there are more, some key
-was lost on the way. Counting is quick; only where the count is off, the objects are looked at one
-by one, to say which keys. (With a hook for every object, all reading would take twice as long.)
+JSON parsers ignore a duplicate key in an object and keep its last value. A document has exactly two
+quotes for each string of its value (a key or an item). If there are more quotes, some key was lost.
+Counting is fast, and only if the count differs, the objects are examined one by one to find the
+keys. (With a hook for every object, all reading would take twice as long.)
 """
 
 import json
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 LIMIT = 64 * 1024 * 1024
-"""So many bytes a document may have, unless told otherwise."""
+"""The default size limit of a document in bytes."""
 
 _JOINT = "\ufdd0"
 _PAIR = re.compile("([\ud800-\udbff]\ufdd0*)([\udc00-\udfff])")
@@ -47,21 +47,17 @@ _CUT = re.compile(r"-|[.eE][+-]?|\\?u?[0-9a-fA-F]{0,4}|t(ru?)?|f(a(ls?)?)?|n(ul?
 to_raw = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
 ).encode
-"""From plain data to JSON text that `in_one_line` has not seen yet."""
+"""Encode plain data as JSON text, without the treatment by `in_one_line`."""
 
 
 class Doubled(dict[str, Any]):
-    """
-    An object of a document in which the keys `twice` stand more than once.
-    """
+    """An object of a document in which the keys `twice` are duplicated."""
 
     twice: tuple[str, ...]
 
 
 def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """
-    Return the object of these pairs, as `json.JSONDecoder` asks for it.
-    """
+    """Return the object of these pairs; an `object_pairs_hook` for `json.JSONDecoder`."""
     read = dict(pairs)
     if len(read) == len(pairs):
         return read
@@ -75,24 +71,21 @@ _decode_all = json.JSONDecoder(object_pairs_hook=an_object).decode
 
 
 def to_text(data: Any) -> str:
-    """
-    Return plain data as JSON text.
-    """
+    """Return plain data as JSON text."""
     return in_one_line(to_raw(data))
 
 
 def in_one_line(raw: str) -> str:
-    """
-    Return JSON text such that it can be encoded and that no line splitter cuts it.
-    """
+    """Return JSON text that can be encoded as UTF-8 and that no line splitter breaks."""
     if raw.isascii():
         return raw
     try:
         raw.encode()
     except UnicodeEncodeError:
-        # Half a surrogate pair, as models send it: kept, but escaped, or no file could hold it.
+        # Half a surrogate pair, as models send it: preserved by escaping, because no file could
+        # contain it.
         return json.dumps(json.loads(_PAIR.sub(rf"\1{_JOINT}\2", raw)), separators=(",", ":"))
-    # Line breaks for str.splitlines and for JavaScript, but not for JSON: they would cut a line.
+    # Line breaks for str.splitlines and JavaScript, but not for JSON: they would break the line.
     return raw.translate(_BREAKS) if any(chr(mark) in raw for mark in _BREAKS) else raw
 
 
@@ -101,7 +94,7 @@ def to_unicode(document: Any, limit: int) -> str:
     Return the text of a document.
 
     Raises:
-        CodecError: too large, not UTF-8, or no text at all.
+        CodecError: the document is too large, not UTF-8, or neither str nor bytes.
     """
     if not isinstance(document, str | bytes):
         msg = f"{shown(document)} is no document; give its text or its bytes"
@@ -127,20 +120,21 @@ def _size(document: str | bytes) -> int:
 
 def parse(text: str, line: int | None = None) -> Any:
     """
-    Return the value of JSON text; `line` is the text's number in its document.
+    Return the value of JSON text. `line` is the text's line number in its document.
 
     Raises:
-        CodecError: truncated, no JSON, nested too deep, or keys that stand twice.
+        CodecError: the text is truncated, not JSON, nested too deeply, or has duplicate keys.
     """
     try:
         value = _decode(text)
         if has_lost_keys(text, value):
             raise _doubled_keys(_decode_all(text), line)
-        # In here: it writes the value and reads it again, which a deep one may not survive either.
+        # Inside the `try`: `_apart` encodes and decodes the value, which may fail too for a deep
+        # one.
         return _apart(value) if _has_joint(text) else value
     except json.JSONDecodeError as error:
         raise _not_json(error, line) from None
-    # Python 3.11 stops at some 1,000 levels, 3.14 reads 100,000; `values` counts levels of its own.
+    # Python 3.11 stops at about 1,000 levels, 3.14 reads 100,000; `values` has a limit of its own.
     except RecursionError:
         raise _too_deep(line) from None
     except ValueError as error:
@@ -159,7 +153,8 @@ def _doubled_keys(value: Any, line: int | None) -> CodecError:
 def _not_json(error: json.JSONDecodeError, line: int | None) -> CodecError:
     where = f"line {line or error.lineno}, column {error.colno}"
     rest = error.doc[error.pos :].rstrip()
-    # A document that merely ends too soon, as after a crash, is told from one that is no JSON.
+    # A document that only ends too soon, as after a crash, is distinguished from one that is not
+    # JSON.
     if error.msg.startswith("Unterminated") or _CUT.fullmatch(rest):
         end = len(error.doc)
         msg = f"the document is truncated: it ends after {end} characters{_of(line)}, unfinished"
@@ -186,10 +181,9 @@ def _apart(value: Any) -> Any:
 
 
 def has_lost_keys(document: str, value: Any) -> bool:
-    """
-    Say whether the JSON text that was read as this value holds more texts than the value does.
-    """
-    # An escaped quote is none of a text's own two; a backslash that is escaped itself escapes none.
+    """Return whether the JSON text contains more strings than the value that was read from it."""
+    # An escaped quote does not delimit a string. A backslash that is itself escaped escapes
+    # nothing.
     if "\\" in document:
         document = document.replace("\\\\", "").replace('\\"', "")
     return document.count('"') != 2 * _texts_in(value)
@@ -213,9 +207,7 @@ def _texts_in(value: Any) -> int:
 
 
 def doubled_paths(value: Any) -> Iterator[str]:
-    """
-    Yield the paths of all keys that stand twice, in what `an_object` made.
-    """
+    """Yield the paths of all duplicate keys in a value that was decoded with `an_object`."""
     waiting = [("", value)]
     while waiting:
         path, here = waiting.pop()

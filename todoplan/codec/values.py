@@ -1,7 +1,7 @@
 """
-Single values of a document, read strictly: nothing is coerced, and a number is no bool.
+Single values of a document, read strictly: nothing is coerced, and a bool is not a number.
 
-A reader returns the value as the core holds it, or raises `MisfitError` with every fault in it.
+A reader returns the value as the core represents it, or raises `MisfitError` with every fault.
 """
 
 import math
@@ -43,13 +43,13 @@ __all__ = [
 ]
 
 DEPTH = 64
-"""So many levels of objects and arrays may lie in each other."""
+"""The maximum nesting depth of objects and arrays."""
 
 TIME = (
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
     r"(Z|[+-][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{6})?)?)"
 )
-"""The spelling of a time, as a regular expression."""
+"""The format of a time, as a regular expression."""
 
 STATUSES = {status.value: status for status in Status}
 PRIORITIES = {priority.value: priority for priority in Priority}
@@ -60,18 +60,14 @@ _FULL_TIME = "a time with its zone such as 2025-01-31T09:00:00+00:00"
 
 
 def text(value: Any) -> str:
-    """
-    Read a text.
-    """
+    """Read a string."""
     if isinstance(value, str):
         return value
     raise misfit(value, "no text")
 
 
 def count(value: Any) -> int:
-    """
-    Read a whole number from 0 on.
-    """
+    """Read an integer that is at least 0."""
     whole = _whole(value)
     if whole is None or whole < 0:
         raise misfit(value, "no whole number from 0 on")
@@ -79,9 +75,7 @@ def count(value: Any) -> int:
 
 
 def positive(value: Any) -> int:
-    """
-    Read a whole number from 1 on.
-    """
+    """Read an integer that is at least 1."""
     whole = _whole(value)
     if whole is None or whole < 1:
         raise misfit(value, "no whole number from 1 on")
@@ -89,7 +83,7 @@ def positive(value: Any) -> int:
 
 
 def _whole(value: Any) -> int | None:
-    # Values that are written come this way as well, and may be of a subclass: a document has none.
+    # Values to be written pass through here too, and may be of a subclass of int.
     if type(value) is not int:
         if not isinstance(value, int) or isinstance(value, bool):
             return None
@@ -98,9 +92,7 @@ def _whole(value: Any) -> int | None:
 
 
 def number(value: Any) -> float:
-    """
-    Read a number that is finite.
-    """
+    """Read a finite number."""
     whole = _whole(value)
     if whole is not None:
         return whole
@@ -110,9 +102,7 @@ def number(value: Any) -> float:
 
 
 def time(value: Any) -> datetime:
-    """
-    Read a time with its zone.
-    """
+    """Read a time with a time zone."""
     if isinstance(value, str):
         return _time(value)
     raise misfit(value, f"no time; give {_FULL_TIME}")
@@ -120,16 +110,16 @@ def time(value: Any) -> datetime:
 
 def time_or_null(value: Any) -> datetime | None:
     """
-    Read a time with its zone, or null; in one call, since every task of a journal has two.
+    Read a time with a time zone, or null. One call, because every task of a journal has two times.
     """
     if isinstance(value, str):
         return _time(value)
     return None if value is None else time(value)
 
 
-@lru_cache(maxsize=1024)  # of what is a time, hence short; what is refused is not kept
+@lru_cache(maxsize=1024)  # only valid times are cached, so the keys are short
 def _time(spelled: str) -> datetime:
-    # Before fromisoformat, which also takes week dates and times without colons.
+    # Before fromisoformat, which also accepts week dates and times without colons.
     if not _is_time(spelled):
         raise misfit(spelled, f"no time; give {_FULL_TIME}")
     try:
@@ -149,12 +139,10 @@ def _below_a_second(at: datetime, spelled: str) -> datetime:
 
 
 def ids(value: Any) -> tuple[str, ...]:
-    """
-    Read an array of texts.
-    """
+    """Read an array of strings."""
     if not isinstance(value, list):
         raise misfit(value, "no array of ids")
-    # The set of types is built in C: one look for an array, not one for an item.
+    # The set of types is built in C: one check for an array instead of one for each item.
     return tuple(value) if {*map(type, value)} == _TEXT else read_each(value, _an_id)
 
 
@@ -165,17 +153,15 @@ def _an_id(value: Any) -> str:
 
 
 def metadata(value: Any) -> FrozenDict:
-    """
-    Read an object of any JSON values.
-    """
+    """Read an object of arbitrary JSON values."""
     if not isinstance(value, Mapping):
         raise misfit(value, "no object")
-    # What cannot be written is refused here, with its path, and not by the JSON encoder, which says
-    # neither where nor what, and writes NaN, which no other reader takes.
+    # What cannot be written is refused here with its path. The JSON encoder would say neither where
+    # nor what, and would write NaN, which no other reader accepts.
     found = list(islice(_json_faults(value, "", DEPTH), MOST))
     if found:
         raise MisfitError(found)
-    # EMPTY itself: rules and writers ask for it by identity.
+    # EMPTY itself: rules and writers compare with it by identity.
     return FrozenDict(value) if value else EMPTY
 
 
@@ -203,21 +189,19 @@ def _json_faults(value: Any, path: str, depth: int) -> Iterator[Found]:
 
 def write_time(at: datetime) -> str:
     """
-    Return the time as text: microseconds and offset are kept, a zone's name is not.
+    Return the time as text. Microseconds and the offset are preserved, the name of the zone is not.
     """
     if at.tzinfo is not UTC and at.utcoffset() is None:
         raise misfit(at.isoformat(), f"without a time zone; give {_FULL_TIME}")
     return _in_utc(at) if at.tzinfo is UTC else at.isoformat()
 
 
-# Every task that one call touched has the same time. Only for UTC itself: times of other zones are
-# equal though they are spelled differently, and a cache would mix them up.
+# All tasks changed by one call have the same time. Only for UTC itself: times in different zones
+# can be equal although they are spelled differently, and a cache would confuse them.
 _in_utc = lru_cache(maxsize=256)(datetime.isoformat)
 
 
 def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return plain dicts and lists, if the values are such that JSON can hold.
-    """
+    """Return plain dicts and lists, if JSON can represent all values."""
     plain: dict[str, Any] = thaw(metadata(value))
     return plain

@@ -1,4 +1,4 @@
-"""The head of a document: its format and version, and the way from an old version to this one."""
+"""The head of a document (format and version), and upcasting from older versions."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -15,29 +15,29 @@ VERSION = 2
 
 Upcasters = Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]
 """
-From a version to the function that makes a document of the next version out of one of this.
+A mapping from each version to the function that converts a document to the next version.
 
-A function returns new data and leaves its argument alone. For a journal it is given one entry.
+A function returns new data and does not change its argument. For a journal it receives one entry.
 """
 
 
-# Version 2 has more than version 1 had, and nothing less: the status failed, subtasks, waiting,
-# answers, checks, evidence, approval. Its number tells an older todoplan why it cannot read such a
-# document. The data as they are: what is no object is for the readers to name.
+# Version 2 only adds to version 1: the status failed, subtasks, waiting, answers, checks, evidence,
+# approval. Its number tells an older todoplan why it cannot read such a document. The data are
+# returned unchecked: if they are not an object, the readers report that.
 def _from_1(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
 class _Named(dict[int, Callable[[dict[str, Any]], dict[str, Any]]]):
     """
-    What a signature shows by its name: an address in it would differ from run to run.
+    A dict whose repr in a signature is its name: an address in it would differ from run to run.
     """
 
     def __repr__(self) -> str:
         return "UPCASTERS"
 
 
-# Read-only, since it is everybody's default.
+# Read-only, because everybody shares this default.
 UPCASTERS: Upcasters = MappingProxyType(_Named({1: _from_1}))
 
 _OTHER = {PLAN: "load_plan reads it", JOURNAL: "load_journal reads it"}
@@ -45,15 +45,15 @@ _OTHER = {PLAN: "load_plan reads it", JOURNAL: "load_journal reads it"}
 
 def check_head(data: Any, form: str) -> int:
     """
-    Return the version of a document that says it is of this format.
+    Return the version of a document, after checking its format.
 
     Raises:
-        CodecError: no document of this format, or newer than this todoplan.
+        CodecError: the document has another format, or a newer version than this todoplan.
     """
     if not isinstance(data, dict) or data.get("format") != form:
         raise _wrong_format(data, form)
     version = data.get("version")
-    if type(version) is not int or version < 0:  # True is an int, and no version
+    if type(version) is not int or version < 0:  # True is an int, but not a version
         msg = f"version: {shown(version)} is no version; this todoplan reads up to {VERSION}"
         raise CodecError(msg, problem="wrong_version", path="version", version=version)
     if version > VERSION:
@@ -77,10 +77,10 @@ def _wrong_format(data: Any, form: str) -> CodecError:
 
 def upcast(data: dict[str, Any], version: int, upcasters: Upcasters) -> dict[str, Any]:
     """
-    Return the document as this version writes it.
+    Return the document converted to the current version.
 
     Raises:
-        CodecError: no way leads there, or the document was not what its upcaster expects.
+        CodecError: an upcaster is missing, or the document was not what its upcaster expects.
     """
     for old in range(version, VERSION):
         if old not in upcasters:

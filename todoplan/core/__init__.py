@@ -1,7 +1,8 @@
 """
-The planning core: pure values and functions on the standard library and attrs alone.
+The planning core: pure values and functions. It needs only the standard library and attrs.
 
-Read `plan/` first, the values and what can be asked of them; then `commands`, what someone wants,
-and `events/`, what happened; then `rules/`, what a policy refuses or warns of, and `problems`, what
-it says; last `decide/`, which makes events of a command. Each imports only what stands before it.
+Read `plan/` first: the values, and the queries on them. Then read `commands` (requests for a
+change) and `events/` (changes that happened), then `rules/` (what a policy refuses or warns about)
+and `problems` (how it says so). Read `decide/` last: it turns a command into events. Each of these
+imports only those named before it.
 """

@@ -1,7 +1,7 @@
 """
-What commands take for a field that may be left out or cleared: `UNSET`, and the converters.
+`UNSET`, and the converters for command fields that may be left out or cleared.
 
-What does not fit is a PlanError, raised where it is given.
+An unsuitable value raises a PlanError in the command's constructor.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ __all__ = [
 ]
 
 
-_LONGEST = 10**9  # seconds, thirty years: what adds up to a time that there is
+_LONGEST = 10**9  # seconds, about thirty years: added to the present, it is still a valid datetime
 
 
-# A member of an enum, not an object(): type checkers narrow on it, and a copy is the same one.
+# An enum member and not an object(): type checkers narrow on it, and a copy is the same object.
 class _Sentinel(Enum):
     UNSET = "unset"
 
@@ -69,50 +69,41 @@ _FATES = get_args(OfChildren)
 
 
 def status_or_unset(value: StatusWord | Unset) -> Status | Unset:
-    """
-    Return the status that a word names, or UNSET.
-    """
+    """Return the status for a word, or UNSET."""
     return UNSET if value is UNSET else as_status(value)
 
 
 def priority_or_unset(value: PriorityWord | None | Unset) -> Priority | None | Unset:
-    """
-    Return the priority that a word names, `None`, or UNSET.
-    """
+    """Return the priority for a word, `None`, or UNSET."""
     return UNSET if value is UNSET else as_priority(value)
 
 
 def number_or_unset(value: float | None | Unset) -> float | None | Unset:
-    """
-    Return a finite number, `None`, or UNSET.
-    """
+    """Return a finite number, `None`, or UNSET."""
     return UNSET if value is UNSET else as_number_or_none(value)
 
 
 def text_or_unset(value: str | Unset) -> str | Unset:
-    """
-    Return a text, or UNSET.
-    """
+    """Return a text, or UNSET."""
     return UNSET if value is UNSET else as_text(value)
 
 
 def text_none_or_unset(value: str | None | Unset) -> str | None | Unset:
-    """
-    Return a text, `None`, or UNSET.
-    """
+    """Return a text, `None`, or UNSET."""
     return UNSET if value is UNSET else as_text_or_none(value)
 
 
 def waiting_or_unset(value: Waiting | None | Unset) -> Waiting | None | Unset:
-    """
-    Return what a task waits for, `None`, or UNSET.
-    """
+    """Return a `Waiting`, `None`, or UNSET."""
     return UNSET if value is UNSET else as_waiting(value)
 
 
 def as_answer(value: str) -> str:
     """
-    Return an answer; an empty one is a PlanError.
+    Return an answer.
+
+    Raises:
+        PlanError: the answer is empty.
     """
     text = as_text(value)
     if not text.strip():
@@ -122,15 +113,16 @@ def as_answer(value: str) -> str:
 
 
 def id_or_none(value: str | None) -> str | None:
-    """
-    Return an id, or `None`.
-    """
+    """Return an id, or `None`."""
     return None if value is None else as_id(value)
 
 
 def approval_or_none(value: Approval | None) -> Approval | None:
     """
-    Return an approval, or `None`; anything else is a PlanError.
+    Return an approval, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
     """
     legal = "None, or an approval, such as that of an earlier plan: plan.approved"
     return None if value is None else instance_of(value, Approval, legal)
@@ -138,7 +130,10 @@ def approval_or_none(value: Approval | None) -> Approval | None:
 
 def as_fate(value: OfChildren) -> OfChildren:
     """
-    Return what becomes of subtasks; an unknown word is a PlanError.
+    Return the word that says what happens to the subtasks of a deleted task.
+
+    Raises:
+        PlanError: the word is unknown.
     """
     if value in _FATES:
         return value
@@ -148,21 +143,30 @@ def as_fate(value: OfChildren) -> OfChildren:
 
 def as_fence(value: int) -> int:
     """
-    Return the number of a claim, from 1 on; anything else is a PlanError.
+    Return a claim's fencing token, a whole number from 1.
+
+    Raises:
+        PlanError: the value is anything else.
     """
     return as_whole_number(value, 1)
 
 
 def fence_or_none(value: int | None) -> int | None:
     """
-    Return a number from 1 on, or `None`; anything else is a PlanError.
+    Return a whole number from 1, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
     """
     return None if value is None else as_fence(value)
 
 
 def as_name(value: str) -> str:
     """
-    Return the name of somebody; an empty one is a PlanError.
+    Return the name of an actor.
+
+    Raises:
+        PlanError: the name is empty.
     """
     text = as_text(value)
     if not text.strip():
@@ -173,7 +177,10 @@ def as_name(value: str) -> str:
 
 def as_seconds(value: float) -> float:
     """
-    Return a number of seconds above 0; anything else is a PlanError.
+    Return a number of seconds above 0.
+
+    Raises:
+        PlanError: the value is anything else, or more than 10**9.
     """
     seconds = as_number_or_none(value)
     if seconds is None or not 0 < seconds <= _LONGEST:

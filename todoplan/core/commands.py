@@ -1,10 +1,11 @@
 """
-What someone wants done to a plan: the imperative side. `decide` answers with events or problems.
+Commands: requests to change a plan. `decide` answers each with events or with problems.
 
-A status or priority may be given as its word. Where a tuple is kept any iterable may be given but a
-text. What does not fit is a PlanError, the developer's mistake, raised where it is given.
+A status or priority may be given as its word. Where a command keeps a tuple, any iterable except a
+string may be given. An unsuitable value is the developer's mistake; the constructor raises a
+PlanError.
 
-`UNSET` means "not given: leave it"; `None` clears a field.
+`UNSET` means "leave the field unchanged"; `None` clears the field.
 """
 
 from __future__ import annotations
@@ -95,27 +96,23 @@ def _tasks(value: Iterable[Task]) -> tuple[Task, ...]:
     return tuple_of(value, Task, "a tuple of tasks, such as tuple(plan)")
 
 
-# From 0 on, as an entry of a journal holds it: another could be decided, and then not be saved.
+# At least 0, as a journal entry requires: a negative number could be decided but not saved.
 def _next_id(value: int) -> int:
     return as_whole_number(value, 0)
 
 
 @attrs.frozen(weakref_slot=False)
 class WriteTodos:
-    """
-    Make the plan's list this one. Items that are there already keep their identity.
-    """
+    """Replace the plan's whole list. Items that match an existing task keep its identity."""
 
     todos: tuple[Todo, ...] = attrs.field(converter=_todos)
     clear: bool = attrs.field(default=False, converter=as_truth)
-    """Said to empty the list on purpose; see the rule `empty_write`."""
+    """Confirms that an empty list is intended; see the rule `empty_write`."""
 
 
 @attrs.frozen(weakref_slot=False)
 class CreateTask:
-    """
-    Add one task: at the end, or behind the subtasks of its parent.
-    """
+    """Add one task, at the end of the plan or after the other subtasks of its parent."""
 
     subject: str = attrs.field(converter=as_text)
     description: str = attrs.field(default="", converter=as_text)
@@ -139,11 +136,14 @@ def _items(value: Iterable[CreateTask]) -> tuple[CreateTask, ...]:
 @attrs.frozen(weakref_slot=False)
 class CreateTasks:
     """
-    Add several tasks, all or none. Edges may name an item of the same command, "#0" is the first,
-    and so may a parent, if that item stands before.
+    Add several tasks, all or none.
+
+    Edges may name an item of the same command: "#0" is the first one. A parent may name an earlier
+    item in the same way.
     """
 
-    # Ids come from the plan's counter when the command is decided: items can only count each other.
+    # The plan's counter gives out ids only when the command is decided, so items refer to each
+    # other by position.
     items: tuple[CreateTask, ...] = attrs.field(converter=_items)
 
 
@@ -152,10 +152,11 @@ class UpdateTask:
     """
     Change one task. `metadata` is merged key by key, and `None` deletes a key.
 
-    `waiting` takes a started task back to pending; `None` ends the wait, and so does a status other
-    than pending. `parent` puts the task behind the subtasks of another one, `None` at the top.
-    `fence` is that of the claim under which the change is made: another one than the current is
-    refused, and a claimed task's status is changed with the current one only (law 19).
+    Setting `waiting` moves a started task back to pending. `None` ends the wait, and so does a
+    status other than pending. `parent` moves the task after the last subtask of another one; `None`
+    moves it to the top level. `fence` is the fencing token of the claim under which the change is
+    made. A token other than the current one is refused, and the status of a claimed task changes
+    only with the current token (law 19).
     """
 
     task_id: str = attrs.field(converter=as_id)
@@ -181,8 +182,10 @@ class UpdateTask:
 @attrs.frozen(weakref_slot=False)
 class MoveTask:
     """
-    Put one task, with all that it contains, right before or right behind another one, below the
-    same parent. Exactly one of `before` and `after` is given.
+    Put one task, with all its subtasks, directly before or after another one, below the same
+    parent.
+
+    Exactly one of `before` and `after` must be given.
     """
 
     task_id: str = attrs.field(converter=as_id)
@@ -198,8 +201,10 @@ class MoveTask:
 @attrs.frozen(weakref_slot=False)
 class DeleteTask:
     """
-    Remove one task and its edges. One that contains others is refused, unless `children` says what
-    becomes of these: "lift" puts them where it stood, "remove" removes them as well.
+    Remove one task and its edges.
+
+    A task with subtasks is refused, unless `children` says what to do with them: "lift" puts them
+    in the place of the deleted task, "remove" removes them as well.
     """
 
     task_id: str = attrs.field(converter=as_id)
@@ -208,27 +213,24 @@ class DeleteTask:
 
 @attrs.frozen(weakref_slot=False)
 class StartNext:
-    """
-    Start the next ready task, unless one is in progress or none is ready.
-    """
+    """Start the next ready task, unless a task is in progress or none is ready."""
 
 
 @attrs.frozen(weakref_slot=False)
 class ClearPlan:
-    """
-    Remove every task.
-    """
+    """Remove every task."""
 
 
 @attrs.frozen(weakref_slot=False)
 class RestorePlan:
     """
-    Bring back the tasks of an earlier plan, as that plan holds them, its approval, and its next id
-    if higher.
+    Restore the tasks and the approval of an earlier plan, exactly as that plan has them.
+
+    The plan's next id becomes the earlier plan's next id if that is higher.
     """
 
     tasks: tuple[Task, ...] = attrs.field(converter=_tasks)
-    # Law 6: an id that the earlier plan gave out stays used, also where its task is gone.
+    # Law 6: an id that the earlier plan gave out stays used, even if its task was deleted.
     next_id: int = attrs.field(default=1, converter=_next_id)
     approved: Approval | None = attrs.field(default=None, converter=approval_or_none)
 
@@ -242,7 +244,7 @@ def _commands(value: Iterable[Command]) -> tuple[Command, ...]:
     return commands
 
 
-# Recursion is safe: each inner batch was held to LEVELS when it was made.
+# Recursion is safe: each inner batch was limited to LEVELS when it was made.
 def _levels(commands: tuple[Command, ...]) -> int:
     inner = [_levels(part.commands) for part in commands if isinstance(part, Batch)]
     return 1 + max(inner, default=0)
@@ -250,9 +252,7 @@ def _levels(commands: tuple[Command, ...]) -> int:
 
 @attrs.frozen(weakref_slot=False)
 class Batch:
-    """
-    Several commands in order, as one: all are accepted or none. Batches may lie in a batch.
-    """
+    """Several commands in order, accepted or refused as one. A batch may contain batches."""
 
     commands: tuple[Command, ...] = attrs.field(converter=_commands)
 

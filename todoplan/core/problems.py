@@ -1,8 +1,8 @@
 """
-A model's mistake, as a value: what was seen, what is allowed. Never an exception.
+A model's mistake as a value: the input that was seen, and what is allowed. Never an exception.
 
-Each code has a text of two lines in `todoplan/texts/problems.txt`: the cause, and the remedy. What
-a model is answered, what a person reads and the table of all codes are made of these two lines.
+Each code has a text of two lines in `todoplan/texts/problems.txt`: the cause and the remedy.
+Replies to a model, messages for people and the table of all codes are made from these two lines.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,9 +26,9 @@ __all__ = [
 ]
 
 MOST_NAMED = 20
-"""So many tasks does a problem name, however many there are."""
+"""The most tasks that a problem names."""
 
-# Sections of problems.txt that stand around a sentence; no problem has them as its code.
+# Sections of problems.txt that are put around a sentence. They are not codes of problems.
 _FRAMES = frozenset({"error", "example", "more", "at", "warning", "other"})
 _MOST_RANGES = 10
 _MOST_OF_A_NOTE = 500
@@ -40,9 +40,9 @@ class Problem:
     """
     One mistake in an input.
 
-    `code` is stable and machine-readable; `explain` gives its sentence. `seen` is what was given,
-    `legal` what would be accepted, `path` where in the arguments, such as "todos[2].status". `note`
-    is a sentence of its own, for rules that users add.
+    `code` is stable and machine-readable; `explain` returns its sentence. `seen` is the value that
+    was given, `legal` what would be accepted, and `path` its place in the arguments, such as
+    "todos[2].status". `note` replaces the sentence, for rules that users add.
     """
 
     code: str = attrs.field(converter=as_text)
@@ -54,11 +54,9 @@ class Problem:
 
 
 def explain(problem: Problem) -> str:
-    """
-    Return one problem in words, on one line: what was seen, and what to do.
-    """
+    """Return one problem as a sentence on one line: what was seen, and what to do."""
     text = clipped(problem.note, _MOST_OF_A_NOTE) or fill(
-        # A rule of a user's own has a code without a text.
+        # A user's own rule has a code without a text.
         wording("problems", problem.code, wording("problems", "other")).replace("\n", " "),
         {
             "code": problem.code,
@@ -74,9 +72,7 @@ def explain(problem: Problem) -> str:
 
 
 def explain_all(problems: Iterable[Problem], most: int = MOST_NAMED) -> tuple[str, ...]:
-    """
-    Return the first problems in words, and last how many more there are.
-    """
+    """Return the first `most` problems as sentences, followed by the number of those left out."""
     listed = tuple(problems)
     said = [explain(problem) for problem in listed[:most]]
     if len(listed) > most:
@@ -94,11 +90,9 @@ def _named(task_ids: Sequence[str]) -> str:
 
 
 def ids_text(task_ids: Iterable[str]) -> str:
-    """
-    Return ids as "#1-#3, #7", at most ten ranges.
-    """
+    """Return ids as "#1-#3, #7", in at most ten ranges."""
     ranges: list[list[int]] = []
-    # By number: Eino sorts ids as texts, and its lists have 10 before 2.
+    # Sorted by number: Eino sorts ids as strings, and its lists put 10 before 2.
     for number in sorted(map(int, task_ids)):
         if ranges and number == ranges[-1][1] + 1:
             ranges[-1][1] = number
@@ -111,8 +105,9 @@ def ids_text(task_ids: Iterable[str]) -> str:
 
 class CodeText(NamedTuple):
     """
-    A problem's code, why it comes, and what to do. `$seen`, `$legal` and `$ids` stand for what a
-    problem has there.
+    A problem's code, its cause and its remedy.
+
+    `$seen`, `$legal` and `$ids` stand for the fields of the problem.
     """
 
     code: str
@@ -121,9 +116,7 @@ class CodeText(NamedTuple):
 
 
 def code_texts() -> Iterator[CodeText]:
-    """
-    Yield every code that todoplan itself gives, in the order of the texts: rows for a table.
-    """
+    """Yield every code of todoplan itself with its text, in the order of the file."""
     for code in names("problems"):
         if code not in _FRAMES:
             cause, _, remedy = wording("problems", code).partition("\n")

@@ -1,7 +1,8 @@
 """
-The commands of those who work on a plan together: claims, answers, evidence, approval.
+Commands for actors who share a plan: claims, answers, evidence, approval.
 
-They stand among the other commands in `todoplan.core.commands`, which says what is common to all.
+`todoplan.core.commands` exports them with the other commands, and documents what all have in
+common.
 """
 
 from __future__ import annotations
@@ -32,13 +33,16 @@ __all__ = [
 @attrs.frozen(weakref_slot=False)
 class ClaimTask:
     """
-    Get the right to work on a task for `lease` seconds, and start it: on one that is named, or on
-    the next one that can be had. Where there is none, nothing happens.
+    Claim a task for `lease` seconds and start it.
 
-    The next one is the first whose claim has run out, else the first ready one; not one that is
-    assigned to somebody else. `priority` and `tag` (one of the "tags" in the metadata) narrow that.
-    A task that was given back or lost `attempts` times since it was last closed is not claimed once
-    more: it is failed, or goes back to pending and to `give_to`.
+    `task_id` names the task; without it, the next available task is claimed. If there is none,
+    nothing happens.
+
+    The next available task is the first whose claim has expired, else the first ready one. Tasks
+    assigned to another actor are skipped. `priority` and `tag` (an item of "tags" in the metadata)
+    narrow the choice. A task that was released or lost `attempts` times since it was last closed is
+    not claimed again: it is set to failed or, with `give_to`, set to pending and assigned to that
+    actor.
     """
 
     owner: str = attrs.field(converter=as_name)
@@ -52,9 +56,7 @@ class ClaimTask:
 
 @attrs.frozen(weakref_slot=False)
 class RenewClaim:
-    """
-    Put off the end of a claim to `lease` seconds from now. Its holder has its fence.
-    """
+    """Extend a claim to `lease` seconds from now. The claim's owner has its fencing token."""
 
     task_id: str = attrs.field(converter=as_id)
     fence: int = attrs.field(converter=as_fence)
@@ -64,9 +66,9 @@ class RenewClaim:
 @attrs.frozen(weakref_slot=False)
 class ReleaseClaim:
     """
-    Give a claimed task back, or take it from a holder that died: it is pending again.
+    Release a claimed task, or take it from an owner that died. The task becomes pending again.
 
-    Whoever knows the fence may; what its holder reports afterwards is refused.
+    Anyone who knows the fencing token may do this. Later reports by the former owner are refused.
     """
 
     task_id: str = attrs.field(converter=as_id)
@@ -75,9 +77,7 @@ class ReleaseClaim:
 
 @attrs.frozen(weakref_slot=False)
 class AnswerTask:
-    """
-    Answer what a waiting task asks. The wait ends, and the task keeps the answer.
-    """
+    """Answer the question of a waiting task. The wait ends, and the task keeps the answer."""
 
     task_id: str = attrs.field(converter=as_id)
     answer: str = attrs.field(converter=as_answer)
@@ -86,9 +86,10 @@ class AnswerTask:
 @attrs.frozen(weakref_slot=False)
 class RecordEvidence:
     """
-    Record what the program found when it looked whether a task is done. No model's tool makes one.
+    Record the result when the program has checked whether a task is done.
 
-    `by` is who looked; not given, it is who gives the command.
+    No tool offered to a model creates this command. `by` names the checker; by default it is the
+    actor of the command.
     """
 
     task_id: str = attrs.field(converter=as_id)
@@ -100,9 +101,9 @@ class RecordEvidence:
 @attrs.frozen(weakref_slot=False)
 class ApprovePlan:
     """
-    Agree to the plan as it stands: its revision is the approved one from now on.
+    Approve the plan as it is: its present revision becomes the approved one.
 
-    `by` is who agrees; not given, it is who gives the command.
+    `by` names the person who approves; by default it is the actor of the command.
     """
 
     by: str | None = attrs.field(default=None, converter=as_text_or_none)

@@ -1,13 +1,13 @@
 """
-What is said between plan and model: intake, tool sets, replies, reminders, the toolbox.
+Tool sets, argument intake, replies, reminders and the toolbox that combines them.
 
-Read `toolbox` first, the one road from a call to a reply, and then the rooms in the order in which
-a call passes them: `tools/` (what the model was offered), `intake/` (what it sent), the core,
-`replies/` (what it reads); `guidance/` decides about reminders. All words are in `todoplan.texts`.
-`parallel_calls` serves frameworks that hand over the calls of one turn one by one.
+Read `toolbox` first: it turns a tool call into a reply. Then read the packages in the order in
+which a call passes through them: `tools/` (the tools offered to the model), `intake/` (reading the
+arguments that it sent), the core, and `replies/` (the text that it receives). `guidance/` decides
+about reminders. All wording is in `todoplan.texts`. `parallel_calls` is for frameworks that pass
+the calls of one turn one at a time.
 
-The names here are what embedders and writers of adapters use; each is loaded when it is first
-asked for.
+The names exported here are for embedders and authors of adapters. Each is imported on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -58,7 +58,7 @@ __all__ = [
 ]
 __dir__ = listing(__all__)
 
-if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
+if not TYPE_CHECKING:  # a type checker that saw it would accept every misspelled name
     __getattr__ = loader(
         __name__,
         {

@@ -1,8 +1,8 @@
 """
-The application's own hand on a plan that a framework keeps: what is the same in every adapter.
+Changes made by the application to a plan that a framework stores, shared by all adapters.
 
-Law: what a developer gives wrongly is an error at once, before anything is read or changed; what is
-done leaves an entry of the journal that says who did it, and when.
+Law: a wrong argument from a developer raises at once, before anything is read or changed. Every
+change adds a journal entry with its actor and time.
 """
 
 from datetime import datetime
@@ -43,10 +43,10 @@ _REMEDIES: dict[type, str] = {
 
 def require(value: object, kind: type[T], remedy: str = "") -> T:
     """
-    Return the value if it is of the kind that is meant.
+    Return the value if it is an instance of `kind`.
 
     Raises:
-        PlanError: it is not; says what was seen and what to write.
+        PlanError: the value is of another type. The message shows the value and what to pass.
     """
     if isinstance(value, kind):
         return value
@@ -57,10 +57,10 @@ def require(value: object, kind: type[T], remedy: str = "") -> T:
 
 def require_clock(value: Any) -> Any:
     """
-    Return a clock, which is any function without arguments.
+    Return the value if it is a clock, that is any callable without arguments.
 
     Raises:
-        PlanError: it cannot be called.
+        PlanError: the value is not callable.
     """
     if callable(value):
         return value
@@ -70,10 +70,10 @@ def require_clock(value: Any) -> Any:
 
 def require_actor(value: object) -> str | None:
     """
-    Return the name of an agent, or `None` for none.
+    Return the value if it is an actor's name or `None`.
 
     Raises:
-        PlanError: it is no name.
+        PlanError: the value is neither a non-blank string nor `None`.
     """
     if value is None or (isinstance(value, str) and value.strip()):
         return value
@@ -91,10 +91,10 @@ def edited(  # noqa: PLR0913 - the rest are options, by name
     fences: Fences = NO_FENCES,
 ) -> tuple[Decision, Entry | None]:
     """
-    Return what a command comes to, and its entry of the journal if it has changed something.
+    Return the decision on a command, and its journal entry if the command changed something.
 
     Raises:
-        PlanError: what was given is no policy, or no command.
+        PlanError: `policy` is not a policy, or `command` is not a command.
     """
     decision = decide(plan, command, require(policy, Policy), at=at, actor=actor, fences=fences)
     if not isinstance(decision, Accepted) or not decision.events:
@@ -107,14 +107,15 @@ def seeded(
     before: Plan, plan: Plan, *, at: datetime, actor: str | None
 ) -> tuple[Plan, Entry | None]:
     """
-    Return the plan with the tasks of another, whatever was there, and its entry; ids in use go on.
+    Replace the content of `before` by the tasks of `plan`, and return the result and its entry.
 
-    No rule is asked: an application may well resume what its policy would not let a model write.
+    Ids are never reused: numbering continues after the ids of both plans. No rule is checked,
+    because an application may resume a plan that its policy would not let a model write.
 
     Raises:
-        PlanError: somebody works on a task under a claim that would end by this.
+        PlanError: the replacement would end a live claim on a task.
     """
-    # With its next id: one that was deleted there must not come back here (law 6).
+    # The next id is copied too: an id that was deleted in `plan` must not be reused (law 6).
     command = RestorePlan(tuple(require(plan, Plan)), plan.next_id, plan.approved)
     decision, entry = edited(before, command, Policy(), at=at, actor=actor)
     return decision.unwrap(), entry
@@ -122,18 +123,16 @@ def seeded(
 
 def unseen_by_model(base: Base | None, before: Plan, entry: Entry) -> Base:
     """
-    Return what the model last saw, once the application has done this as well (law 15).
+    Return the model's merge base after a change by the application (law 15).
 
-    `base` is what was kept so far, `None` if the model had seen the plan `before` this entry. It is
-    kept until a reply that is no error has reported the change.
+    `base` is the merge base so far, or `None` if the model has seen the plan `before` this entry.
+    The caller keeps the result until a successful tool reply has reported the change.
     """
     seen = Base(before) if base is None else base
     return seen.after(entry.events, entry.actor)
 
 
 def whole_entry(plan: Plan, cause: str, *, at: datetime, actor: str | None = None) -> Entry:
-    """
-    Return the entry for a plan that was put in place as it is, revision and all.
-    """
+    """Return a journal entry that restores the whole plan and has the plan's own revision."""
     restored = PlanRestored(tuple(plan), plan.next_id, approved=plan.approved)
     return Entry(plan.revision, (restored,), at, actor, cause)

@@ -1,6 +1,6 @@
-"""What goes in and out of a toolbox: a call, the reply to it, the turn that both belong to."""
+"""Input and output of a toolbox: a call, the reply to it, and a turn of several calls."""
 
-from __future__ import annotations  # help() shows short names, not the path before each
+from __future__ import annotations  # help() shows short names, without the module path
 
 from typing import Any
 
@@ -20,7 +20,7 @@ __all__ = ["Call", "Reply", "Turn", "checked_base", "checked_plan"]
 @attrs.frozen(weakref_slot=False)
 class Call:
     """
-    One tool call of a turn: the name that the model used, and the arguments as they came.
+    One tool call: the tool name that the model used, and the arguments as the model sent them.
     """
 
     name: str
@@ -32,11 +32,13 @@ class Call:
 @attrs.frozen(weakref_slot=False)
 class Reply:
     """
-    What a call answers. On an error `plan` is the one given and `events` is empty, but for evidence
-    that a verifier has found: that is recorded also where the call is refused.
+    The reply to one call.
 
-    `plan` is the plan as it stands, also for a call that was carried out before and is answered
-    again by its key: `repeat_of` is the revision to which it led then.
+    On an error, `plan` is the plan that was passed in and `events` is empty. The one exception is
+    evidence recorded by a verifier: it is recorded even if the call is refused.
+
+    `plan` is always the current plan. If the call is a retry with a known idempotency key, it is
+    not carried out again, and `repeat_of` is the revision that the original call produced.
     """
 
     plan: Plan
@@ -48,43 +50,37 @@ class Reply:
     repairs: tuple[Repair, ...] = ()
     name: str = ""
     call_id: str = ""
-    # Not compared: who asks twice is to get the same.
+    # Not compared: the reply to a retry must equal the original reply.
     repeat_of: int | None = attrs.field(default=None, eq=False, repr=False)
-    # What the session knows of the plan by this call alone (`Base.advanced`).
+    # What this call alone tells the session about the plan (`Base.advanced`).
     note: Note = attrs.field(default=Note(), eq=False, repr=False)
 
     @property
     def revision(self) -> int:
-        """
-        The revision of the plan to which the call led.
-        """
+        """The revision of the plan after the call; for a retry, after the original call."""
         return self.plan.revision if self.repeat_of is None else self.repeat_of
 
 
 @attrs.frozen
 class Turn:
-    """
-    What the calls of one model turn made of a plan: a reply for each, in their order.
-    """
+    """The plan after all calls of one model turn, and the replies in the order of the calls."""
 
     plan: Plan
     replies: tuple[Reply, ...]
-    # What its session knows of the plan once it was answered; `None` if nothing was seen by it.
+    # What the session knows of the plan after the turn; `None` if the turn showed it nothing.
     known: Base | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """
-        All events of the turn, in order.
-        """
+        """All events of the turn, in order."""
         return tuple(event for reply in self.replies for event in reply.events)
 
     def shows_all_to(self, known: int | None) -> bool:
         """
-        Say whether a model that knew the plan at a revision knows it as the turn has left it.
+        Return whether a model that knew the plan at revision `known` knows the plan after the turn.
 
-        An answer that is no error tells what others did. A refusal does not; all that it may have
-        changed is evidence, of which it says itself what was found.
+        A successful reply reports the changes by others; an error does not. A refused call can
+        change nothing but evidence, and its reply reports that evidence itself.
         """
         if any(not reply.is_error for reply in self.replies):
             return True
@@ -92,9 +88,7 @@ class Turn:
 
 
 def checked_plan(value: object) -> Plan:
-    """
-    Return a plan; anything else is a PlanError.
-    """
+    """Return the value if it is a plan; raise a PlanError otherwise."""
     if isinstance(value, Plan):
         return value
     msg = f"{short_repr(value)} is no plan; give Plan(), or the plan of the last reply"
@@ -102,9 +96,7 @@ def checked_plan(value: object) -> Plan:
 
 
 def checked_base(value: object) -> Base:
-    """
-    Return what a hand last saw; anything else is a PlanError.
-    """
+    """Return the value if it is a merge base; raise a PlanError otherwise."""
     if isinstance(value, Base):
         return value
     msg = f"{short_repr(value)} is no Base; give Base(plan), the plan as it was last seen"

@@ -1,9 +1,10 @@
 """
-The claims of a hand: which fences it holds, and that each of its calls keeps them alive (law 19).
+The claims of a session: its fencing tokens, and the renewal of claims by each call (law 19).
 
-A fence belongs to a claim and not to a name, so whoever speaks for a hand keeps what its own calls
-were given: a planner by actor, an adapter in the framework's state. A model never has to repeat
-one. A planning call says that its author is still at work, so it puts off the end of its claims.
+A fencing token belongs to a claim and not to an actor's name. So the code that serves a session
+stores the tokens that the session's own calls received: a planner stores them by actor, an adapter
+in the framework's state. The model never has to repeat a token. A planning call shows that its
+author is still at work, so it extends the lease of the session's claims.
 """
 
 from __future__ import annotations
@@ -32,15 +33,13 @@ from todoplan.dialogue.calls import Reply
 __all__ = ["NO_FENCES", "Fences", "claimed_by_others", "fences_after", "keeping_claims"]
 
 Fences = Mapping[str, int]
-"""The fences of the claims that a hand holds, by task id."""
+"""The fencing tokens of a session's claims, by task id."""
 
 NO_FENCES: Fences = MappingProxyType({})
 
 
 def fences_after(fences: Fences, events: Iterable[Event]) -> Fences:
-    """
-    Return the fences that a hand holds once its own calls have had these events.
-    """
+    """Return a session's fencing tokens after the events of its own calls."""
     held = dict(fences)
     for event in events:
         if isinstance(event, TaskClaimed):
@@ -56,8 +55,10 @@ def fences_after(fences: Fences, events: Iterable[Event]) -> Fences:
 
 def claimed_by_others(plan: Plan, fences: Fences, at: datetime | None) -> frozenset[str]:
     """
-    Return the ids of the tasks that others work on: under a live claim whose fencing token is not
-    among those of this session. For guidance, which reminds nobody of what others do.
+    Return the ids of the tasks that other sessions work on.
+
+    Such a task has a live claim whose fencing token is not among those of this session. Guidance
+    uses this to leave out the tasks of others from reminders.
     """
     return frozenset(
         task.id
@@ -70,10 +71,11 @@ def claimed_by_others(plan: Plan, fences: Fences, at: datetime | None) -> frozen
 
 def keeping_claims(reply: Reply, fences: Fences, lease: float, at: datetime | None) -> Reply:
     """
-    Return the reply to a hand's call, by which the end of its claims is put off to `lease` seconds
-    from now: of those that still hold, and never to an earlier time.
+    Return the reply with the session's claims renewed for `lease` seconds from `at`.
+
+    Only claims that the session still holds are renewed, and never to an earlier time.
     """
-    # A refused call changes nothing, and without a time claims do not end.
+    # A refused call changes nothing, and without a time claims do not expire.
     if reply.is_error or at is None:
         return reply
     plan, at = reply.plan, in_utc(at)

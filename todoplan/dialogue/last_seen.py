@@ -13,17 +13,19 @@ from todoplan.core.plan.plan import Plan
 
 __all__ = ["base_at", "is_refused_check"]
 
-# A program's evidence stands under its command: that is news to a model.
+# Evidence recorded by the application has one of these commands as its cause: that is news to a
+# model.
 _BY_PROGRAM = frozenset({RecordEvidence.__name__, Batch.__name__})
 
 
 def is_refused_check(entry: Entry, actor: str | None = None) -> bool:
     """
-    Say whether an entry is what a verifier found for a call of this hand's that was refused.
+    Return whether an entry is the evidence that a verifier recorded for a refused call of `actor`.
 
-    Its answer has said so: it is no news to that hand, though the answer was no look.
+    The refusal has reported that evidence, so it is no news to that actor, although a refusal does
+    not report the changes by others.
     """
-    # A model's tools cannot set it (law 20), so it was found within the call.
+    # A model's tools cannot set evidence (law 20), so a verifier recorded it during the call.
     is_found = all(
         isinstance(event, TaskEdited) and {*event.changes} == {"evidence"} for event in entry.events
     )
@@ -38,8 +40,10 @@ def base_at(
     actor: str | None = None,
 ) -> Base:
     """
-    Return what a hand has not seen that knows a plan's revision, from its whole journal; `own` are
-    the revisions of the entries that it made itself since, `actor` is its name.
+    Return the merge base of a session that last saw the plan at `revision`.
+
+    `journal` is the whole journal of the plan. `own` are the revisions of the entries that the
+    session has made itself since then; `actor` is its name.
     """
     known: list[Event] = []
     unseen: list[Entry] = []

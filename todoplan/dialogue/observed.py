@@ -1,12 +1,13 @@
 """
-Who looks on: a toolbox may carry an observer, which is told what was called, decided and advised.
+Observers: callbacks for the calls, decisions and reminders of a toolbox.
 
-Whoever carries a call out for good tells of it: planners after the append, adapters that keep the
-plan in a state of theirs after the answer. The toolbox itself tells nobody, for it is asked more
-often than that: again where somebody else wrote meanwhile, and for the calls before a parallel one.
+The code that commits a call notifies the observer: planners do so after the append, and adapters
+that keep the plan in a framework's state after the reply. The toolbox itself does not, because it
+may compute a reply that is not committed: it is asked again after a conflicting write, and it
+repeats the earlier calls of a turn to answer a parallel one.
 
-Nobody looks on unless a toolbox was made so: then a call costs two looks at its class. An observer
-changes nothing, and what it raises is logged.
+Without an observer, a call costs two checks of the toolbox's class. An observer cannot change
+anything, and its exceptions are logged.
 """
 
 import logging
@@ -35,48 +36,40 @@ _logger = logging.getLogger("todoplan")
 
 
 class Observer(Protocol):
-    """
-    Is told what happened, in the thread or task of whoever asked for it.
-    """
+    """Callbacks that run in the thread or task of the caller."""
 
     def called(self, replies: Sequence[Reply], actor: str | None, began: int) -> None:
         """
-        Hear of the calls of a turn, which began at a time in nanoseconds, and have ended.
+        Handle the finished calls of a turn, which began at `began` (nanoseconds since the epoch).
         """
         ...
 
     def decided(self, decision: Decision, actor: str | None) -> None:
-        """
-        Hear of a command that no model's tool gave.
-        """
+        """Handle a command that did not come from a model's tool call."""
         ...
 
     def advised(self, advice: Advice, plan: Plan) -> None:
-        """
-        Hear of a reminder.
-        """
+        """Handle a reminder that was given."""
         ...
 
 
 @attrs.frozen(repr=False)
 class ObservedToolbox(Toolbox):
-    """
-    A toolbox that somebody looks on at.
-    """
+    """A toolbox with an observer."""
 
     observer: Observer = attrs.field(kw_only=True, eq=False)
 
 
 def start(toolbox: Toolbox) -> int:
-    """
-    Return the time in nanoseconds, 0 where nobody looks on.
-    """
+    """Return the time in nanoseconds since the epoch, or 0 if the toolbox has no observer."""
     return time_ns() if isinstance(toolbox, ObservedToolbox) else 0
 
 
 def tell_called(toolbox: Toolbox, replies: Sequence[Reply], actor: str | None, began: int) -> None:
     """
-    Tell of calls that were carried out, not of those that were answered again by their key.
+    Notify the observer of the calls that were carried out.
+
+    Retries that were answered by their idempotency key are left out.
     """
     if isinstance(toolbox, ObservedToolbox):
         anew = tuple(reply for reply in replies if reply.repeat_of is None)
@@ -84,19 +77,17 @@ def tell_called(toolbox: Toolbox, replies: Sequence[Reply], actor: str | None, b
 
 
 def tell_decided(toolbox: Toolbox, decision: Decision, actor: str | None) -> None:
-    """
-    Tell of a command that was carried out or refused.
-    """
+    """Notify the observer of a command that was carried out or refused."""
     if isinstance(toolbox, ObservedToolbox):
         _tell(toolbox.observer.decided, decision, actor)
 
 
 def guidance_of(toolbox: Toolbox, settings: Settings) -> Guidance:
     """
-    Return guidance for a toolbox, observed as that is.
+    Return guidance for a toolbox, with the toolbox's observer if it has one.
 
     Raises:
-        PlanError: the settings are none.
+        PlanError: `settings` is not an instance of `Settings`.
     """
     if isinstance(toolbox, ObservedToolbox):
         observer = toolbox.observer

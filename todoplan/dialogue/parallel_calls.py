@@ -1,14 +1,15 @@
 """
-The calls of one turn where a framework hands them over one by one, to a function for each call.
+Functions for frameworks that pass the calls of one turn one at a time.
 
-Law: the replies, taken together, are those of `Toolbox.turn` (law 13).
+Law: the replies together equal those of `Toolbox.turn` (law 13).
 
-A call alone cannot know that another one of its turn replaces the list too: LangChain's own guard
-looks at one message, so that two branches of a graph both write and the step fails. Hence both
-functions take what is known of the whole turn: the calls, or at least the names of their tools.
+A single call cannot tell whether another call of its turn replaces the list too. LangChain's own
+guard checks one message only, so two branches of a graph can both write, and the step fails. For
+this reason both functions take information about the whole turn: the calls, or at least the names
+of their tools.
 """
 
-from __future__ import annotations  # help() shows short names, not the path before each
+from __future__ import annotations  # help() shows short names, without the module path
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -33,20 +34,23 @@ def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
     actor: str | None = None,
 ) -> tuple[Reply, ...]:
     """
-    Return the replies to the calls of a turn up to the one at `place`, which has the last.
+    Return the replies to the calls of a turn up to and including the call at index `place`.
 
-    `plan` is that before the turn: for frameworks in which all calls of a turn see the same state,
-    so that each has to carry out the earlier ones again to know where it starts. `base` and `actor`
-    are as of `Toolbox.turn`, the base that before the turn as well.
+    For frameworks in which all calls of a turn see the same state: to get its own starting point,
+    each call has to carry out the earlier ones again. `plan` and `base` are those before the turn.
+    `base` and `actor` have the same meaning as in `Toolbox.turn`.
+
+    Raises:
+        PlanError: `place` is not an index of `calls`.
     """
     if not 0 <= place < len(calls):
         msg = f"place {place!r} is none of {len(calls)} calls; they are counted from 0"
         raise PlanError(msg, seen=place)
     # LangGraph runs each call as a task of its own, on one snapshot of the state: no lock helps.
-    if len(calls) == 1:  # the usual turn: no need to look for others
+    if len(calls) == 1:  # the usual turn: there are no other calls to check
         call = calls[0]
         return (toolbox.call(plan, call.name, call.arguments, at=at, base=base, actor=actor),)
-    # The later calls too: of two whole-list writes the first is refused for the second.
+    # With the later calls: of two whole-list writes, the first is refused because of the second.
     return toolbox.turn(plan, calls, at=at, base=base, actor=actor).replies[: place + 1]
 
 
@@ -61,14 +65,14 @@ def answered_after(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
     actor: str | None = None,
 ) -> Reply:
     """
-    Return the reply to a call of a turn on a plan in which the calls before it are carried out.
+    Return the reply to one call of a turn whose earlier calls are already carried out in `plan`.
 
-    `turn` names the tools of all calls of the turn, the answered ones too. `base` and `actor` are
-    as of `Toolbox.call`.
+    `turn` has the tool names of all calls of the turn, including those already answered. `base` and
+    `actor` have the same meaning as in `Toolbox.call`.
     """
     turn = tuple_of(turn, str, 'the names of the tools of a turn, such as ["write_todos"]')
     clashing = [turn[place] for place in toolbox.clashing(turn)] if len(turn) > 1 else []
     if call.name in clashing:
-        # As many calls as clash: the error says how many there were.
+        # One call for each clashing one: the error message states their number.
         return toolbox.turn(plan, [Call(call.name, None) for _ in clashing]).replies[0]
     return toolbox.call(plan, call.name, call.arguments, at=at, base=base, actor=actor)

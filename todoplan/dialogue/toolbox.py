@@ -1,22 +1,23 @@
 """
-The one road from a call to a reply: pure, and never an exception for what a model sends.
+The toolbox turns a tool call into a reply. It is pure: it does no I/O and has no state.
 
-A call passes the rooms in one direction: the tool set knows the tool, intake reads its arguments
-into values, the tool makes a command or a query of them, the core decides, `replies` words it.
-Nobody else puts these together, so that every framework gives equal replies for equal calls (law
-12). A framework that owns the state calls it with the plan from there; `Planner` wraps it for the
-rest.
+A call passes through these steps: the tool set finds the tool, intake reads the arguments into
+values, the tool makes a command or a query of the values, the core decides, and `replies` words
+the result. No other code combines these steps, so every framework gives equal replies to equal
+calls (law 12). A framework that owns the state passes its plan to the toolbox; `Planner` wraps the
+toolbox for everybody else.
 
-What may live here: the order of these steps, and what joins two of them. A model's mistake, of
-whatever kind, is a `Reply` with `is_error` and the plan it was given; a developer's mistake (a plan
-that is none, a policy that no call of the set could keep) is a `PlanError` at once.
+This module contains only the order of the steps and the code that connects them. A mistake of the
+model never raises: it gives a `Reply` with `is_error` and the unchanged plan. A mistake of the
+developer raises a `PlanError` at once, for example a wrong type, or a policy that no call of the
+tool set could satisfy.
 
-The calls of one turn are carried out in order, each on the plan of the one before it (law 13), with
-one exception: of several whole-list writes none is carried out. Each was made without sight of the
-others, so whichever came last would undo what the model meant with the rest.
+The calls of one turn are carried out in order, each on the plan after the one before it (law 13).
+There is one exception: of several whole-list writes in a turn, none is carried out. The model wrote
+each of them without the result of the others, so the last one would undo the rest.
 """
 
-from __future__ import annotations  # help() shows short names, not the path before each
+from __future__ import annotations  # help() shows short names, without the module path
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -69,21 +70,26 @@ from todoplan.errors import PlanError
 __all__ = ["Call", "Reply", "Toolbox", "Turn"]
 
 
-# By position: by name it takes twice as long, and that is a thirtieth of a call.
+# Takes positional arguments: keyword arguments take twice as long, about 3 % of a call.
 _reply = fast_constructor(Reply)
 _FINE, _ERROR = False, True
 _NOTHING = Note()
-_NOBODY = "an agent"  # whose program did not say who it is
+_NOBODY = "an agent"  # the owner of a claim if the caller passes no actor
 
 
 @attrs.frozen
 class Toolbox:
     """
-    A tool set under a policy. One that no call of the set could ever satisfy is a PlanError.
+    A tool set with a policy.
 
-    `limits` bound what one call may bring. Two notes cost tokens and are off: `show_list` puts the
-    whole list behind the answer to each change, `say_done` says when nothing is open any more. A
-    task that a model claims is its own for `lease` seconds after each of its planning calls.
+    `limits` bounds the size of the arguments of one call. Two notes cost tokens and are off by
+    default: `show_list` adds the whole list to the reply to each change, and `say_done` adds a note
+    when no task is open any more. Each planning call of a session extends its claims to `lease`
+    seconds from that call.
+
+    Raises:
+        PlanError: an argument has the wrong type, or no call of the tool set could satisfy the
+            policy.
     """
 
     toolset: ToolSet = TODOS
@@ -112,7 +118,7 @@ class Toolbox:
         ]
         return f"Toolbox({self.toolset!r}, {self.policy!r}{''.join(options)})"
 
-    def call(  # noqa: PLR0913 - a call, and all that is known about it
+    def call(  # noqa: PLR0913 - a call and its context
         self,
         plan: Plan,
         name: str,
@@ -124,16 +130,21 @@ class Toolbox:
         fences: Fences = NO_FENCES,
     ) -> Reply:
         """
-        Answer one call. `arguments` is a JSON text or a mapping; `at` an aware time, or `None`;
-        `actor` is whose call it is, for rules that ask, and for claims. `fences` are those of the
-        claims that its earlier calls got (see `fences_after`), which this call extends.
+        Answer one call.
 
-        `base` is what the caller's session knows of the plan; without one it is alone, and has
-        listed all that there is. What others did stays, and the answer tells of it. After an answer
-        that is no error, `base.advanced(plan, reply.plan, [reply.note])` is what it knows.
+        `arguments` is a JSON text or a mapping. `at` is an aware time, or `None`. `actor` is the
+        author of the call, for claims and for rules that depend on the author. `fences` are the
+        fencing tokens of the claims from the session's earlier calls (see `fences_after`); this
+        call extends those claims.
+
+        `base` is the merge base of the caller's session. Without one, the session is taken to be
+        the only one, and to have listed all tasks. Changes by others are kept, and the reply
+        reports them. After a successful reply, the new merge base is
+        `base.advanced(plan, reply.plan, [reply.note])`.
 
         Raises:
-            PlanError: `plan` is no plan, or `base` is none. Nothing that a model sends raises.
+            PlanError: `plan` is not a plan, or `base` is not a merge base. Nothing that a model
+                sends raises.
         """
         if type(plan) is not Plan:
             checked_plan(plan)
@@ -142,7 +153,7 @@ class Toolbox:
         reply = self._answer(plan, name, arguments, at, base, actor, fences)
         return _with_unseen(reply, plan, base)
 
-    def _answer(  # noqa: PLR0913, PLR0917 - one return for each way it can go
+    def _answer(  # noqa: PLR0913, PLR0917 - one return for each outcome
         self,
         plan: Plan,
         name: str,
@@ -179,9 +190,9 @@ class Toolbox:
             request = not_started(request)
         decision, change = decide_with_change(plan, request, self.policy, at, base, actor, fences)
         if isinstance(decision, Rejected):
-            # No example: what is well formed and against a rule needs no lesson in form.
+            # No example: the arguments are well formed and only violate a rule.
             return _refusal(plan, name, _with_shown_paths(decision.problems, tool), repairs)
-        # Law 17 is judged after the decision: only the change shows whether a task would go.
+        # Law 17 is checked after the decision: only the change shows whether a task would be lost.
         if repairs and (loss := loss_by_guess(repairs, change)):
             return _refusal(plan, name, (loss,), repairs, self._example(plan, tool))
         text = whole_list_text(change) if tool.whole_list else change_text(change)
@@ -204,7 +215,7 @@ class Toolbox:
         self, change: Change, warnings: tuple[Problem, ...], repairs: tuple[Repair, ...]
     ) -> Iterator[str]:
         """
-        Yield what stands behind the answer to a change: warnings, repairs, and what is asked for.
+        Yield the notes after the reply to a change: warnings, repairs, and the optional notes.
         """
         yield from warnings_text(not_in_reply(warnings))
         yield repairs_text(repairs)
@@ -217,7 +228,7 @@ class Toolbox:
         if query.task_id is None:
             text = _lines(list_text(plan), repairs_text(repairs))
         elif task := plan.get(query.task_id):
-            # A description is the end of a task and may look like anything: notes stand before it.
+            # A task ends with its description, which may contain any text: so notes precede it.
             text = _lines(repairs_text(repairs), task_text(plan, task))
         else:
             legal = ids_text(task.id for task in plan)
@@ -227,15 +238,13 @@ class Toolbox:
         return _reply(plan, text, (), _FINE, (), (), repairs, name, "", None, note)
 
     def _example(self, plan: Plan, tool: Tool) -> str:
-        """
-        Return correct arguments for a tool, such as fit a plan that has tasks or has none.
-        """
-        # Only `lean` has a later one: its first example writes the plan anew.
+        """Return example arguments for a tool; a plan with tasks may have another example."""
+        # Only `lean` has a later example: its first one writes a new plan.
         key = f"{tool.key}.example"
         later = self.toolset.text(f"{key}.later") if len(plan) else ""
         return later or self.toolset.text(key)
 
-    def turn(  # noqa: PLR0913 - as of `call`
+    def turn(  # noqa: PLR0913 - as `call`
         self,
         plan: Plan,
         calls: Sequence[Call],
@@ -246,14 +255,16 @@ class Toolbox:
         fences: Fences = NO_FENCES,
     ) -> Turn:
         """
-        Answer all planning calls of one model turn, in order as one (law 13).
+        Answer all planning calls of one model turn, in order (law 13).
 
-        Granular calls build on each other. Of several whole-list writes none is carried out, and
-        each is answered with an error; the other calls are. `base`, `actor` and `fences` are as of
-        `call`: all calls of a turn were written before any of the answers was read.
+        Each call works on the plan after the previous one. Of several whole-list writes, none is
+        carried out and each gets an error; the other calls are carried out. `base`, `actor` and
+        `fences` have the same meaning as in `call` and are those before the turn, because the model
+        wrote all calls before it read any reply.
 
         Raises:
-            PlanError: `plan` is no plan, or `calls` holds something else than calls.
+            PlanError: `plan` is not a plan, `base` is not a merge base, or `calls` contains
+                something other than calls.
         """
         checked_plan(plan)
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
@@ -270,10 +281,10 @@ class Toolbox:
                 if self.toolset.team:
                     fences = fences_after(fences, reply.events)
                 if seen is not None:
-                    seen = seen.with_own(reply.events)  # its own work is no news to a session
+                    seen = seen.with_own(reply.events)  # own changes are no news to a session
                     if not reply.is_error:
                         reply = _with_unseen(reply, plan, seen_before)
-                    # What the first answer has told, the others do not tell again.
+                    # The first reply has reported the changes by others; later ones do not repeat.
                     if not reply.is_error or seen.heard is not None:
                         seen = attrs.evolve(seen, heard=reply.plan)
             plan = reply.plan
@@ -281,9 +292,7 @@ class Toolbox:
         return Turn(plan, tuple(replies))
 
     def clashing(self, names: Sequence[str]) -> frozenset[int]:
-        """
-        Return the positions of the whole-list writes in a turn, if there is more than one.
-        """
+        """Return the positions of the whole-list writes in a turn, if there is more than one."""
         found = map(self.toolset.find, names)
         whole = [index for index, tool in enumerate(found) if tool is not None and tool.whole_list]
         return frozenset(whole) if len(whole) > 1 else frozenset()
@@ -291,7 +300,7 @@ class Toolbox:
 
 def named_by(command: Command) -> tuple[str, ...]:
     """
-    Return the tasks that a command names by id: what `lean` starts by itself is not among them.
+    Return the task ids that a command contains, without the task that `lean` starts by itself.
     """
     if isinstance(command, Batch):
         return tuple(name for part in command.commands for name in named_by(part))
@@ -301,7 +310,7 @@ def named_by(command: Command) -> tuple[str, ...]:
 
 
 def _with_unseen(reply: Reply, plan: Plan, base: Base | None) -> Reply:
-    # Before the answer: a description that stands at its end may look like anything.
+    # The news come first: a reply may end with a description, which may contain any text.
     if base is None or reply.is_error:
         return reply
     news = news_text(base, plan, reply)
@@ -328,9 +337,7 @@ def _ignored(request: Ignoring, tool: Tool, values: Mapping[str, Any]) -> tuple[
 
 
 def _with_shown_paths(problems: tuple[Problem, ...], tool: Tool) -> tuple[Problem, ...]:
-    """
-    Return the core's problems with paths in the names that the model sees.
-    """
+    """Return the core's problems, with paths in the argument names that the model sees."""
     return tuple(
         attrs.evolve(problem, path=shown_path(problem.path, tool.fields)) for problem in problems
     )

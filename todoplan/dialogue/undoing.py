@@ -1,10 +1,10 @@
 """
-To take the last change back where a framework keeps the plan, and of its journal the latest part.
+Undo of the last change, for frameworks that store the plan and only the latest journal entries.
 
-What stood before a change is found by replaying what came before it. The journal of a state may
-begin in the middle, and somebody may have changed the list without an entry. So the law: only where
-the entries, replayed upon an earlier plan, make the plan as it is, may they be trusted to say what
-it was. Else the work of somebody who is in no entry would be undone with the change (law 15).
+The plan before a change is computed by replaying the earlier entries. A journal in a framework's
+state may not reach back to the beginning, and somebody may have changed the list without an entry.
+Law: the entries are trusted only if replaying all of them on an earlier plan gives the current
+plan. Otherwise an undo would also undo changes that have no entry (law 15).
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,18 +29,14 @@ __all__ = ["Start", "last_change", "plan_before", "starts", "undone"]
 
 @attrs.frozen
 class Start:
-    """
-    An earlier plan, and how many entries of a journal it comes after.
-    """
+    """An earlier plan, and the number of journal entries that precede it."""
 
     plan: Plan
     entries: int
 
 
 def last_change(journal: Sequence[Entry]) -> Entry | None:
-    """
-    Return the last entry that still stands: no undo itself, not taken back, and no mere heartbeat.
-    """
+    """Return the last entry to undo: not an undo, not undone already, and not just a heartbeat."""
     undone = {entry.undoes for entry in journal}
     standing = (
         entry
@@ -51,17 +47,18 @@ def last_change(journal: Sequence[Entry]) -> Entry | None:
 
 
 def _is_heartbeat(entry: Entry) -> bool:
-    # A worker renews its claim every few seconds: a person's undo would never get past that. What
-    # is put back keeps the end that a claim has now.
+    # A worker renews its claim every few seconds: without this, a person's undo would never reach
+    # an earlier change. The restored plan keeps the present expiry of each claim.
     return all(type(event) is ClaimRenewed for event in entry.events)
 
 
 def starts(journal: Sequence[Entry]) -> tuple[Start, ...]:
     """
-    Return the plans to begin with that a journal by itself is sure of: the empty one, if it has the
-    plan's whole life; and each that was put in place whole.
+    Return the plans from which a replay of the journal can start.
+
+    These are the empty plan, if the journal is complete, and each plan that was restored whole.
     """
-    # A revision counts events: the first entry of a life has as many as its revision says.
+    # A revision counts events: the first entry of a plan has as many events as its revision.
     is_whole = bool(journal) and journal[0].revision == len(journal[0].events)
     restored = [
         Start(replay(Plan(), entry.events), place + 1)
@@ -75,15 +72,16 @@ def plan_before(
     change: Entry, plan: Plan, journal: Sequence[Entry], known: Iterable[Start]
 ) -> Plan | None:
     """
-    Return what `plan` was before a change, worked out from one of the `known` plans; `None` if the
-    journal leads from none of them to the plan as it is.
+    Return the plan before a change, replayed from one of the `known` starts.
+
+    Return `None` if the journal leads from none of them to the current `plan`.
     """
     place = journal.index(change)
     for start in known:
         since = journal[start.entries :]
         if start.entries <= place and tuple(replay(start.plan, _events(since))) == tuple(plan):
-            # Every later entry is an undo or was undone, or a heartbeat: replaying the ones before
-            # is enough.
+            # Every later entry is an undo, was undone or is a heartbeat, so it is enough to replay
+            # the entries before the change.
             return replay(start.plan, _events(journal[start.entries : place]))
     return None
 
@@ -102,12 +100,13 @@ def undone(  # noqa: PLR0913 - the rest are options, by name
     fences: Fences = NO_FENCES,
 ) -> tuple[Decision, Entry | None]:
     """
-    Return the decision that takes a change back, and its entry of the journal. Refused if that
-    would end a live claim whose fencing token is not among `fences`, whatever the name of its
-    holder (law 19).
+    Return the decision that undoes a change, and its journal entry.
+
+    The undo is refused if it would end a live claim whose fencing token is not among `fences`,
+    even if the claim's owner has the same name (law 19).
 
     Raises:
-        PlanError: there is a change, and nobody knows what was `before` it.
+        PlanError: there is a change, but the plan `before` it is unknown.
     """
     if change is None:
         return Rejected((Problem("nothing_to_undo"),)), None
@@ -117,7 +116,9 @@ def undone(  # noqa: PLR0913 - the rest are options, by name
             " does not say what the plan was before it; with store= it can, always"
         )
         raise PlanError(msg, revision=change.revision)
-    # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
+    # With an empty policy: an earlier plan may break a rule of the present policy, and must still
+    # be restored.
+
     command = RestorePlan(tuple(before), before.next_id, before.approved)
     decision, entry = edited(plan, command, Policy(), at=at, actor=actor, fences=fences)
     return decision, entry and attrs.evolve(entry, cause="undo", undoes=change.revision)

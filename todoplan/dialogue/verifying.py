@@ -1,15 +1,17 @@
 """
-What the program finds when it looks whether a task is done, before a model's word for it is taken.
+Verification of a task's check by the program, before a model may complete the task.
 
-A call that completes a task with a check is decided twice: first as if nothing had to be shown,
-which tells what the call would complete, and then, upon what was found, in earnest. Evidence is
-recorded in front of the call's own change, among its events; so law 20 is the core's to keep, by
-its rule `evidence_required`, and this file only sees to it that the rule has something to judge by.
+A call that completes a task with a check is decided twice. The first decision ignores the rule
+`evidence_required`, to learn which tasks the call would complete. The second decision applies the
+full policy, with the verifier's findings recorded as evidence. The evidence events precede the
+call's own events. Law 20 is enforced by the core with its rule `evidence_required`; this module
+only supplies the evidence that the rule needs.
 
-To look takes long, and has no place in a pure room: what is not known yet is noted (`missing`), the
-answer is thrown away, and whoever carries out the calls looks and asks again (see
-`todoplan.planner.verifying`). What was found counts for the task as it stood when the program
-looked: if others have changed it since, it is looked at again.
+A verifier may take long and does I/O, so it does not run in this pure package. Tasks without a
+finding are collected in `missing`, and the reply is discarded. The code that carries out the calls
+then runs the verifier and calls again (see `todoplan.planner.verifying`). A finding is valid only
+for the version of the task that was verified: if others have changed the task since, it is verified
+again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,25 +41,23 @@ _ANYTHING_GOES = Policy()
 
 
 class Finding(NamedTuple):
-    """
-    What a verifier found: whether the check passed, and what was seen, in a few words.
-    """
+    """The result of a verifier: whether the check passed, and a short summary of what was seen."""
 
     passed: bool
     summary: str = ""
 
 
 Found = Finding | str | None
-"""What came of a look: a finding; why there is none; `None` if the check is not one to look at."""
+"""A finding; the reason why there is none; or `None` if the verifier does not handle the check."""
 
 
 @attrs.define(eq=False)
 class Findings:
     """
-    What is known of the tasks that the calls of a turn complete. `by` is who looks.
+    The findings about the tasks that the calls of a turn complete.
 
-    `upon` is the plan before the turn. `missing` are the tasks that must be looked at, each with
-    the plan as it stands when its call comes to be decided.
+    `by` is the verifier's name. `upon` is the plan before the turn. `missing` are the tasks that
+    must still be verified, each with the plan before its call.
     """
 
     by: str
@@ -67,43 +67,34 @@ class Findings:
 
     def beside(self) -> "Findings":
         """
-        Return findings for another call of the same turn: it knows what these do, and they what it
-        finds.
+        Return an object for another call of the same turn, which shares the recorded findings.
         """
         return Findings(self.by, found=self._found)
 
     def begin(self, plan: Plan) -> None:
-        """
-        Begin to answer calls upon a plan.
-        """
+        """Start answering calls on a plan: forget the missing tasks."""
         self.upon, self.missing = plan, []
 
     def put(self, task_id: str, found: Found) -> None:
-        """
-        Note what was found of a task, as it stood in the plan before the turn.
-        """
+        """Record the finding about a task in its version before the turn."""
         self._found[task_id] = self.upon.get(task_id), found
 
     def knows(self, task_id: str) -> bool:
-        """
-        Say whether a task was looked at as it stands now.
-        """
+        """Return whether the present version of a task was verified."""
         return task_id in self._found and self._found[task_id][0] == self.upon.get(task_id)
 
     def of(self, task_id: str) -> Found:
-        """
-        Return what was found of a task that is known.
-        """
+        """Return the finding about a task that was verified."""
         return self._found[task_id][1]
 
 
 @attrs.frozen
 class CheckedToolbox(Toolbox):
     """
-    A toolbox that takes no model's word for it that a check passes.
+    A toolbox that completes a task with a check only after a verifier has found that it passes.
 
-    Its own policy is that of `strict` without the rule that asks for evidence: by it is found out
-    what a call would complete. The one that counts is that of `strict`.
+    Its own policy is that of `strict` without the rule `evidence_required`; it serves to learn what
+    a call would complete. The final decision uses the policy of `strict`.
     """
 
     strict: Toolbox = attrs.field(kw_only=True)
@@ -111,10 +102,8 @@ class CheckedToolbox(Toolbox):
 
     @classmethod
     def of(cls, toolbox: Toolbox, findings: Findings) -> "CheckedToolbox":
-        """
-        Return a toolbox that answers as this one does, as far as the findings go.
-        """
-        # Those of a plain one: a toolbox that somebody looks on at has more, and is told elsewhere.
+        """Return a checked version of a toolbox, which uses these findings."""
+        # Only the fields of `Toolbox`: an observed toolbox has more, and is notified elsewhere.
         named = [field.name for field in attrs.fields(Toolbox)]
         fields, policy = {name: getattr(toolbox, name) for name in named}, toolbox.policy
         if policy.severity("evidence_required") is not Severity.OFF:
@@ -122,9 +111,7 @@ class CheckedToolbox(Toolbox):
         return cls(**fields, strict=toolbox, findings=findings)
 
     def upon(self, findings: Findings) -> "CheckedToolbox":
-        """
-        Return this toolbox with other findings: those of another turn.
-        """
+        """Return this toolbox with the findings of another turn."""
         return attrs.evolve(self, findings=findings)
 
     def call(  # noqa: PLR0913 - as `Toolbox.call`
@@ -138,9 +125,7 @@ class CheckedToolbox(Toolbox):
         actor: str | None = None,
         fences: Fences = NO_FENCES,
     ) -> Reply:
-        """
-        Answer one call. The answer counts if then no finding is `missing`.
-        """
+        """Answer one call. The reply is valid only if no finding is `missing` afterwards."""
         self.findings.begin(plan)
         return super().call(plan, name, arguments, at=at, base=base, actor=actor, fences=fences)
 
@@ -155,8 +140,9 @@ class CheckedToolbox(Toolbox):
         fences: Fences = NO_FENCES,
     ) -> Turn:
         """
-        Answer all planning calls of one model turn. The answers count if then no finding is
-        `missing`.
+        Answer all planning calls of one model turn.
+
+        The replies are valid only if no finding is `missing` afterwards.
         """
         self.findings.begin(plan)
         return super().turn(plan, calls, at=at, base=base, actor=actor, fences=fences)
@@ -175,7 +161,7 @@ class CheckedToolbox(Toolbox):
         claimed = [] if trial.is_error else [*_claimed(plan, trial)]
         unknown = [(task, plan) for task in claimed if not self.findings.knows(task.id)]
         if unknown:
-            # The first of the turn goes on as if it had passed, so that one round finds them all.
+            # The turn goes on as if the checks had passed, so that one round collects all tasks.
             self.findings.missing += unknown
             return trial
         found = {task.id: self.findings.of(task.id) for task in claimed}
@@ -183,7 +169,7 @@ class CheckedToolbox(Toolbox):
         if unable := _unable(claimed, found):
             reply = _refused(trial, before, unable)
         else:
-            strict = self.strict._answer  # noqa: SLF001 - of its own kind
+            strict = self.strict._answer  # noqa: SLF001 - another toolbox
             reply = strict(before, name, arguments, at, base, actor, fences)
             if reply.is_error and events:
                 reply = _refused(reply, before, _explained(reply.problems, found))
@@ -194,9 +180,7 @@ class CheckedToolbox(Toolbox):
 
 
 def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:
-    """
-    Yield the tasks with a check that a call completes, as they stand before it.
-    """
+    """Yield the tasks with a check that a call completes, in their version before the call."""
     completed = dict.fromkeys(
         event.task_id
         for event in trial.events
@@ -204,8 +188,8 @@ def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:
     )
     for task_id in completed:
         task, after = plan.get(task_id), trial.plan.get(task_id)
-        # A check that the call itself sets or changes is not looked at, and what is found of a
-        # closed task does not outlast its reopening: such evidence would be dropped (law 20).
+        # A check that the call itself sets or changes is not verified. Nor is a closed task:
+        # reopening it would drop the evidence (law 20).
         stays = task and after and task.check and after.check == task.check
         if task and after and stays and not task.status.closed and after.status is Status.COMPLETED:
             yield task
@@ -214,9 +198,7 @@ def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:
 def _recorded(
     plan: Plan, found: dict[str, Found], by: str, at: datetime | None
 ) -> tuple[Plan, tuple[Event, ...]]:
-    """
-    Return the plan with what was found as evidence, under no rule, and the events.
-    """
+    """Return the plan with the findings recorded as evidence, without rules, and the events."""
     events: tuple[Event, ...] = ()
     for task_id, finding in found.items():
         if isinstance(finding, Finding):
@@ -232,9 +214,7 @@ def _refused(reply: Reply, plan: Plan, problems: tuple[Problem, ...]) -> Reply:
 
 
 def _explained(problems: tuple[Problem, ...], found: dict[str, Found]) -> tuple[Problem, ...]:
-    """
-    Return the problems with what was seen, where it is not that nobody has looked.
-    """
+    """Replace "evidence required" by the failed finding, for each task that was verified."""
     return tuple(
         attrs.evolve(
             each, code="check_failed", legal=each.seen, seen=_summary(found[each.task_ids[0]])
@@ -260,7 +240,7 @@ def _unable(claimed: list[Task], found: dict[str, Found]) -> tuple[Problem, ...]
 
 def _seen(found: dict[str, Found], *, refused: bool) -> Iterator[str]:
     """
-    Yield what the program has seen beside the answer: a refusal says itself what did not pass.
+    Yield the lines about checks that follow the reply; a refusal itself names the failed ones.
     """
     passed = [each for each, one in found.items() if isinstance(one, Finding) and one.passed]
     if passed:

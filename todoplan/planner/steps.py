@@ -1,7 +1,7 @@
 """
-What transactions ask for: generators yield steps, and are sent what came of each.
+The steps of transactions: generators yield steps and receive the result of each.
 
-So they are written once, and `Planner` carries the steps out at once while `AsyncPlanner` awaits.
+So a transaction is written once; `Planner` executes its steps, and `AsyncPlanner` awaits them.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -16,7 +16,8 @@ T = TypeVar("T")
 
 class News(NamedTuple):
     """
-    A hint that there is something to tell. Without `after` nobody knows what was kept.
+    A hint that there may be new entries for subscribers. With `after` as `None` it is unknown what
+    was saved.
     """
 
     before: Plan
@@ -25,13 +26,11 @@ class News(NamedTuple):
 
 
 StoreCall = tuple[str, tuple[Any, ...]]
-"""A method of the store and its arguments; a plain tuple, for every command makes two of them."""
+"""The name of a store method and its arguments. A plain tuple, because every command makes two."""
 
 
 class Hold(NamedTuple):
-    """
-    Hold a plan, and meanwhile do what a function asks for of what is held: calls, one by one.
-    """
+    """Lock the plan and run the store calls that `decide` asks for."""
 
     plan_id: str
     decide: Callable[[Any], Generator[Any, Any, Any]]
@@ -39,25 +38,27 @@ class Hold(NamedTuple):
 
 Step = StoreCall | News | Hold | Callable[[], object]
 Steps = Generator[Step, Any, T]
-"""What is to be done, step by step; the result of each is sent back, or what it raised thrown."""
+"""
+A generator of steps. The result of each step is sent back to it, or its exception is thrown into
+it.
+"""
 
 
 class CallerGoneError(Exception):
     """
-    What is thrown at `nothing_to_do` where the caller was cancelled: nobody gets the answer.
+    Thrown into the steps at `nothing_to_do` if the caller was cancelled: nobody gets the answer.
     """
 
 
 def nothing_to_do() -> None:
     """
-    Do nothing: a step between what is noted in any case and what only the caller gets to see.
+    Do nothing. This step separates the work that is done in any case from what only the caller
+    sees.
     """
 
 
 def done_at_once(calls: Generator[Callable[[], Any], Any, T]) -> T:
-    """
-    Make the calls that a generator asks for, one by one, and return what it came to.
-    """
+    """Make the calls that a generator yields, one by one, and return the generator's result."""
     value: Any = None
     while True:
         try:
@@ -69,7 +70,7 @@ def done_at_once(calls: Generator[Callable[[], Any], Any, T]) -> T:
 
 async def done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) -> T:
     """
-    Do the same, awaiting what each of them returns.
+    Make the calls that a generator yields, await each result, and return the generator's result.
     """
     value: Any = None
     while True:
@@ -81,9 +82,7 @@ async def done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) -
 
 
 def done_held(store: Any, step: Hold) -> Any:
-    """
-    Hold a plan and decide: all of it in this thread, or in a coroutine that is returned.
-    """
+    """Lock a plan and decide, in this thread or in a coroutine that is returned."""
     holds = store.hold(step.plan_id)
     if hasattr(type(holds), "__aenter__"):
         return _held_awaited(holds, step)
@@ -91,7 +90,7 @@ def done_held(store: Any, step: Hold) -> Any:
         with holds as held:
             return done_at_once(step.decide(held))
     finally:
-        # Once more: an interrupt (Ctrl-C) may come as `__exit__` begins. Stores of ours know this.
+        # Again: an interrupt (Ctrl-C) may come when `__exit__` begins. Our own stores support this.
         if isinstance(holds, Locked):
             holds.let_go()
 

@@ -1,21 +1,21 @@
 """
-Telling subscribers what happened: a cursor over the journal for each of them.
+Calling subscribers for accepted entries, with a cursor in the journal for each subscriber.
 
-The journal is the one list of what was accepted, so telling keeps no second one: a queue of what is
-still to be told was tried, and threads, cancelled calls and lost acknowledgements each lost entries
-of it. A subscription is a function and how far in the journal it has heard; it is told of the
-entries behind that, one after the other. What makes somebody look is only a hint: a command that
-was accepted, one that saw a newer plan, an append that raised and may have been kept all the same.
-A hint that is lost delays the news until the next one; it can lose none of them.
+The journal is the only list of what was accepted. A second one, a queue of pending notifications,
+was tried; threads, cancelled calls and lost acknowledgements each lost entries of it. A
+subscription is a function and a cursor, and the function is called for each entry after the cursor,
+one after the other. A hint only triggers a check: a command was accepted, a command saw a newer
+plan, or an append raised but may have been saved. A lost hint delays the notification until the
+next hint; no entry is lost.
 
-- Once: the cursor moves before the function is called, so that one which raises, or is cancelled,
-  is not called again for the same entry.
-- In order: whoever tells a subscriber holds its lock; another hint only leaves a mark (`behind`),
-  which the one who holds the lock sees before or after letting go.
-- Nobody waits for another subscriber: each has its own cursor and its own lock.
+- Once: the cursor moves before the function is called. So a function that raises or is cancelled is
+  not called again for the same entry.
+- In order: a subscriber's lock is held while its function is called. Another hint only sets a flag
+  (`behind`), which the lock's holder checks before and after releasing the lock.
+- Independent: each subscriber has its own cursor and lock, so no subscriber waits for another.
 
-The cursor is a plan, the one that the subscriber knows: its revision is the place in the journal,
-and replaying the next entry upon it gives the plan that goes with the entry.
+The cursor is a plan, the latest one that the subscriber knows. Its revision is the position in the
+journal, and replaying the next entry on it gives the plan that is passed with that entry.
 """
 
 import logging
@@ -33,14 +33,16 @@ __all__ = ["Feed", "Subscriber", "Subscription"]
 
 Subscriber = Callable[[Entry, Plan], object]
 """
-Told of each accepted command: its journal entry, and the plan after it.
+A function that is called for each accepted command, with its journal entry and the plan after it.
 
-Every subscriber hears every entry that is accepted after it subscribed, once and in order, by
-whichever planner on the same store it came; of another planner's when its own next carries out a
-command, or at once while it is told to `follow`. When a command returns, its entry has been told,
-unless somebody is telling this subscriber right now: a thread, a task, or the subscriber itself,
-which made the command. They go on with it. What a subscriber raises is logged and stops nobody: the
-command has happened.
+A subscriber is called for every entry that is accepted after it subscribed, once and in order,
+whichever planner on the same store wrote the entry. For an entry of another planner, the call comes
+when its own planner next carries out a command, or immediately while its planner is in `follow`.
+
+When a command returns, the subscriber has been called for its entry, unless another call of the
+same subscriber is in progress: in a thread, in a task, or in the subscriber itself if it made the
+command. That call then continues with the new entry. An exception of a subscriber is logged and
+affects nobody else, because the command has already happened.
 """
 
 
@@ -50,7 +52,8 @@ _NOT_TOLD = "the journal of %r cannot be read: subscribers hear what is new afte
 
 class Subscription:
     """
-    One subscriber, and the plan as it knows it, once its planner has read one (`placed`).
+    A subscriber and its cursor, `heard`. The cursor is set once its planner has read a plan
+    (`placed`).
     """
 
     def __init__(self, subscriber: Subscriber, heard: Plan | None) -> None:
@@ -59,36 +62,34 @@ class Subscription:
         self.heard = Plan() if heard is None else heard
         self.behind = False
         self.stopped = False
-        # Never waited for, and no RLock: a subscriber may give a command itself. It would wait for
-        # itself for ever, or be told of that command in the middle of another.
+        # Never waited for, and not an RLock: a subscriber may give a command itself. With a plain
+        # wait it would deadlock; with an RLock it would be called for that command in the middle of
+        # another call.
         self.telling = Lock()
 
 
 class Feed:
-    """
-    The subscriptions to one plan.
-    """
+    """The subscriptions to one plan."""
 
     def __init__(self, plan_id: str, *, has_tails: bool = False) -> None:
         self._plan_id = plan_id
         self._has_tails = has_tails
-        # Replaced and never changed in place, so that it can be walked without the lock.
+        # Replaced and never changed in place, so that it can be iterated without the lock.
         self.subscriptions: tuple[Subscription, ...] = ()
-        # The newest plan that was seen, and the entry that led to it, if that was seen as well.
+        # The newest plan that was seen, and the entry that led to it if that was seen as well.
         self.newest: tuple[Plan, Entry | None] | None = None
         self._lock = Lock()
 
     def add(self, subscriber: Subscriber) -> Callable[[], None]:
-        """
-        Tell a function from now on, until what is returned is called.
-        """
+        """Subscribe a function; return a function that ends the subscription."""
         with self._lock:
-            # From the newest plan seen so far: a transaction may be under way upon that one.
+            # From the newest plan seen so far, because a transaction may be in progress on that
+            # plan.
             mine = Subscription(subscriber, self.newest and self.newest[0])
             self.subscriptions = (*self.subscriptions, mine)
 
         def stop() -> None:
-            # First: whoever is telling it right now, itself perhaps, stops at the next entry.
+            # First: a call in progress, perhaps this subscriber's own, stops before the next entry.
             mine.stopped = True
             with self._lock:
                 others = (each for each in self.subscriptions if each is not mine)
@@ -98,10 +99,12 @@ class Feed:
 
     def saw(self, plan: Plan, last: Entry | None = None) -> None:
         """
-        Note a plan that was read, and the last entry of its journal. Every transaction does before
-        it appends: so a cursor that is set here stands before whatever is accepted later.
+        Record a plan that was read, and the last entry of its journal.
+
+        Every transaction does this before it appends, so a cursor that is set here is before
+        everything accepted later.
         """
-        # Without the lock: every command comes here twice. Under it the plans are compared again.
+        # Without the lock, because every command comes here twice. Compared again under the lock.
         if not self._is_news(plan, last):
             return
         with self._lock:
@@ -120,7 +123,7 @@ class Feed:
 
     def behind(self, plan: Plan | None) -> list[Subscription]:
         """
-        Return the subscriptions that have not heard of all that led to a plan; of `None`, all.
+        Return the subscriptions that were not called for everything up to a plan; with `None`, all.
         """
         return [
             each
@@ -129,12 +132,11 @@ class Feed:
         ]
 
     def tell(self, to: Subscription, news: News) -> Steps[None]:
-        """
-        Tell a subscriber all that it has not heard, unless somebody else is doing so.
-        """
+        """Call a subscriber for all new entries, unless a call is already in progress."""
         hint: News | None = news
         to.behind = True
-        # Asked again after letting go: a hint may have come between the last look and that.
+        # Checked again after the release: a hint may have come between the last check and the
+        # release.
         while to.behind and to.telling.acquire(blocking=False):
             try:
                 while to.behind:
@@ -153,8 +155,10 @@ class Feed:
 
     def _after(self, to: Subscription, hint: News | None) -> Steps[tuple[Entry, ...]]:
         """
-        Return the entries behind a cursor. Those of a command that came next need no look at the
-        store, which may be far away: that is the usual case.
+        Return the entries after a cursor.
+
+        Usually the hint has the entries that come next, and the store, which may be remote, is not
+        asked.
         """
         heard = to.heard.revision
         if hint is not None and hint.after is not None and hint.before.revision == heard:

@@ -1,4 +1,4 @@
-"""Calls that stand still, out of the way of the event loop: each in a thread of its own."""
+"""Running blocking calls outside the event loop, each in a thread of its own."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -13,15 +13,13 @@ __all__ = ["GRACE", "Background", "Lane", "aside", "result_of", "running_loop", 
 
 T = TypeVar("T")
 GRACE = 1.0
-"""Seconds for which whoever is cancelled waits for what must not stay half done."""
+"""The time in seconds that a cancelled caller waits for work that must not be left half done."""
 
 _Loop = asyncio.AbstractEventLoop
 
 
 def running_loop() -> _Loop | None:
-    """
-    Return the loop of asyncio that runs in this thread, if one does.
-    """
+    """Return the asyncio event loop running in this thread, or `None`."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -29,15 +27,14 @@ def running_loop() -> _Loop | None:
 
 
 async def result_of(work: Awaitable[T]) -> T:
-    """
-    Await whatever can be awaited, where a coroutine is wanted.
-    """
+    """Await any awaitable, where a coroutine is required."""
     return await work
 
 
 async def aside(method: Callable[..., Any], *arguments: Any) -> Any:
     """
-    Await what may stand still for long: in a thread of its own, unless it is awaited anyway.
+    Await a method that may block: in a thread of its own, unless the method is a coroutine
+    function.
     """
     if iscoroutinefunction(method):
         return await method(*arguments)
@@ -45,18 +42,16 @@ async def aside(method: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def threaded(work: Callable[[], T], loop: _Loop, ended: Callable[[], None]) -> asyncio.Future[T]:
-    """
-    Run a function in a thread that does not keep the process from ending.
-    """
+    """Run a function in a daemon thread, which does not keep the process from exiting."""
     answer: asyncio.Future[T] = loop.create_future()
 
-    # In the loop, by `call_soon_threadsafe`: futures and semaphores are not safe between threads.
+    # Runs in the loop, by `call_soon_threadsafe`: futures and semaphores are not thread-safe.
     def settle(value: T | None, failure: BaseException | None) -> None:
         ended()
         if answer.cancelled():
             return
         if failure is None:
-            answer.set_result(value)  # type: ignore[arg-type]  # there is one without a failure
+            answer.set_result(value)  # type: ignore[arg-type]  # there is a value without a failure
         else:
             answer.set_exception(failure)
 
@@ -65,7 +60,7 @@ def threaded(work: Callable[[], T], loop: _Loop, ended: Callable[[], None]) -> a
         failure: BaseException | None = None
         try:
             value = work()
-        except StopIteration as error:  # a future takes none, and its waiter would wait for ever
+        except StopIteration as error:  # a future refuses it, and the awaiting task would hang
             failure = RuntimeError(f"the store raised {error!r}")
         except BaseException as error:  # noqa: BLE001 - raised where the answer is awaited
             failure = error
@@ -73,7 +68,7 @@ def threaded(work: Callable[[], T], loop: _Loop, ended: Callable[[], None]) -> a
             loop.call_soon_threadsafe(settle, value, failure)
 
     try:
-        # With the caller's context variables, as `asyncio.to_thread` has it.
+        # With the caller's context variables, like `asyncio.to_thread`.
         Thread(target=copy_context().run, args=(run,), name="todoplan", daemon=True).start()
     except BaseException:
         ended()
@@ -82,20 +77,16 @@ def threaded(work: Callable[[], T], loop: _Loop, ended: Callable[[], None]) -> a
 
 
 class Lane:
-    """
-    Room for so many calls at once; the others wait in the loop.
-    """
+    """A limit on concurrent calls; the other calls wait in the loop."""
 
     def __init__(self, places: int) -> None:
         self._places = places
         self._room: tuple[_Loop, asyncio.Semaphore] | None = None
 
     def within(self, loop: _Loop) -> asyncio.Semaphore:
-        """
-        Return the semaphore of a loop.
-        """
-        # A semaphore belongs to one loop, and each `asyncio.run` makes another. A place that was
-        # not given back when its loop ended would be missing for ever.
+        """Return the semaphore for an event loop."""
+        # A semaphore belongs to one loop, and each `asyncio.run` creates a new loop. A place that
+        # was not released when its loop ended would be lost forever.
         if self._room is None or self._room[0] is not loop:
             self._room = loop, asyncio.Semaphore(self._places)
         return self._room[1]
@@ -103,16 +94,15 @@ class Lane:
 
 class Background:
     """
-    What goes on without its caller. A loop holds its tasks weakly, so they are held here.
+    Tasks that continue without their caller. An event loop refers to tasks weakly, so they are
+    stored here.
     """
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """
-        Start a task in the loop that runs here.
-        """
+        """Start a task in the running event loop."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -120,8 +110,10 @@ class Background:
 
     async def leave(self, work: Coroutine[Any, Any, object], grace: float = GRACE) -> None:
         """
-        Start what a cancelled caller leaves behind, and wait for it a moment: a loop that ends with
-        its caller (Ctrl-C) would end it as well. A store that is stuck holds nobody up for longer.
+        Start work that a cancelled caller leaves behind, and wait up to `grace` seconds for it.
+
+        A loop that ends with its caller (Ctrl-C) would end the work as well. The limit keeps a
+        stuck store from blocking the caller.
         """
         task = self.start(work)
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -130,7 +122,8 @@ class Background:
 
     async def to_its_end(self, work: Coroutine[Any, Any, T]) -> T:
         """
-        Await work that goes on where its caller is cancelled, who waits for it as of `leave`.
+        Await work that continues if the caller is cancelled; the cancelled caller then waits as in
+        `leave`.
         """
         task = self.start(work)
         try:

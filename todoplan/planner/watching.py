@@ -1,13 +1,15 @@
 """
-Watching a plan: every entry of its journal once, in order, by whomever it came, and then the next.
+Watching a plan: yields every entry of its journal once, in order, whoever wrote it, and then waits
+for the next.
 
-A watcher is a place in the journal, and the journal is read from there: so nothing is missed or
-seen twice, whatever happens in between. What makes it look again is only a wake-up: the store's,
-where it has one (`wait_for_change`), else time. A look that finds nothing is cheap where a store
-gives the tail of a journal, and so is made ten times a second there; elsewhere once a second.
+A watcher is a position in the journal, and reads the journal from there, so nothing is missed or
+yielded twice. A wake-up only triggers the next read: a notification from the store if it has
+`wait_for_change`, otherwise a timer. A read that finds nothing is cheap if the store can return the
+end of a journal (`entries_since`), so such a store is read up to ten times a second, and any other
+store once a second.
 
-A store that is away for a while (a server that is restarted, a database that is busy) is waited
-for; that is logged once. Anything else it raises ends the watch.
+If a store is unavailable for a while (a server restarts, a database is busy), the watch waits and
+logs that once. Any other error of the store ends the watch.
 """
 
 import asyncio
@@ -26,33 +28,27 @@ from todoplan.stores.hold import behind_known, gone_back
 __all__ = ["Found", "Pause", "Wait", "WatchStep", "watched", "watched_awaited", "watching"]
 
 _PASSING = {"busy", "lost", "unreachable"}
-_FIRST_PAUSE = 0.01  # seconds; each is half as long again, up to one of the following
+_FIRST_PAUSE = 0.01  # seconds; each pause is 1.5 times the one before, up to one of the following
 _PAUSE, _LONG_PAUSE = 0.1, 1.0
-_WAIT = 5.0  # seconds: so long a thread goes on waiting for nobody, after its task was cancelled
+_WAIT = 5.0  # seconds; how long a thread may go on waiting after its task was cancelled
 
 _logger = logging.getLogger("todoplan")
 
 
 class Found(NamedTuple):
-    """
-    The next entry.
-    """
+    """The watch yields the next entry."""
 
     entry: Entry
 
 
 class Pause(NamedTuple):
-    """
-    Wait for so many seconds.
-    """
+    """Sleep for this number of seconds."""
 
     seconds: float
 
 
 class Wait(NamedTuple):
-    """
-    Make a call that stands still until something changes.
-    """
+    """Make a store call that blocks until something changes."""
 
     call: StoreCall
 
@@ -64,11 +60,13 @@ def watching(
     store: AnyStore, plan_id: str, known: int, timeout: float | None
 ) -> Generator[WatchStep, Any, None]:
     """
-    Look and wait in turns, until nothing has come for `timeout` seconds; without it for ever.
+    Read and wait in turn, until nothing new has come for `timeout` seconds; with `None`, forever.
+
+    `known` is the revision after which the watch begins.
 
     Raises:
-        PlanError: what is known is no revision, or the time no number of seconds.
-        StoreError: the plan is not as far as what is known, or the store fails for good.
+        PlanError: `known` is not a revision, or `timeout` is not a number of seconds.
+        StoreError: the plan has not reached the known revision, or the store fails permanently.
     """
     _check(known, timeout)
     pauses, quiet_since, was_there = _pauses(store), time.monotonic(), True
@@ -92,12 +90,12 @@ def watching(
         left = _WAIT if timeout is None else quiet_since + timeout - time.monotonic()
         if left <= 0:
             return
-        # A store that is away would say so at once, again and again.
+        # An unavailable store would fail immediately, again and again.
         if was_there and callable(getattr(store, "wait_for_change", None)):
             try:
                 yield Wait(("wait_for_change", (plan_id, known, min(left, _WAIT))))
             except StoreError:
-                yield Pause(next(pauses))  # the next look says what is wrong, and whether it passes
+                yield Pause(next(pauses))  # the next read shows whether it passes
         else:
             yield Pause(min(left, next(pauses)))
 
@@ -106,7 +104,7 @@ def _behind(
     store: AnyStore, plan_id: str, known: int, last: Entry | None
 ) -> Generator[WatchStep, Any, tuple[Entry, ...]]:
     """
-    Return the entries behind a revision; `last` is the one of that revision, if it is known.
+    Return the entries after a revision. `last` is the entry of that revision, if the caller has it.
     """
     if callable(getattr(store, "entries_since", None)):
         first = known if last is None else known - 1
@@ -141,9 +139,7 @@ def _check(known: object, timeout: object) -> None:
 def watched(
     steps: Generator[WatchStep, Any, None], perform: Callable[[StoreCall], Any]
 ) -> Iterator[Entry]:
-    """
-    Carry the steps of a watch out, in this thread.
-    """
+    """Execute the steps of a watch in this thread."""
     value: Any = None
     failure: Exception | None = None
     try:
@@ -157,7 +153,7 @@ def watched(
             else:
                 try:
                     value = perform(step.call if isinstance(step, Wait) else step)
-                except Exception as raised:  # noqa: BLE001 - the watch knows what follows
+                except Exception as raised:  # noqa: BLE001 - thrown into the steps
                     failure = raised
     except StopIteration:
         return
@@ -168,9 +164,7 @@ def watched(
 async def watched_awaited(
     steps: Generator[WatchStep, Any, None], perform: Callable[[StoreCall | Wait], Awaitable[Any]]
 ) -> AsyncGenerator[Entry, None]:
-    """
-    Await the steps of a watch.
-    """
+    """Execute the steps of a watch, awaited."""
     value: Any = None
     failure: Exception | None = None
     try:
@@ -184,7 +178,7 @@ async def watched_awaited(
             else:
                 try:
                     value = await perform(step)
-                except Exception as raised:  # noqa: BLE001 - same
+                except Exception as raised:  # noqa: BLE001 - as in `watched`
                     failure = raised
     except StopIteration:
         return

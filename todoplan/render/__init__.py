@@ -1,9 +1,10 @@
 """
-Plans for people: text, Markdown, Mermaid, DOT and HTML, all from one outline.
+Plans for people, as text, Markdown, Mermaid, DOT and HTML, all from the same outline.
 
-Read `outline` first: the lines of a plan, in order and with their level (`details` is what others
-say of a task). Each other module writes them in one format, with texts made safe by `cleaning` (law
-14). `drift` tells what became of a plan since a person approved it.
+Read `outline` first: it computes the lines of a plan, in order and with their level. `details` adds
+the notes that quote texts of users and models. Each other module writes the lines in one format;
+`cleaning` makes texts safe to show (law 14). `drift` reports what changed since a person approved
+the plan.
 """
 
 from typing import TYPE_CHECKING

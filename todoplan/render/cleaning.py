@@ -1,6 +1,4 @@
-"""
-Text in so many columns of a terminal. What is safe to show at all is decided in `texts.cleaning`.
-"""
+"""Cut text to a number of terminal columns. `texts.cleaning` decides which characters are safe."""
 
 import unicodedata
 
@@ -8,15 +6,13 @@ from todoplan.texts.cleaning import one_line
 
 __all__ = ["clip", "one_line"]
 
-_MOST_PER_COLUMN = 4  # marks upon a letter take no column; a title of nothing else is cut as well
+_MOST_PER_COLUMN = 4  # combining marks take no column; a text of nothing else is cut as well
 
 
 def clip(text: str, width: int) -> str:
-    """
-    Return cleaned text in at most `width` columns; an ellipsis stands for what was cut.
-    """
+    """Return cleaned text in at most `width` columns, with an ellipsis if it was cut."""
     shown = text[: width * _MOST_PER_COLUMN]
-    if shown.isascii():  # nearly always, and a log of years has many
+    if shown.isascii():  # the usual case, made fast for long logs
         if len(text) <= width:
             return text
         return shown[: width - 1].rstrip() + "…" if width > 0 else ""

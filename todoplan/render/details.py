@@ -1,8 +1,8 @@
 """
-What is said of a task in the texts of others: its wait, claim, answer, who says that it is done.
+Notes on a task that quote texts of users and models: its wait, claim, answer, check and evidence.
 
-They stand in quotes behind the title, which they cannot close: no reason and no answer that a model
-chose passes for a word of ours, such as "verified".
+The quoted texts follow the title and cannot close their quotation marks. So a reason or an answer
+that a model chose cannot be mistaken for a word of ours, such as "verified".
 """
 
 from collections.abc import Iterator
@@ -15,18 +15,14 @@ __all__ = ["details", "quoted", "verified"]
 
 
 def verified(task: Task) -> bool | None:
-    """
-    Say whether the program has seen that a completed task is done; `None`: nobody was to look.
-    """
+    """Return whether a completed task has passed evidence; `None` if it needs no evidence."""
     if task.status is not Status.COMPLETED or (task.check is None and task.evidence is None):
         return None
     return task.evidence is not None and task.evidence.passed
 
 
 def details(task: Task) -> Iterator[str]:
-    """
-    Yield them, each a note behind the title.
-    """
+    """Yield the notes that follow the title of a task."""
     seen = verified(task)
     if task.waiting is not None:
         yield from _wait(task.waiting)
@@ -51,7 +47,7 @@ def _wait(waiting: Waiting) -> Iterator[str]:
 
 
 def _until(at: datetime | None, exact: str = "minutes") -> str:
-    # A claim may last for seconds: to the minute, it would seem to have run out.
+    # A claim may last only seconds; rounded to the minute, it would seem to have expired.
     return "" if at is None else f" until {at.isoformat(' ', exact)}"
 
 
@@ -62,7 +58,5 @@ def _finding(evidence: Evidence, *, seen: bool) -> str:
 
 
 def quoted(text: str) -> str:
-    """
-    Return a text cleaned and in quotes that stand at both of its ends and nowhere else.
-    """
+    """Return a cleaned text in quotation marks, with the quotation marks inside it replaced."""
     return f'"{one_line(text).replace(chr(34), chr(39))}"'

@@ -9,7 +9,8 @@ from todoplan.render.outline import Line, arrows, lines, nesting
 __all__ = ["to_dot"]
 
 _WIDTH = 80
-# Each fit for a node and for a cluster: of the latter a filling is black unless it is named.
+# Each style must suit both a node and a cluster: a filled cluster is black unless a colour is
+# named.
 _STYLES = {
     "pending": "style=dashed",
     "in_progress": "style=bold",
@@ -18,24 +19,25 @@ _STYLES = {
     "failed": "style=solid, color=red",
     "waiting": "style=dashed, color=orange",
 }
-# "&" too: Graphviz reads entities such as &quot; in labels.
+# "&" is escaped too: Graphviz reads entities such as &quot; in labels.
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
 _INDENT = "  "
 
 
 def to_dot(plan: Plan) -> str:
     """
-    Return a digraph: a node a task ("t7", its style the status), an arrow from each blocker.
+    Return a digraph with a node for each task and an edge from each blocker.
 
-    A task that contains others is a cluster around them ("cluster_t7"); its node is a point that
-    cannot be seen, at which arrows begin and end. Labels are cut at 80 columns.
+    A node is named "t7" for task 7; its style shows the status. A task with subtasks is a cluster
+    around them ("cluster_t7") with an invisible point as its node, where edges start and end.
+    Labels are cut at 80 columns.
     """
     rows = lines(plan)
     clusters = {row.node for row, opens, _ in nesting(rows) if opens}
     edges = (
         f"  {blocker} -> {end}{_ends(blocker, end, clusters)};" for blocker, end in arrows(rows)
     )
-    # Only a compound graph lets arrows end at the border of a cluster.
+    # Edges can end at the border of a cluster only in a compound graph.
     head = ("digraph plan {", *(["  compound=true;"] if clusters else []), "  node [shape=box];")
     return "\n".join((*head, *_nodes(rows), *edges, "}"))
 

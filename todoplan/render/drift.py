@@ -1,4 +1,4 @@
-"""What became of an approved plan, as plain text: for the person who approved it."""
+"""The changes since a plan's approval as plain text, for the person who approved it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,10 +15,11 @@ _WIDTH = 80
 
 def drift_to_text(drift: Drift) -> str:
     """
-    Return what came, went and changed since the approval, a line each, safe for a terminal:
-    `+ 4 Send it ("model")`, `- 2 Ask legal`, `~ 3 Draft: subject (was "Write")`.
+    Return the tasks added, removed and changed since the approval, one line each.
 
-    Texts are cut at 80 columns. No newline stands at the end.
+    The lines look like `+ 4 Send it ("model")`, `- 2 Ask legal`, `~ 3 Draft: subject (was
+    "Write")`. They are safe for a terminal. Texts are cut at 80 columns. There is no newline at the
+    end.
     """
     by = "" if drift.approval.by is None else f" by {quoted(drift.approval.by)}"
     approved = f"revision {drift.approval.revision}, approved{by}"
@@ -42,7 +43,7 @@ def _word(each: Difference, name: str) -> str:
     if name == "status":
         return "cancelled"
     was = getattr(each.was, name)
-    shown = _shown((was,) if name == "parent" and was else was)  # an id, as the edges are
+    shown = _shown((was,) if name == "parent" and was else was)  # shown as an id, like the edges
     return f"{name.replace('_', ' ')} (was {shown})"
 
 

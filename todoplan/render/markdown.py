@@ -9,31 +9,30 @@ from todoplan.render.outline import Line, aside, lines, summary
 
 __all__ = ["escaped", "to_markdown"]
 
-# A dot between two characters makes a link of "todo.md" on some sites; at a sentence's end none.
+# Some sites make a link of "todo.md", so a dot between two characters is escaped, but not at the
+# end of a sentence.
 _MARKUP = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<=\S)\.(?=\S)")
 _INDENT = "  "
 
 
 def escaped(text: str) -> str:
-    """
-    Return cleaned text in which no character is markup, on one line.
-    """
+    """Return cleaned text on one line, with every markup character escaped."""
     return _MARKUP.sub(r"\\\g<0>", one_line(text))
 
 
 def to_markdown(plan: Plan) -> str:
     """
-    Return the summary and a task list, one line a task and subtasks indented; in the texts no
-    character is markup.
+    Return the summary and a task list, one line for each task, with subtasks indented.
 
-    A site that turns @names and #numbers into links after it has read the Markdown still does so.
+    All markup in texts is escaped. A site that turns @names and #numbers into links after rendering
+    the Markdown still does so.
     """
     rows = [_row(line) for line in lines(plan)]
     return "\n".join((escaped(summary(plan)), "", *rows)) if rows else summary(plan)
 
 
 def _row(line: Line) -> str:
-    # A box knows two states: every other one is said in words.
+    # A box has two states. Every other status is written as a word.
     box = "[x]" if line.status is Status.COMPLETED else "[ ]"
     plain = line.status in {Status.PENDING, Status.COMPLETED}
     notes = line.notes if plain else (line.words, *line.notes)

@@ -1,8 +1,8 @@
 """
-HTML that is put together from elements, so that no text can be taken for markup, and whole pages.
+Build HTML from elements, so that text is never read as markup; and build whole pages.
 
-A page is one file that asks nobody for anything: its policy allows the style sheets and scripts of
-ours that stand in it, known by their hashes, and neither images, fonts, forms nor addresses.
+A page is one file that loads nothing else. Its content security policy allows only our own style
+sheets and scripts, identified by their hashes, and no images, fonts, forms or connections.
 """
 
 import json
@@ -19,17 +19,17 @@ __all__ = ["Markup", "data_block", "element", "joined", "page", "style"]
 
 
 class Markup(str):
-    """
-    Text that is HTML already. Any other is cleaned and escaped where it is put into an element.
-    """
+    """Text that is already HTML. Any other text is cleaned and escaped when added to an element."""
 
     __slots__ = ()
 
 
 def element(tag: str, *children: str, **attributes: str) -> Markup:
     """
-    Return an element around its children; a trailing underscore of an attribute's name is left out
-    (`class_`), others are hyphens. An attribute of the empty text is left out.
+    Return an element with its children.
+
+    A trailing underscore in the name of an attribute is removed (`class_`); other underscores
+    become hyphens. Attributes with an empty value are omitted.
     """
     given = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(one_line(text))}"'
@@ -40,10 +40,9 @@ def element(tag: str, *children: str, **attributes: str) -> Markup:
 
 
 def joined(children: Iterable[str]) -> Markup:
-    """
-    Return the children as they stand in an element, a line each.
-    """
-    # Apart: what a page shows in boxes of their own would else be read aloud, and copied, as one.
+    """Return the children as the content of an element, one on each line."""
+    # Separated by newlines: otherwise, parts shown in separate boxes would be read aloud, and
+    # copied, as one word.
     return Markup(
         "\n".join(
             child if isinstance(child, Markup) else escape(one_line(child)) for child in children
@@ -53,20 +52,19 @@ def joined(children: Iterable[str]) -> Markup:
 
 @cache
 def style() -> str:
-    """
-    Return the style sheet of all pages.
-    """
+    """Return the style sheet that all pages share."""
     return files("todoplan.render").joinpath("page.css").read_text("utf-8")
 
 
 def page(title: str, *body: str, styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> Markup:
     """
-    Return a whole page, from its document type to its end; with styles and scripts of our own, the
-    scripts behind its body.
+    Return a whole HTML page, including its document type.
+
+    `styles` and `scripts` are our own code; the scripts come after the body.
     """
     sheets = (style(), *styles)
-    # By their hashes: were a text to get out of its place, a style or a script of its own would
-    # still do nothing. Where scripts run, none of them can make markup of a text (trusted types).
+    # Allowed by hash: a style or script injected by a text that escaped from its element would not
+    # run. In pages with scripts, trusted types prevent these from parsing text as markup.
     allowed = "".join(
         f"; {kind}-src {' '.join(map(_hash, texts))}"
         for kind, texts in (("style", sheets), ("script", scripts))
@@ -94,7 +92,8 @@ def _hash(text: str) -> str:
 
 def data_block(name: str, data: object) -> Markup:
     """
-    Return data for a script of the page, as JSON that no text in it can end; `name` is its id.
+    Return JSON data for a script of the page. No text in it can close the element. `name` is its
+    id.
     """
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{escape(name)}">{text}</script>')

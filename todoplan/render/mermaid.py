@@ -13,8 +13,9 @@ __all__ = ["lifecycle_diagram", "to_mermaid"]
 _WIDTH = 80
 _INDENT = "    "
 # Texts in diagrams have run as scripts before: CVE-2025-54880 and -54881 of Mermaid.
-# Everything but letters, digits and spaces becomes a numbered entity: quotes cannot be quoted.
-# Mermaid takes any line with "direction LR" for a statement, also where that stands in quotes.
+# Everything but letters, digits and spaces becomes a numeric entity, because quotation marks cannot
+# be escaped.
+# Mermaid reads any line with "direction LR" as a statement, even inside quotation marks.
 _MARKUP = re.compile("[^A-Za-z0-9 \x80-\U0010ffff]|[dD](?=irection)")
 _STYLES = (
     "    classDef pending stroke-dasharray:4 3",
@@ -28,11 +29,11 @@ _STYLES = (
 
 def to_mermaid(plan: Plan) -> str:
     """
-    Return a flowchart: a node a task ("t7", its class the status, or "waiting"), an arrow from each
-    blocker. A task that contains others is a subgraph of that name around them.
+    Return a flowchart with a node for each task and an arrow from each blocker.
 
-    Labels are cut at 80 columns. Mermaid itself draws at most 500 arrows and 50,000 characters
-    unless it is told otherwise.
+    A node is named "t7" for task 7; its class is the status, or "waiting". A task with subtasks is
+    a subgraph of that name around them. Labels are cut at 80 columns. By default, Mermaid draws at
+    most 500 arrows and 50,000 characters.
     """
     rows = lines(plan)
     if not rows:
@@ -46,7 +47,7 @@ def _nodes(rows: tuple[Line, ...]) -> Iterator[str]:
         indent, box = _INDENT * (row.level + 1), f'{row.node}["{_label(row.caption)}"]'
         yield f"{indent}subgraph {box}" if opens else f"{indent}{box}:::{row.kind}"
         yield from (f"{_INDENT * (row.level - number)}end" for number in range(ends))
-    # A subgraph takes no class where it is opened.
+    # A subgraph cannot get its class where it is opened.
     yield from (f"    class {row.node} {row.kind}" for row, opens, _ in nesting(rows) if opens)
 
 
@@ -60,7 +61,7 @@ def _entity(character: re.Match[str]) -> str:
 
 def lifecycle_diagram() -> str:
     """
-    Return the transition table as a state diagram, an arrow for each cell that moves a task.
+    Return the transition table as a state diagram, with an arrow for each cell that moves a task.
     """
     return "\n".join(("stateDiagram-v2", *_transitions()))
 

@@ -1,11 +1,10 @@
 """
-The plan as every printer shows it: one line a task, marks and counts worked out once.
+The outline that every format prints: one line for each task, with its mark and notes.
 
-A line is for a person who looks at the whole plan: who, what, how far, below what, what it waits
-for, and who says that it is done. The fields of a task that no line shows stand in `LEFT_OUT`, so
-that a new one is left out on purpose.
-
-`details` has what is said in texts of others.
+A line is for a person who looks at the whole plan. It shows the status, the title, the owner, the
+level, what the task waits for, and whether its completion is verified. Fields that no line shows
+are listed in `LEFT_OUT`, so that a new field cannot be forgotten. `details` has the notes that
+quote texts of users and models.
 """
 
 import re
@@ -54,9 +53,9 @@ LEFT_OUT = frozenset(
 """The fields of a task that no line shows."""
 
 DEEPEST = 16
-"""What lies deeper is shown at this level: a line is not to be all indentation."""
+"""The maximum level of indentation. Deeper tasks are shown at this level."""
 
-# A title may be nothing but what cleaning takes away.
+# Cleaning may remove every character of a title.
 _NO_TEXT = "(no visible text)"
 _OTHER_THAN_DIGIT = re.compile("[^0-9]")
 
@@ -64,13 +63,13 @@ _OTHER_THAN_DIGIT = re.compile("[^0-9]")
 @attrs.frozen
 class Line:
     """
-    One task, ready to be printed: its texts are cleaned and on one line, but not yet escaped.
+    One task, ready to print: its texts are cleaned and on one line, but not yet escaped.
 
-    `level` is 0 at the top. `waits_for` holds the ids of the unresolved blockers, of an open task
-    only; `blocked_by` those of all blockers. `behind` is the id of the failed task for which it can
-    never start. `details` are what is said of it in texts of others: its wait, claim, answer, check
-    and evidence. `verified` is `False` where nobody has proved that it is done, `None` where
-    nobody was to look.
+    `level` is 0 for a top-level task. `blocked_by` has the ids of all blockers; `waits_for` those
+    of the unresolved blockers, for an open task only. `behind` is the id of the failed task because
+    of which this one can never start. `details` are notes that quote texts of users and models: the
+    wait, claim, answer, check and evidence. `verified` is `False` if a completed task lacks passed
+    evidence, and `None` if it needs none.
     """
 
     id: str
@@ -88,53 +87,39 @@ class Line:
 
     @property
     def node(self) -> str:
-        """
-        The name of the task's node in a diagram: "t7".
-        """
+        """The name of the task's node in a diagram, such as "t7"."""
         return _node(self.id)
 
     @property
     def caption(self) -> str:
-        """
-        Id and text, as a node of a diagram shows them.
-        """
+        """The id and the text, as shown on a node of a diagram."""
         return f"{self.id} {self.text}"
 
     @property
     def kind(self) -> str:
-        """
-        The status, or "waiting": by what diagrams and pages tell tasks apart.
-        """
+        """The status, or "waiting": the style of the task in diagrams and pages."""
         return "waiting" if self.is_waiting else self.status
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """
-        What the plan itself says of the task: the owner, and why it is not ready.
-        """
+        """Notes from the plan itself: the owner, and why the task is not ready."""
         waits = f"waits for {', '.join(self.waits_for)}" if self.waits_for else ""
         never = f"can never start: {self.behind} failed" if self.behind else ""
         return tuple(note for note in (self.owner, waits, never) if note)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """
-        All that is said behind the text, the facts first.
-        """
+        """All notes that follow the text, `facts` first."""
         return self.facts + self.details
 
     @property
     def words(self) -> str:
-        """
-        The status in plain words: "in progress".
-        """
+        """The status in plain words, such as "in progress"."""
         return self.status.replace("_", " ")
 
 
 def lines(plan: Plan) -> tuple[Line, ...]:
-    """
-    Return one line for each task, in the plan's order: what a task contains follows right behind.
-    """
+    """Return one line for each task, in the plan's order. Subtasks directly follow their parent."""
     behind = stuck(plan)
     levels: dict[str | None, int] = {None: -1}
     rows = []
@@ -145,7 +130,7 @@ def lines(plan: Plan) -> tuple[Line, ...]:
 
 
 def _line(plan: Plan, task: Task, level: int, behind: str | None) -> Line:
-    # Law 7: resolved blockers are left out of the view alone. Eino's lists go on showing them.
+    # Law 7: resolved blockers are hidden only in the view. Eino's lists keep showing them.
     blockers = [blocker for blocker in map(plan.get, task.blocked_by) if blocker]
     unresolved = () if task.status.closed else (b for b in blockers if not b.status.resolved)
     is_verified = verified(task)
@@ -166,21 +151,20 @@ def _line(plan: Plan, task: Task, level: int, behind: str | None) -> Line:
 
 
 def _node(task_id: str) -> str:
-    # Ids are digits. Of events that say otherwise, a node is a word of a diagram all the same.
+    # Ids are digits, unless damaged events say otherwise; a node must be a valid name in any case.
     return "t" + _OTHER_THAN_DIGIT.sub(lambda other: f"_{ord(other[0])}_", task_id)
 
 
 def arrows(rows: Iterable[Line]) -> Iterator[tuple[str, str]]:
-    """
-    Yield the edges of a diagram: the node of a blocker, the node of the task that it blocks.
-    """
+    """Yield the edges of a diagram: the node of the blocker and the node of the blocked task."""
     return ((_node(blocker), row.node) for row in rows for blocker in row.blocked_by)
 
 
 def nesting(rows: Sequence[Line]) -> Iterator[tuple[Line, bool, int]]:
     """
-    Yield each line, whether it contains the next one, and how many tasks end with it that contain
-    it: for whoever draws boxes around subtasks.
+    Yield each line, whether it contains the next one, and how many of its ancestors end with it.
+
+    This is what a format needs to draw boxes around subtasks.
     """
     for place, row in enumerate(rows):
         level = rows[place + 1].level if place + 1 < len(rows) else 0
@@ -188,16 +172,15 @@ def nesting(rows: Sequence[Line]) -> Iterator[tuple[Line, bool, int]]:
 
 
 def aside(notes: tuple[str, ...]) -> str:
-    """
-    Return the notes in brackets, with a space before them; no notes, no brackets.
-    """
+    """Return the notes in brackets after a space, or an empty text if there are none."""
     return f" ({'; '.join(notes)})" if notes else ""
 
 
 def summary(plan: Plan) -> str:
     """
-    Return how far the plan is: "3/7 completed, 1 in progress, 1 waiting, 1 failed", and what of it
-    was approved.
+    Return the progress of the plan and its approval.
+
+    The progress looks like "3/7 completed, 1 in progress, 1 waiting, 1 failed".
     """
     counts = plan.counts
     if not counts.total:

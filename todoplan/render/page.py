@@ -11,8 +11,10 @@ __all__ = ["to_html"]
 
 def to_html(plan: Plan) -> str:
     """
-    Return one `<ul class="todoplan">`, an item a task with its status as class, and "waiting",
-    "verified" or "unverified" beside it; subtasks are a list in their item. All is escaped.
+    Return one `<ul class="todoplan">` with an item for each task.
+
+    The classes of an item are its status and, if so, "waiting", "verified" or "unverified".
+    Subtasks are a nested list. All texts are escaped.
     """
     inner = "".join(_items(lines(plan))) or '<li class="empty">no tasks</li>\n'
     return f'<ul class="todoplan" aria-label="{escape(summary(plan))}">\n{inner}</ul>'

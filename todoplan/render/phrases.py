@@ -1,4 +1,4 @@
-"""What happened to a plan, in a few words: how a timeline says it."""
+"""Describe the events of a plan in a few words, as a timeline shows them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never
@@ -43,11 +43,12 @@ def event_phrases(
     events: Iterable[Event], plan: Plan, before: Plan | None = None
 ) -> tuple[str, ...]:
     """
-    Return a phrase for each kind of change; `plan` is the plan afterwards. Cleaned, on one line.
+    Return a phrase for each kind of change, cleaned and on one line.
 
-    A task that is alone in its group is named by its subject too, cut at 60 columns. A plan that
-    was put back is told by what that changed, if `before` has the plan to which all this happened;
-    else by the tasks that it has.
+    `plan` is the plan after the events. `before` is the plan before them, if known. If a kind of
+    change concerns one task only, the phrase names its subject, cut at 60 columns. For a restored
+    plan, the phrases describe what the restore changed; if `before` is unknown, they name all of
+    its tasks.
     """
     groups: dict[str, dict[str, None]] = {}
     for verb, task_id in _all_changes(tuple(events), before):
@@ -69,21 +70,21 @@ def _put_back(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
         old, new = found.was, found.now
         if new is None:
             yield "removed", found.task.id
-        # An edge is told of the task that waits, not of the one that it waits for.
+        # An edge is reported for the blocked task, not for the blocker.
         elif old is None or old.but(blocks=new.blocks, updated_at=new.updated_at) != new:
             yield "restored", new.id
     known = [task.id for task in now if task.id in was]
     if known != [task.id for task in was if task.id in now]:
         yield "reordered", ""
     if was.approved != now.approved:
-        # An undo leaves the approval before the one that it took back: nobody has approved anew.
+        # After an undo, the previous approval is in force again; nobody has given a new one.
         last = was.approved.revision if was.approved else -1
         is_new = now.approved is not None and now.approved.revision > last
         yield "approved" if is_new else "approval taken back", ""
 
 
 def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:
-    # Tasks in another order, an approval: no task is named.
+    # A new order or an approval names no task.
     if ids == ("",):
         return verb
     only = plan.get(ids[0]) if len(ids) == 1 else None
@@ -114,7 +115,7 @@ def _changes(event: Event) -> Iterator[tuple[str, str]]:
         case TaskClaimed(task_id, _, lost_by):
             yield "claimed" if lost_by is None else "taken over", task_id
         case ClaimRenewed():
-            pass  # a heartbeat: who reads a history wants to see what was done
+            pass  # a heartbeat, of no interest in a history
         case TaskDeleted(task_id):
             yield "removed", task_id
         case PlanCleared(task_ids):
@@ -130,9 +131,7 @@ def _changes(event: Event) -> Iterator[tuple[str, str]]:
 
 
 def _edited(changes: Mapping[str, Any]) -> str:
-    """
-    Return the word for an edit, by what matters most of what was set.
-    """
+    """Return the word for an edit, chosen by the most important of the changed fields."""
     if "subject" in changes:
         return "reworded"
     if changes.get("answer") is not None:

@@ -12,12 +12,12 @@ _INDENT = "  "
 
 def to_text(plan: Plan, *, width: int | None = None) -> str:
     """
-    Return the summary and one line a task, subtasks indented: `[ ] 3 Ship (ann; waits for 1, 2)`.
+    Return the summary and one line for each task, such as `[ ] 3 Ship (ann; waits for 1, 2)`.
 
-    The marks: `[~]` in progress, `[x]` completed, `[v]` completed and verified by the program,
-    `[!]` failed, `[-]` cancelled. `width` is the most columns a line may take; what is said of the
-    task in others' texts is cut first, then its own, what it waits for last. No newline stands at
-    the end.
+    Subtasks are indented. The marks are `[ ]` pending, `[~]` in progress, `[x]` completed, `[v]`
+    completed and verified by the program, `[!]` failed, `[-]` cancelled. `width` is the maximum
+    number of columns of a line. Notes that quote texts are cut first, then the title, and what the
+    task waits for last. There is no newline at the end.
     """
     head = summary(plan) if width is None else clip(summary(plan), width)
     return "\n".join((head, *(_row(line, width) for line in lines(plan))))
@@ -27,6 +27,6 @@ def _row(line: Line, width: int | None) -> str:
     head, tail = f"{_INDENT * line.level}{line.mark} {line.id} ", aside(line.notes)
     if width is None:
         return f"{head}{line.text}{tail}"
-    # What a task waits for outlives its text: it is why the line is not ready.
+    # What a task waits for is kept longer than its title: it is why the task is not ready.
     room = width - len(head) - len(aside(line.facts))
     return clip(f"{head}{clip(line.text, max(room, _LEAST_TEXT))}{tail}", width)

@@ -1,14 +1,17 @@
 """
-Where plans and their journals are kept.
+Stores: where plans and their journals are kept.
 
-Read `base` first: what a store is and owes; then `hold`, what it may offer beside that. `memory` is
-the shortest one. `file` keeps plans in one JSON file, and `locked_file` is how processes write that
-one after the other and lose nothing. `sqlite` is the one for whatever must last, `postgres` the one
-for many machines (an extra).
+Read `base` first: the `Store` protocol and its guarantees. `hold` defines the optional protocol for
+locking a plan.
 
-`journals` is what all of them do with a journal, `rows` what a database keeps of one, `copying` how
-plans move. `locks` is how threads and processes wait for each other; `urls` has
-stores by their address.
+- `memory` is the shortest implementation.
+- `file` keeps plans in one JSON file; `locked_file` lets several processes write that file one
+  after the other without losing anything.
+- `sqlite` is the store for data that must survive restarts.
+- `postgres` is the store for several machines (an extra).
+- `journals` has the journal functions that all stores share, `rows` the row format of the
+  databases, `copying` the copying of plans between stores, `locks` the locks of threads and
+  processes, and `urls` opens a store by its URL.
 """
 
 from typing import TYPE_CHECKING
@@ -38,7 +41,7 @@ __all__ = [
 ]
 __dir__ = listing(__all__)
 
-if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
+if not TYPE_CHECKING:  # a type checker that saw it would accept every misspelled name
     __getattr__ = loader(
         __name__,
         {

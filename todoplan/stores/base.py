@@ -1,7 +1,7 @@
 """
-What a store of plans is. Every store keeps a journal, and appends only to what was read.
+The `Store` protocol. Every store keeps a journal, and an append states the revision it is based on.
 
-Three methods make a `Store`. One that is a database can offer more, see `hold`.
+A `Store` has three methods. A database can offer more: see `hold`.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -16,12 +16,13 @@ __all__ = ["AnyStore", "AsyncStore", "Store", "checked_id"]
 
 def checked_id(plan_id: object) -> str:
     """
-    Return a plan's id, if it is one: a text, "" too.
+    Return a plan's id if it is a string. The empty string is valid.
 
     Raises:
-        PlanError: it is something else, such as a number.
+        PlanError: the id is not a string, for example a number.
     """
-    # A number would be another key than its text in memory, and no key at all in a JSON file.
+    # In memory, a number and its text would be different keys; in a JSON file a number cannot be a
+    # key.
     if isinstance(plan_id, str):
         return plan_id
     msg = f"a plan's id is a text, not {plan_id!r}; give str(...) of it"
@@ -30,63 +31,53 @@ def checked_id(plan_id: object) -> str:
 
 class Store(Protocol):
     """
-    Plans by id, each with its journal. A plan that was never written is the empty one.
+    Plans by id, each with its journal. A plan that was never written is empty.
 
-    Any text is the id of a plan, and no other plan's. Threads, and processes where they share the
-    data, may call at once; an `AsyncPlanner` makes every call in a thread of its own. A store that
-    cannot do now what it is asked raises a StoreError, with "busy" as `data["problem"]` where
-    trying again may help. `todoplan.testing.stores` has a suite that proves a store.
+    Any string is a valid plan id, and distinct strings are distinct plans. Threads may call the
+    methods concurrently, and so may processes if they share the data; an `AsyncPlanner` makes each
+    call in a worker thread. A store that cannot carry out a call at the moment raises a StoreError,
+    whose `data["problem"]` is "busy" if a retry may help. `todoplan.testing.stores` has a
+    conformance suite for stores.
     """
 
     def load(self, plan_id: str) -> Plan:
-        """
-        Return the plan as of its last entry.
-        """
+        """Return the plan as of its last entry."""
         ...
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
-        """
-        Return the plan's journal, oldest first; replaying it gives the plan.
-        """
+        """Return the plan's journal, oldest entry first. Replaying the journal gives the plan."""
         ...
 
     # Compare and append: LangGraph's `BaseStore.put` has no version, so the last writer wins.
-    # `plan` is what replaying the entries gives; a store can keep it without knowing any event.
+    # `plan` is the result of replaying the entries; a store can save it without knowing any event
+    # type.
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """
-        Add entries and keep `plan`, what they lead to, if the plan is at revision `expected`.
+        Add entries and save `plan`, their result, if the plan is at revision `expected`.
 
-        Return False, and change nothing, if it is not: somebody else was faster. The entries are
-        kept all or none, also if it raises.
+        If it is at another revision because another writer was faster, change nothing and return
+        False. Either all entries are saved or none, also if the call raises.
         """
         ...
 
 
 class AsyncStore(Protocol):
-    """
-    The same, awaited.
-    """
+    """A `Store` whose methods are awaited."""
 
     def load(self, plan_id: str) -> Awaitable[Plan]:
-        """
-        Return the plan as of its last entry.
-        """
+        """Return the plan as of its last entry."""
         ...
 
     def entries(self, plan_id: str) -> Awaitable[tuple[Entry, ...]]:
-        """
-        Return the plan's journal, oldest first.
-        """
+        """Return the plan's journal, oldest entry first."""
         ...
 
     def append(
         self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan
     ) -> Awaitable[bool]:
-        """
-        Add entries if the plan is at revision `expected`, and say whether that was so.
-        """
+        """Add entries if the plan is at revision `expected`; return whether they were added."""
         ...
 
 
 AnyStore = Store | AsyncStore
-"""What `AsyncPlanner` takes."""
+"""A store that `AsyncPlanner` accepts."""

@@ -1,4 +1,4 @@
-"""Moving plans between stores, with their journals."""
+"""Copying plans between stores, with their journals."""
 
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
@@ -10,16 +10,19 @@ __all__ = ["copy_plan"]
 
 def copy_plan(source: Store, target: Store, plan_id: str) -> bool:
     """
-    Copy a plan with its journal, all or nothing; return False if it is there already, as it is.
+    Copy a plan with its journal, all or nothing. Return False if the target already has the same
+    one.
 
-    Keys of calls stay behind: a call that was made before is carried out when it is made again.
+    Idempotency keys are not copied: a call that was made before the copy and is repeated after it
+    is carried out again.
 
     Raises:
-        StoreError: the target has another plan under this id ("taken"), or has not kept it.
-        CodecError: the journal is damaged, or what it holds cannot be kept there.
+        StoreError: the target has another plan with this id ("taken"), or did not save the plan
+            unchanged ("not_kept").
+        CodecError: the journal is damaged, or the target cannot save its content.
     """
     journal = source.entries(plan_id)
-    # Of the journal and not of `load`: somebody may write between two reads.
+    # From the journal and not from `load`: another writer may append between two reads.
     plan = follow(Plan(), journal)
     there = target.entries(plan_id)
     if there == journal:

@@ -1,14 +1,18 @@
 """
-Plans in one JSON file: shared by processes, kept across restarts, never half written.
+A store in one JSON file that processes can share. A crash never leaves the file half written.
 
-The file is written anew for every append. Appending to it would be quicker, but a power cut may
-leave half of an entry, and every reader would have to tell that from damage; a new file that takes
-the old one's place is there as a whole or not at all, and a person can read it and fix it by hand.
-It costs time that grows with the file, so there is a limit, and long before it a warning. One plan
-may take a share of it only: at the limit nobody could write, whosever plan is so large.
+Every append writes the whole file again. Appending in place would be faster, but a power failure
+could leave half an entry, and every reader would have to tell that from damage. A new file that
+replaces the old one is there completely or not at all, and a person can read it and repair it by
+hand.
 
-What a handle has seen it holds the file to: where the file is gone, or a plan is not as far as it
-was, somebody has deleted it or put an older copy in its place, and to go on would undo work unseen.
+The time of an append grows with the size of the file. So there is a size limit, and a warning long
+before it. A single plan may use only a share of the limit; otherwise one large plan could stop
+everybody from writing.
+
+A `FileStore` remembers what it has read. If the file has disappeared, or a plan is at an earlier
+revision than before, somebody has deleted the file or restored an older copy. The store then raises
+an error, because to continue would silently undo work.
 """
 
 import errno
@@ -44,10 +48,10 @@ from todoplan.stores.locks import closed, unlocked
 __all__ = ["FORMAT", "FileStore"]
 
 FORMAT = "todoplan/plans"
-"""What the head of the file says. Below `plans` stands a journal for each plan, by its id."""
+"""The format name in the head of the file. Its `plans` object has a journal for each plan id."""
 
 SHARE = LIMIT // 4
-"""So many bytes the journal of one plan may have."""
+"""The maximum size of one plan's journal in bytes."""
 
 _WARNED_AT = LIMIT // 8
 _MEBIBYTE = 1024 * 1024
@@ -55,13 +59,11 @@ _MEBIBYTE = 1024 * 1024
 
 @attrs.frozen
 class _Kept:
-    """
-    One plan with its journal, also as the lines that stand in the file.
-    """
+    """One plan with its journal, and the journal's lines as they are in the file."""
 
     plan: Plan = Plan()
     entries: tuple[Entry, ...] = ()
-    # An append writes the whole file, but encodes its own entries only: all others are joined.
+    # An append writes the whole file but encodes only its own entries; the other lines are reused.
     lines: tuple[str, ...] = ()
     size: int = 0
 
@@ -72,19 +74,20 @@ class _Kept:
 
 
 _Plans = Mapping[str, _Kept]
-# Inode, time and size. Journals only grow, so an append shows in the size even if its inode was
-# used before and the clock has not ticked; an edit by hand or a file put back shows in the others.
+# Inode, modification time and size. Journals only grow, so an append changes the size even if an
+# inode is reused and the clock has not ticked; inode or time reveal an edit by hand or a restored
+# file.
 _Stamp = tuple[int, int, int]
 _NOTHING: _Plans = MappingProxyType({})
 
 
 class FileStore:
     """
-    A `Store` in one JSON file, which is its owner's alone. Safe between threads and processes.
+    A `Store` in one JSON file, readable by its owner only. Safe between threads and processes.
 
-    Whoever wants to append waits for others, no longer than `patience` seconds: then a StoreError
-    whose `data["problem"]` is "busy" is raised. The file is missing until the first append; a
-    symbolic link is refused. It keeps its permissions.
+    An append waits for other writers for at most `patience` seconds, then raises a StoreError whose
+    `data["problem"]` is "busy". The first append creates the file. A symbolic link is refused. An
+    existing file keeps its permissions.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, patience: float = 10.0) -> None:
@@ -92,7 +95,8 @@ class FileStore:
         if not isinstance(given, str | os.PathLike) or "\0" in os.fspath(path):
             msg = f"{path!r} is no path; give the name of a file, such as FileStore('plans.json')"
             raise StoreError(msg, seen=path)
-        # Now, as the process may change its folder; `resolve` would follow the links we refuse.
+        # Made absolute now, because the process may change its working directory. `resolve` would
+        # follow the links that the store refuses.
         self.path = Path(path).absolute()
         self._patience = patience
         self._read: tuple[_Stamp | None, _Plans] = (None, _NOTHING)
@@ -103,38 +107,38 @@ class FileStore:
         Return the plan as of its last entry.
 
         Raises:
-            StoreError: the file cannot be opened, or is no plain file.
-            CodecError: it is truncated, corrupt, too large, or of a newer format.
+            StoreError: the file cannot be opened, or is not a regular file.
+            CodecError: the file is truncated, corrupt, too large, or of a newer format.
         """
         return self._kept(plan_id).plan
 
     def plan_ids(self) -> tuple[str, ...]:
         """
-        Return the ids of the plans that the file keeps, in the order in which they came.
+        Return the ids of the plans in the file, in the order in which they were added.
 
         Raises:
-            TodoplanError: as of `load`.
+            TodoplanError: the same errors as `load`.
         """
         with refusing(self.path, "read"):
             return tuple(self._plans())
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
-        Return the plan's journal, oldest first.
+        Return the plan's journal, oldest entry first.
 
         Raises:
-            TodoplanError: as of `load`.
+            TodoplanError: the same errors as `load`.
         """
         return self._kept(plan_id).entries
 
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """
-        Add entries if the plan is at revision `expected`, and say whether that was so.
+        Add entries if the plan is at revision `expected`; return whether they were added.
 
         Raises:
-            TodoplanError: as of `load`; and a StoreError if the file cannot be written, or is busy,
-                or the plan has had its share of it. Nothing was appended then, unless
-                `data["problem"]` is "unsynced".
+            TodoplanError: the same errors as `load`; a StoreError if the file is busy or cannot be
+                written, or if the plan has used its share of the file. Nothing was appended then,
+                unless `data["problem"]` is "unsynced".
         """
         locks: tuple[list[int], list[int]] = [], []
         process = os.getpid()
@@ -154,12 +158,12 @@ class FileStore:
                     let_go()
 
     def _append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
-        plans = self._plans()  # and not `_read`, which a reader may set to an older file
+        plans = self._plans()  # not `_read`, which a concurrent reader may set to an older file
         kept = plans.get(plan_id, _Kept())
         if kept.plan.revision != expected:
             return False
         grown = kept.longer(entries, plan)
-        # By identity: a file without plans is there all the same, and has to be replaced.
+        # By identity: a file without plans is an existing file, and has to be replaced.
         is_first = plans is _NOTHING
         plans = {**plans, checked_id(plan_id): grown}
         document = self._document(plan_id, plans)
@@ -168,8 +172,9 @@ class FileStore:
         try:
             written = write_anew(self.path, document, is_first=is_first)
         except FileExistsError:
-            return False  # somebody whose lock file was another one has made the file
-        # Before the folder is synced: the new file is in its place, whatever comes of that.
+            return False  # a writer that locked another lock file has created the file
+        # Before the folder is synced: the new file is in its place, even if syncing the folder
+        # fails.
         self._read, self._has_written = (_stamp(written), plans), True
         self._sync(plan_id)
         return True
@@ -179,7 +184,7 @@ class FileStore:
             return self._plans().get(plan_id, _Kept())
 
     def _plans(self) -> _Plans:
-        # Taken before the file is opened: what is read then is no older, whatever others do.
+        # Read before the file is opened, so the content read below is at least as new as `before`.
         before, taken = self._read, list[int]()
         try:
             descriptor = open_plain(taken, self.path)
@@ -189,7 +194,7 @@ class FileStore:
             with open(descriptor, "rb", closefd=False) as file:
                 plans = _decoded(file.read(LIMIT + 1), self.path)
         except FileNotFoundError:
-            # A folder that is missing is a misspelled path: told on reading, before work is lost.
+            # A missing folder is a misspelled path. Reading reports it, before any work is lost.
             self.path.parent.stat()
             if before[0] is not None:
                 raise self._gone_back(problem="deleted", what="it is not there any more") from None
@@ -199,7 +204,8 @@ class FileStore:
                 closed(taken)
             finally:
                 closed(taken)
-        # The last known entry itself, not its revision: an older copy may have gone on differently.
+        # Compare the last known entry, not its revision: an older copy may have continued
+        # differently.
         for plan_id, known in before[1].items():
             found = plans.get(plan_id, _Kept()).entries[len(known.entries) - 1 :]
             if known.entries and found[:1] != known.entries[-1:]:
@@ -216,9 +222,7 @@ class FileStore:
         return StoreError(msg, file=str(self.path), problem=problem)
 
     def _document(self, plan_id: str, plans: _Plans) -> bytes:
-        """
-        Return what is to be written, if it is not too large.
-        """
+        """Return the bytes to write, if they are not too large."""
         if plans[plan_id].size > SHARE:
             msg = (
                 f"{self.path} cannot take this: the journal of the plan {plan_id!r} would have "
@@ -261,7 +265,8 @@ def _stamp(status: os.stat_result) -> _Stamp:
 
 
 def _document(plans: _Plans) -> bytes:
-    # An id is a key and never the name of a file: Gemini's tracker puts it into a path unchecked.
+    # An id is a key in the file and never a file name: Gemini's tracker puts it into a path
+    # unchecked.
     between = ",\n"
     journals = between.join(
         f"{to_text(plan_id)}:[\n{between.join(kept.lines)}\n]" for plan_id, kept in plans.items()
@@ -275,7 +280,7 @@ def _decoded(document: bytes, path: Path) -> _Plans:
         data = parse(to_unicode(document, LIMIT))
         version = check_head(data, FORMAT)
         return {key: _journal(key, found, version) for key, found in _journals(data).items()}
-    # Law 11: OpenHands and docker-agent take a corrupt file for an empty list and save that next.
+    # Law 11: OpenHands and docker-agent read a corrupt file as an empty list and then save that.
     except CodecError as error:
         msg = f"{path} holds no plans that can be trusted: {error}; repair it or move it away"
         raise CodecError(msg, **{**error.data, "file": str(path)}) from error
@@ -290,20 +295,18 @@ def _journals(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _journal(plan_id: str, found: list[Any], version: int) -> _Kept:
-    """
-    Return a journal and what it leads to; each entry has to name the revision that it led to.
-    """
+    """Return a journal and its plan. Each entry must state the revision that its events lead to."""
     entries, plan = [], Plan()
     for place, data in enumerate(found):
         entry = _entry(data, version, f"plans.{plan_id}[{place}]")
         plan = plan_after(plan, entry)
-        # Replay knows no rule: that an entry is missing, or stands twice, shows only here.
+        # Replay checks no rules: only this comparison detects a missing or duplicated entry.
         if plan.revision != entry.revision:
             path = f"plans.{plan_id}[{place}].revision"
             msg = f"{path}: {entry.revision}, but the events up to here lead to {plan.revision}"
             raise CodecError(msg, problem="wrong_shape", path=path)
         entries.append(entry)
-    # The lines are made anew: the next append writes them under a head that says VERSION.
+    # The lines are encoded again: the next append writes them under a head that says VERSION.
     return _Kept().longer(entries, plan)
 
 

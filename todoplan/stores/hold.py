@@ -1,14 +1,15 @@
 """
-What a store may offer beside its three methods: to hold a plan while somebody decides.
+The protocol of stores that can lock a plan, in addition to the three methods of `Store`.
 
-An append that is compared (`Store.append`) lets many decide at once and all but one decide anew. A
-store that can make others wait does it in one go: *hold the plan, read what came since, decide,
-append, commit*. So its planner keeps the plan that it knows and reads the tail alone, and a call
-costs the same after ten thousand entries as after ten. It can also promise that a call which is
-made twice happens once, by a key.
+`Store.append` compares revisions: many callers decide concurrently, and all but one have to decide
+again. A store that can make callers wait does it in one pass: *lock the plan, read the entries
+since the last read, decide, append, commit*. Its planner therefore caches the plan and reads only
+the newest entries, and a call costs the same after ten thousand entries as after ten. Such a store
+also supports idempotency keys: a call that is made twice with the same key is carried out once.
 
-A journal may begin later than its plan: after `compact`, its first entry is the plan as it was then
-(`todoplan.stores.journals`). So entries are laid upon a plan by `follow`, never by `replay` alone.
+A journal may begin later than its plan: after `compact`, its first entry is the plan as it was at
+the cut (`todoplan.stores.journals`). So apply entries to a plan with `follow`, never with `replay`
+alone.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -47,14 +48,16 @@ _PUT_BACK = (
 )
 
 ALL = -1
-"""All entries are behind this revision, also that of a plan that was handed over at revision 0."""
+"""A revision before all entries, including the first entry of a plan handed over at revision 0."""
 
 
 @attrs.frozen
 class Key:
     """
-    The name of one request upon a plan, such as the id of a tool call: what comes twice under one
-    name happens once. `payload` is what was asked for, by which another request is told apart.
+    An idempotency key: the name of one request on a plan, for example the id of a tool call.
+
+    A request that is repeated under the same name is carried out once. `payload` is the content of
+    the request; it reveals a different request under the same name.
     """
 
     name: str
@@ -64,7 +67,7 @@ class Key:
 @attrs.frozen
 class Receipt:
     """
-    What became of the append that carried a key: its entries, and a text of who appended them.
+    The result of the append that carried a key: its entries, and the `answer` text of the caller.
     """
 
     entries: tuple[Entry, ...]
@@ -73,34 +76,34 @@ class Receipt:
 
 class Held(Protocol):
     """
-    A plan that nobody else can change until it is let go of. Of the thread that holds it.
+    A locked plan: nobody else can change it until it is released. Use it only in the locking
+    thread.
     """
 
     @property
     def revision(self) -> int:
         """
-        The plan's as it is, what was appended here included; 0 if it was never written.
+        The plan's current revision, including appends made here; 0 if the plan was never written.
         """
         ...
 
     def now(self) -> datetime:
         """
-        Return the time by the store's clock, aware and in UTC: the same for all who share the plan.
+        Return the time of the store's clock, aware and in UTC. All users of the store share this
+        clock.
         """
         ...
 
     def entries_since(self, revision: int) -> tuple[Entry, ...]:
-        """
-        Return the entries behind a revision, as `HoldingStore.entries_since` does.
-        """
+        """Return the entries after a revision, like `HoldingStore.entries_since`."""
         ...
 
     def receipt(self, key: Key) -> Receipt | None:
         """
-        Return what was appended under this key, `None` if nothing was.
+        Return the result of the append that carried this key, or `None` if there was none.
 
         Raises:
-            StoreError: with another payload ("key_reused").
+            StoreError: the key was used with another payload ("key_reused").
         """
         ...
 
@@ -114,83 +117,71 @@ class Held(Protocol):
         answer: str = "",
     ) -> tuple[Entry, ...]:
         """
-        Add entries and keep `plan`, what they lead to; return them. Kept once the `with` ends.
+        Add entries, save `plan`, their result, and return the entries. The end of the `with`
+        commits them.
 
-        Where the key was used already, with the same payload, nothing is added: what is returned
-        are the entries of then. `answer` is kept beside the key, for `receipt`.
+        If the key was already used with the same payload, add nothing and return the entries of
+        that first append. `answer` is stored with the key, for `receipt`.
 
         Raises:
-            StoreError: the plan is not at revision `expected` ("overtaken"); the key was used with
-                another payload ("key_reused").
+            StoreError: the plan is not at revision `expected` ("overtaken"), or the key was used
+                with another payload ("key_reused").
         """
         ...
 
 
 class HoldingStore(Store, Protocol):
-    """
-    A `Store` whose plans can be held.
-    """
+    """A `Store` that can lock a plan."""
 
     def plan_ids(self) -> tuple[str, ...]:
-        """
-        Return the ids of the plans that were written, in any order that stays the same.
-        """
+        """Return the ids of all written plans, in a stable order."""
         ...
 
     def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
         """
-        Return the entries behind a revision, oldest first: those of a revision that is larger.
+        Return the entries whose revision is larger than the given one, oldest first.
 
-        Of `ALL` (-1), all. Where the journal was cut behind that revision, the first one is the
-        plan as it was at the cut.
+        `ALL` (-1) returns all entries. If the journal was cut after that revision, the first entry
+        returned is the plan as it was at the cut.
 
         Raises:
-            StoreError: the plan is not that far ("rolled_back"): an older copy was put back.
+            StoreError: the plan has not reached that revision ("rolled_back"): an older copy was
+                restored.
         """
         ...
 
     def hold(self, plan_id: str) -> AbstractContextManager[Held]:
         """
-        Wait until nobody else holds the plan, and hold it for the length of a `with`.
+        Wait until the plan is free, and lock it for the duration of a `with` block.
 
-        What was appended is committed when the `with` ends without an exception, and is gone
-        otherwise, whatever was raised (`KeyboardInterrupt`, a cancellation).
+        If the block ends without an exception, the appended entries are committed. After any
+        exception (also `KeyboardInterrupt` or a cancellation) they are discarded.
 
         Raises:
-            StoreError: somebody else has held it for too long ("busy"), or this thread itself
+            StoreError: somebody else held the lock for too long ("busy"), or this thread already
                 holds it ("nested").
         """
         ...
 
 
 class AsyncHeld(Protocol):
-    """
-    As `Held`, awaited.
-    """
+    """A `Held` whose methods are awaited."""
 
     @property
     def revision(self) -> int:
-        """
-        The plan's, known since it is held.
-        """
+        """The plan's current revision. It needs no await, because the plan is locked."""
         ...
 
     def now(self) -> Awaitable[datetime]:
-        """
-        Return the time by the store's clock.
-        """
+        """Return the time of the store's clock."""
         ...
 
     def entries_since(self, revision: int) -> Awaitable[tuple[Entry, ...]]:
-        """
-        Return the entries behind a revision.
-        """
+        """Return the entries after a revision."""
         ...
 
     def receipt(self, key: Key) -> Awaitable[Receipt | None]:
-        """
-        Return what was appended under this key.
-        """
+        """Return the result of the append that carried this key."""
         ...
 
     def append(
@@ -202,33 +193,23 @@ class AsyncHeld(Protocol):
         key: Key | None = None,
         answer: str = "",
     ) -> Awaitable[tuple[Entry, ...]]:
-        """
-        Add entries, or return those that came under the key before.
-        """
+        """Add entries, or return the entries of the earlier append with the same key."""
         ...
 
 
 class AsyncHoldingStore(AsyncStore, Protocol):
-    """
-    An `AsyncStore` whose plans can be held. Of the task that holds it.
-    """
+    """An `AsyncStore` that can lock a plan. The lock belongs to the task that took it."""
 
     def plan_ids(self) -> Awaitable[tuple[str, ...]]:
-        """
-        Return the ids of the plans that were written.
-        """
+        """Return the ids of all written plans."""
         ...
 
     def entries_since(self, plan_id: str, revision: int) -> Awaitable[tuple[Entry, ...]]:
-        """
-        Return the entries behind a revision.
-        """
+        """Return the entries after a revision."""
         ...
 
     def hold(self, plan_id: str) -> AbstractAsyncContextManager[AsyncHeld]:
-        """
-        Hold the plan for the length of an `async with`.
-        """
+        """Lock the plan for the duration of an `async with` block."""
         ...
 
 
@@ -237,10 +218,11 @@ AnyHoldingStore = HoldingStore | AsyncHoldingStore
 
 def is_holding(store: Any) -> TypeGuard[AnyHoldingStore]:
     """
-    Say whether a store can hold plans.
+    Return whether a store can lock plans.
 
-    A subclass that has one of the three methods anew but not `hold` wants to see every call (to
-    note it, or to refuse it), and `hold` would pass it by: it is a `Store` like any other.
+    A subclass that overrides `load`, `entries` or `append` but not `hold` wants to see every call,
+    for example to log or refuse it. `hold` would bypass the override, so such a store counts as a
+    plain `Store`.
     """
     if not all(callable(getattr(store, name, None)) for name in ("hold", "entries_since")):
         return False
@@ -249,23 +231,21 @@ def is_holding(store: Any) -> TypeGuard[AnyHoldingStore]:
             return True
         if {"load", "entries", "append"} & {*vars(ancestor)}:
             return False
-    return True  # it answers for methods by `__getattr__`: a store around another one
+    return True  # a wrapper around another store, which answers with `__getattr__`
 
 
 def not_held(plan_id: str) -> StoreError:
-    """
-    Return what to raise for a plan that was let go of.
-    """
+    """Return the error for using a plan after its lock was released."""
     msg = f"the plan {plan_id!r} is not held any more: use what `hold` gives within its `with` only"
     return StoreError(msg, plan_id=plan_id, problem="not_held")
 
 
 def checked_receipt(plan_id: str, key: Key, payload: str, receipt: Receipt) -> Receipt:
     """
-    Return a receipt that was found by the name of a key, if it is of the same payload.
+    Return a receipt that was looked up by key name, if its payload is that of the key.
 
     Raises:
-        StoreError: it is of another one ("key_reused").
+        StoreError: the payload is another one ("key_reused").
     """
     if payload == key.payload:
         return receipt
@@ -278,9 +258,7 @@ def checked_receipt(plan_id: str, key: Key, payload: str, receipt: Receipt) -> R
 
 
 def overtaken(plan_id: str, expected: int, revision: int) -> StoreError:
-    """
-    Return what to raise for an append to a revision at which a held plan is not.
-    """
+    """Return the error for an append whose expected revision is not that of the locked plan."""
     msg = (
         f"the plan {plan_id!r} is at revision {revision}, and this append is for {expected}: "
         "nothing was appended; read what came since, by entries_since, and decide anew"
@@ -292,10 +270,11 @@ def behind_known(
     plan_id: str, revision: int, last: Entry | None, tail: tuple[Entry, ...]
 ) -> tuple[Entry, ...]:
     """
-    Return what `tail` has behind a known revision; it begins with the entry of that revision.
+    Return the entries of `tail` after a known revision. `tail` begins with the entry of that
+    revision.
 
-    `last` is that entry as it is known, if it is. Revisions alone do not tell a plan from a copy
-    of before that was put in its place, and has gone on differently to as many of them.
+    `last` is that entry if the caller has it, else `None`. Revisions alone cannot reveal that an
+    older copy was restored and has continued differently up to the same revision.
 
     Raises:
         StoreError: the entry is missing, or is another one ("rolled_back").
@@ -304,7 +283,8 @@ def behind_known(
         return tail
     if not tail:
         raise gone_back(plan_id, revision, revision - 1)
-    # A journal that was cut since begins with the plan as it was: what was known is not needed.
+    # A journal that was cut since then begins with the whole plan, so the known entry is not
+    # needed.
     if is_beginning(tail[0]) and tail[0] != last:
         return tail
     if tail[0].revision != revision or (last is not None and last != tail[0]):
@@ -317,9 +297,7 @@ def behind_known(
 
 
 def gone_back(plan_id: str, known: int, revision: int) -> StoreError:
-    """
-    Return what to raise for a plan that is not as far as somebody has seen it.
-    """
+    """Return the error for a plan that is at an earlier revision than one already seen."""
     msg = (
         f"the plan {plan_id!r} was put back while in use: it is at revision {revision}, and "
         f"revision {known} of it was seen. {_PUT_BACK}"

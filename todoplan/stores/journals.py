@@ -1,10 +1,11 @@
 """
-Journals that begin later than their plan, and what every keeper of a journal does with one.
+Functions on journals that all stores share, in particular for journals that were cut.
 
-A journal grows for ever, so it can be cut. What was cut is not gone silently: in its place stands
-one entry, the plan as it was then, under the revision and the time of the last entry that was cut:
-with the time of the cutting, a cut by age would cut nothing more for as long as that age. The entry
-is marked as taking back revision 0, which none has: so no undo takes it back, nor anything before.
+A journal grows without limit, so it can be cut. One entry replaces the entries that were removed: a
+snapshot of the plan, with the revision and the time of the last removed entry. (With the time of
+the cutting, a later cut by age would remove nothing more until that age had passed.) The entry is
+marked as undoing revision 0, which no entry has. So no undo reverts this entry or anything before
+it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,31 +30,25 @@ __all__ = [
 ]
 
 CUT = "compact"
-"""The cause of the entry that stands for what was cut."""
+"""The cause of the entry that replaces the removed entries."""
 
 _NOTHING = 0
 
 
 def beginning(plan: Plan, cause: str, at: datetime | None = None) -> Entry:
-    """
-    Return the entry with which a journal begins that does not say how its plan came about.
-    """
-    # Law 6: with `next_id`, so that ids of tasks that were deleted before are not given again.
+    """Return the first entry of a journal that does not contain the history of its plan."""
+    # Law 6: with `next_id`, so that the ids of deleted tasks are not assigned again.
     whole = PlanRestored(tuple(plan), plan.next_id, at, plan.approved)
     return Entry(plan.revision, (whole,), at, cause=cause, undoes=_NOTHING)
 
 
 def is_beginning(entry: Entry) -> bool:
-    """
-    Say whether an entry is the plan as it was when its journal was cut, or handed over.
-    """
+    """Return whether an entry is a snapshot of the plan from a cut or a handover."""
     return entry.undoes == _NOTHING
 
 
 def plan_after(plan: Plan, entry: Entry) -> Plan:
-    """
-    Return the plan after one more entry; after a beginning, the plan that it gives.
-    """
+    """Return the plan after one more entry. A snapshot entry replaces the plan."""
     if not is_beginning(entry):
         return replay(plan, entry.events)
     whole = [event for event in entry.events if isinstance(event, PlanRestored)]
@@ -68,10 +63,10 @@ def plan_after(plan: Plan, entry: Entry) -> Plan:
 
 def follow(plan: Plan, entries: Iterable[Entry]) -> Plan:
     """
-    Return what entries lead to that come after a plan, or give a beginning of their own.
+    Return the plan after applying entries, which continue the plan or begin with a snapshot entry.
 
     Raises:
-        CodecError: an entry is missing, or stands twice.
+        CodecError: an entry is missing or duplicated.
     """
     events: list[Event] = []
     for entry in without_gaps(entries, plan.revision):
@@ -79,7 +74,7 @@ def follow(plan: Plan, entries: Iterable[Entry]) -> Plan:
             plan, events = plan_after(plan, entry), []
         else:
             events += entry.events
-    # At once: each replay copies what it changes.
+    # In one call: each replay copies what it changes.
     return replay(plan, events) if events else plan
 
 
@@ -88,13 +83,15 @@ _replayed: tuple[Entry, Entry, Plan] | None = None
 
 def plan_at(journal: Sequence[Entry], length: int) -> Plan:
     """
-    Return what the first so many entries of a whole journal lead to. The last answer is remembered:
-    who decides upon it holds the plan, and has asked the same before, while others could write.
+    Return the plan after the first `length` entries of a complete journal.
+
+    The last result is cached: a caller that decides under the lock has asked for the same plan
+    before it took the lock.
 
     Raises:
-        CodecError: as of `follow`.
+        CodecError: the same errors as `follow`.
     """
-    global _replayed  # noqa: PLW0603 - one plan, whoever asks: it is a value
+    global _replayed  # noqa: PLW0603 - a cache of one immutable plan
     if not length:
         return Plan()
     known = _replayed
@@ -108,10 +105,10 @@ def plan_at(journal: Sequence[Entry], length: int) -> Plan:
 
 def without_gaps(entries: Iterable[Entry], revision: int = 0) -> Iterator[Entry]:
     """
-    Yield entries that follow each other from a revision on.
+    Yield entries, and check that each one continues from the revision before it.
 
     Raises:
-        CodecError: one does not. Replay knows no rule, and would give a plan that nobody has
+        CodecError: an entry does not. Replay checks no rules, and would return a plan that nobody
             decided on.
     """
     for entry in entries:
@@ -132,7 +129,8 @@ def _damaged(what: str, entry: Entry) -> CodecError:
 
 def cut_at(journal: Sequence[Entry], keep: int | timedelta, now: datetime) -> int:
     """
-    Return how many entries a cut takes away: all but the last `keep`, or those older than that.
+    Return how many entries a cut removes: all but the last `keep`, or those older than the age
+    `keep`.
 
     Raises:
         PlanError: `keep` is neither a number of entries nor an age.
@@ -146,7 +144,8 @@ def cut_at(journal: Sequence[Entry], keep: int | timedelta, now: datetime) -> in
 
 
 def _older(journal: Sequence[Entry], oldest: datetime) -> Iterator[Entry]:
-    # Up to the first that stays: what is cut is one piece, whatever the clocks said.
+    # Stop at the first entry that stays: the removed entries are contiguous, whatever the clocks
+    # said.
     for entry in journal:
         if entry.at is not None and entry.at >= oldest:
             return

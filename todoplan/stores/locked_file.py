@@ -1,13 +1,14 @@
 """
-A file that many processes write: one at a time, whole, and never lost.
+A file that several processes write, one at a time, completely, and without losing changes.
 
-Writing is: lock, read, write a new file beside it, put that in its place, let go. The new file
-takes the old one's place at once (`rename`), so a reader needs no lock and sees all of it or none.
+To write, a process locks the file, reads it, writes a new file next to it, renames the new file to
+the old name, and releases the locks. The rename is atomic, so a reader needs no lock and sees
+either the old file or the new one.
 
-Two locks are held (`todoplan.stores.locks`). The one on `<file>.lock` is there before the file is.
-But lock files get deleted, and then the next writer makes a new one while an earlier writer still
-works. So the file itself is locked too. Where there is no file yet, the new one is linked to its
-place, which fails if another has come there meanwhile.
+A writer takes two locks (`todoplan.stores.locks`). The lock on `<file>.lock` exists before the file
+does. But lock files get deleted, and the next writer then creates a new lock file while an earlier
+writer is still working. So the file itself is locked as well. If there is no file yet, the new file
+is linked to its name, which fails if another writer has created the file in the meantime.
 """
 
 import errno
@@ -36,15 +37,15 @@ _REMEDIES = {
     "io_error": "look into the system's log",
     "too_large": "keep other plans in another file, or take a SqliteStore",
 }
-_STALE = 60.0  # seconds: nobody takes so long to write a file of this size
+_STALE = 60.0  # seconds; no write of a file of this size takes so long
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}  # file systems such as FAT
-_NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # of a folder, on file systems that have no such thing
+_NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # file systems that cannot sync a folder
 
 
 @contextmanager
 def refusing(path: Path, done: str) -> Iterator[None]:
     """
-    Raise what goes wrong with a file as a StoreError; `done` is what was to be done with it.
+    Turn an OSError of a file into a StoreError. `done` names the operation: "read" or "written".
     """
     try:
         yield
@@ -60,36 +61,31 @@ def refusing(path: Path, done: str) -> Iterator[None]:
 
 
 def problem_of(error: OSError) -> str:
-    """
-    Return the word for what the system refused.
-    """
+    """Return the value of `data["problem"]` for an operating system error."""
     return _PROBLEMS.get(error.errno or 0, "cannot_open")
 
 
 def missing_folder(path: Path) -> str:
-    """
-    Return what to do where a file's folder is missing; "" if it is there.
-    """
+    """Return the remedy if the file's folder is missing; "" if the folder exists."""
     return "" if path.parent.is_dir() else f"make the folder {path.parent} first"
 
 
 def open_plain(taken: list[int], path: Path) -> int:
-    """
-    Open a file to read it; a symbolic link is not followed.
-    """
+    """Open a file for reading without following a symbolic link."""
     return opened(taken, path, os.O_RDONLY | NOFOLLOW)
 
 
 def lock(taken: tuple[list[int], list[int]], path: Path, patience: float) -> None:
     """
-    Take the locks of a file, waiting for them no longer than `patience` seconds.
+    Take both locks of a file, waiting at most `patience` seconds.
 
     Raises:
-        StoreError: somebody else holds one for longer than that, or there are no locks here.
+        StoreError: another process holds a lock for longer than that, or this system has no file
+            locks.
         OSError: there is no such folder, or no permission.
     """
     end = time.monotonic() + patience
-    # Always in this order, so that no two writers wait for each other.
+    # Always in this order, so that two writers cannot deadlock.
     first, second = taken
     locked(first, lock_of(path), lambda: lock_file(first, path), end, patience)
     with suppress(FileNotFoundError):
@@ -98,16 +94,16 @@ def lock(taken: tuple[list[int], list[int]], path: Path, patience: float) -> Non
 
 def write_anew(path: Path, document: bytes, *, is_first: bool) -> os.stat_result:
     """
-    Put a document in the place of a file, with its permissions, and return what it is now. If it
-    `is_first`, there was no file when the writer looked, and there must be none now.
+    Replace a file with a document, keep the file's permissions, and return the new file's status.
 
-    It is on the disk; that the folder knows it is for `sync_folder`.
+    If `is_first`, the writer has seen no file, and there must be none now. The content is synced to
+    disk; call `sync_folder` to sync the folder entry.
 
     Raises:
-        FileExistsError: there was no file, and now there is one: nothing was written.
+        FileExistsError: `is_first` is set and the file exists now. Nothing was written.
     """
     before = None if is_first else os.lstat(path)
-    # A name of our own: under a fixed one, a file of the user's would be in our way.
+    # A random name: under a fixed name, one of the user's files could be in the way.
     new = path.with_name(f"{path.name}.{token_hex(8)}.new")
     flags, taken = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW, list[int]()
 
@@ -121,7 +117,7 @@ def write_anew(path: Path, document: bytes, *, is_first: bool) -> os.stat_result
             file.write(document)
         if before is not None:
             _keep_permissions(descriptor, before)
-        # Before it is put in place: a power cut must not leave half of a document there.
+        # Before the rename: a power failure must not leave half a document under the final name.
         os.fsync(descriptor)
         after = os.fstat(descriptor)
         try:
@@ -145,20 +141,18 @@ def _keep_permissions(descriptor: int, before: os.stat_result) -> None:
     mode = stat.S_IMODE(before.st_mode)
     now = os.fstat(descriptor)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
-        # Only root can give a file away, and must: else its owner could not go on.
+        # Only root can change the owner, and must do so: otherwise the owner could not continue.
         owner = before.st_uid if os.geteuid() == 0 else -1
         try:
             os.fchown(descriptor, owner, before.st_gid)
         except PermissionError:
-            mode &= ~stat.S_IRWXG  # what that group could do, ours must not
+            mode &= ~stat.S_IRWXG  # our group must not get the rights of the other group
     os.fchmod(descriptor, mode)
 
 
 def sync_folder(folder: Path) -> None:
-    """
-    Have the names in a folder written to the disk.
-    """
-    # A rename changes the folder: to sync the file alone does not make it last.
+    """Sync a folder, so that its file names are on disk."""
+    # A rename changes the folder; syncing only the file does not make the rename durable.
     taken: list[int] = []
     try:
         os.fsync(opened(taken, folder, os.O_RDONLY))
@@ -173,9 +167,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_stale(path: Path) -> None:
-    """
-    Remove new files that writers left behind who were killed before they put them in place.
-    """
+    """Remove temporary files of writers that were killed before the rename."""
     ours = re.compile(re.escape(path.name) + r"\.[0-9a-f]{16}\.new")
     with suppress(OSError), os.scandir(path.parent) as found:
         for each in found:

@@ -1,17 +1,20 @@
 """
-Locks of threads and of processes, which nobody holds longer than the call that took them.
+Locks between threads and between processes. A lock is held no longer than the call that took it.
 
-A signal's handler runs in the main thread between two instructions of Python, and may raise there
-(Ctrl-C): also after a function has returned a descriptor and before a name is bound to it, at the
-first instruction of an `__exit__`, and within a `finally`. Two rules hold against that.
+A signal handler runs in the main thread between two Python instructions and may raise there
+(Ctrl-C): also after a function has returned a descriptor but before the result is assigned to a
+name, at the first instruction of an `__exit__`, and inside a `finally`. Two rules protect against
+that.
 
-- What is taken is put into a list by the same call into C (`taken.extend(map(os.open, ...))`).
-- What lets go may be done twice, and is: `try: let_go() finally: let_go()`. The signal hits one.
+- The C call that takes a resource also stores it in a list (`taken.extend(map(os.open, ...))`).
+- Releasing is idempotent, and is attempted twice: `try: let_go() finally: let_go()`. The signal
+  interrupts only one of them.
 
-Processes lock `<file>.lock` by `flock`. It is released with LOCK_UN before it is closed: a child
-that was forked meanwhile has a copy of the descriptor, and a lock that is only closed lives until
-the last copy is. Lock files get deleted, by people who tidy up or by a sync service, and then the
-next one makes a new one. So whoever has a lock looks whether what was locked still stands there.
+Processes lock `<file>.lock` with `flock`. The lock is released with LOCK_UN before the descriptor
+is closed: a child that was forked in the meantime has a copy of the descriptor, and closing alone
+keeps the lock until the last copy is closed. Lock files get deleted, by people who tidy up or by a
+sync service, and the next process then creates a new one. So after taking a lock, a process checks
+that the locked file is still the one at the path.
 """
 
 import os
@@ -57,41 +60,35 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 PRIVATE = 0o600
-# Without O_NONBLOCK, to open a named pipe would wait for its other end.
+# Without O_NONBLOCK, opening a named pipe would wait for its other end.
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-# Seconds between two attempts: the pauses shrink from the first to the second within 0.7 s.
+# Seconds between two attempts: the pause shrinks from the first value to the second within 0.7 s.
 _WAITING = (True,)
 _SLOWEST, _QUICKEST = 0.008, 0.001
 
 
 def moved(taken: list[Any], give: Callable[[Any], object]) -> None:
     """
-    Give all that was taken to a function of C, so that each is there or was given.
+    Pop every item of a list and pass it to a C function, so that a signal cannot lose an item.
     """
     deque(map(give, map(list.pop, repeat(taken, len(taken)))), maxlen=0)
 
 
 def opened(taken: list[int], path: str | Path, flags: int, mode: int = PRIVATE) -> int:
-    """
-    Open a file, put its descriptor into a list, and return it.
-    """
+    """Open a file, store its descriptor in a list, and return the descriptor."""
     taken.extend(map(os.open, (path,), (flags,), (mode,)))
     return taken[-1]
 
 
 def closed(taken: list[int]) -> None:
-    """
-    Close descriptors.
-    """
+    """Close the descriptors in a list."""
     moved(taken, os.close)
 
 
 def unlocked(taken: list[int], process: int) -> None:
-    """
-    Let go of the locks of descriptors that a process has opened, and close them.
-    """
+    """Unlock and close descriptors that the given process has opened."""
     try:
-        # A child that was forked meanwhile has a copy of the lock, and would release its parent's.
+        # A forked child has a copy of the lock, and unlocking it would release the parent's lock.
         if process == os.getpid():
             for descriptor in taken:
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
@@ -101,7 +98,7 @@ def unlocked(taken: list[int], process: int) -> None:
 
 class Turn:
     """
-    What one thread at a time has. `name` is that of the store, for errors.
+    A lock between threads, taken with a timeout. `name` is the store's name in error messages.
     """
 
     def __init__(self, name: str) -> None:
@@ -112,10 +109,11 @@ class Turn:
 
     def take(self, taken: list[bool], patience: float) -> None:
         """
-        Take the turn, waiting no longer than `patience` seconds; `taken` has it until `give_back`.
+        Take the lock, waiting at most `patience` seconds. `taken` is non-empty until `give_back`.
 
         Raises:
-            StoreError: somebody else has it for longer ("busy"), or this thread itself ("nested").
+            StoreError: another thread holds the lock for longer ("busy"), or this thread already
+                holds it ("nested").
         """
         if self._holder == get_ident():
             msg = (
@@ -134,37 +132,31 @@ class Turn:
         self._holder = get_ident()
 
     def give_back(self, taken: list[bool]) -> None:
-        """
-        Give the turn back, if it was taken.
-        """
+        """Release the lock if it was taken."""
         if taken:
             self._holder = None
             moved(taken, self._free.put)
 
 
 def lock_of(path: Path) -> Path:
-    """
-    Return the name of a file's lock.
-    """
+    """Return the path of a file's lock file."""
     return path.with_name(f"{path.name}.lock")
 
 
 def lock_file(taken: list[int], path: Path) -> int:
-    """
-    Open a file's lock, which is made if there is none.
-    """
+    """Open a file's lock file, and create it if there is none."""
     lock = f"{path}.lock"
-    # First as it nearly always is: an append to a database is as short as three such attempts.
+    # The usual case first: an append to a database takes only as long as three such attempts.
     with suppress(FileNotFoundError):
         return opened(taken, lock, os.O_RDWR | NOFOLLOW)
     making = os.O_RDWR | os.O_CREAT | NOFOLLOW
     with suppress(FileExistsError):
         descriptor = opened(taken, lock, making | os.O_EXCL)
         with suppress(FileNotFoundError):
-            # Whoever may write the file has to be able to lock it.
+            # Everybody who may write the file must be able to lock it.
             os.fchmod(descriptor, PRIVATE | stat.S_IMODE(os.lstat(path).st_mode))
         return descriptor
-    # O_CREAT once more: the file that stood in our way may be deleted by now.
+    # O_CREAT again: the file that existed a moment ago may be deleted by now.
     return opened(taken, lock, making)
 
 
@@ -172,13 +164,14 @@ def locked(
     taken: list[int], path: Path, opening: Callable[[], int], end: float, patience: float
 ) -> None:
     """
-    Lock a file, asking again and again until `end`; `taken`, an empty list, has it then.
+    Lock a file, retrying until `end`. `taken`, an empty list, receives the descriptor.
 
-    The lock is polled: `flock` can wait by itself, but without a deadline. Who has waited long asks
-    more often, which keeps a crowd of writers in rough order; asking costs two microseconds.
+    The lock is polled, because a blocking `flock` has no timeout. A caller that has waited for long
+    polls more often, which keeps many writers roughly in order; one attempt costs two microseconds.
 
     Raises:
-        StoreError: somebody else holds it for longer ("busy"), or there are no locks here.
+        StoreError: somebody else holds the lock for longer ("busy"), or this system has no file
+            locks.
         OSError: there is no such folder, or no permission.
     """
     if fcntl is None:
@@ -202,9 +195,7 @@ def locked(
 
 
 def is_at(path: Path, descriptor: int) -> bool:
-    """
-    Say whether what was opened still stands at its path.
-    """
+    """Return whether an open descriptor is still the file at its path."""
     try:
         found, mine = os.lstat(path), os.fstat(descriptor)
     except FileNotFoundError:
@@ -214,23 +205,21 @@ def is_at(path: Path, descriptor: int) -> bool:
 
 def paused(began: float, end: float) -> bool:
     """
-    Wait a little for what somebody else holds; return False, at once, if the time is up.
+    Sleep briefly before the next attempt to take a lock; return False immediately if time is up.
 
-    `began` is when the waiting did, by `time.monotonic`, and `end` when it ends.
+    `began` and `end` are the start of the wait and its deadline, by `time.monotonic`.
     """
     now = time.monotonic()
     if now >= end:
         return False
-    # Shorter, not longer: with SQLite's growing pauses one of 32 writers waited 3.6 s.
+    # The pauses shrink: with SQLite's growing pauses one of 32 writers waited 3.6 s.
     pause = max(_QUICKEST, _SLOWEST - (now - began) / 100)
     time.sleep(min(uniform(0.5, 1.5) * pause, end - now))  # noqa: S311 - no secret
     return True
 
 
 def no_locks(path: Path) -> StoreError:
-    """
-    Return what to raise for a file on a system that cannot lock it.
-    """
+    """Return the error for a system that cannot lock files."""
     msg = (
         f"{path} cannot be locked: a FileStore needs a POSIX system; take a SqliteStore, which "
         "todoplan.stores has as well"
@@ -239,9 +228,7 @@ def no_locks(path: Path) -> StoreError:
 
 
 def busy(path: Path, patience: float) -> StoreError:
-    """
-    Return what to raise for a file that somebody else has held for too long.
-    """
+    """Return the error for a file that somebody else has locked for too long."""
     msg = (
         f"{path} is busy: somebody else has held its lock for {patience:g} seconds, nothing was "
         "written; try again, end the process that holds it, or give the store more patience="
@@ -251,36 +238,32 @@ def busy(path: Path, patience: float) -> StoreError:
 
 class Hold(Generic[T]):
     """
-    What is held for the length of a `with`: `begin` takes it, `keep` is called at the end if
-    nothing was raised, and `release`, which may be called twice, lets go of it.
+    Base class of context managers that lock something.
+
+    `begin` takes the lock. `keep` is called at the end if nothing was raised. `release` releases
+    the lock, and may be called twice.
     """
 
     _held: T | None = None
     _is_over = True
 
     def begin(self) -> T:
-        """
-        Take what is to be held.
-        """
+        """Take the lock and return the locked object."""
         raise NotImplementedError
 
     def keep(self, held: T) -> None:
-        """
-        Keep what was done.
-        """
+        """Save the changes."""
         raise NotImplementedError
 
     def release(self, held: T | None) -> None:
-        """
-        Let go of all that is held.
-        """
+        """Release everything that was taken."""
         raise NotImplementedError
 
     def __enter__(self) -> T:
         self._is_over = False
         try:
             self._held = self.begin()
-            return self._held  # noqa: TRY300 - an interrupt may still come in front of it
+            return self._held  # noqa: TRY300 - an interrupt may still come before it
         except BaseException:
             self.let_go()
             raise
@@ -299,7 +282,7 @@ class Hold(Generic[T]):
 
     def let_go(self) -> None:
         """
-        Let go; for whoever has to be sure, as an interrupt may have come before `__exit__` began.
+        Release, for callers that must be sure: an interrupt may have come before `__exit__` began.
         """
         if self._is_over:
             return
@@ -313,9 +296,7 @@ class Hold(Generic[T]):
         self.let_go()
 
     def done(self, act: Callable[[T], R]) -> R:
-        """
-        Hold, do something with what is held, and return what it comes to.
-        """
+        """Lock, call a function with the locked object, and return the function's result."""
         try:
             with self as held:
                 return act(held)
@@ -325,14 +306,14 @@ class Hold(Generic[T]):
 
 class LockQueue:
     """
-    The lock of a file, for one thread of this process at a time: in the system's own queue.
+    The lock of a file for one thread of this process at a time, waiting in the system's own queue.
 
-    `flock` can wait by itself, and 32 processes that do so wait 0.1 seconds at most for each other.
-    Asking again and again takes the processor from whoever holds the lock: the same 32 did a
-    fiftieth of the work, and one of them waited for three seconds. But `flock` has no deadline, and
-    a process that is stopped while it holds the lock would stop all others with it. So a thread
-    waits, and we wait for the thread, as long as we like. One that was given up waits on: when it
-    comes to the lock, it lets go of it at once.
+    `flock` can block, and 32 processes that block in it wait at most 0.1 seconds for each other.
+    Polling takes processor time from the process that holds the lock: the same 32 processes did a
+    fiftieth of the work, and one of them waited for three seconds. But `flock` has no timeout, and
+    a process that is stopped while it holds the lock would stop all the others. So a helper thread
+    blocks in `flock`, and the caller waits for the helper thread with a timeout. An abandoned
+    helper thread keeps waiting, and when it gets the lock, it releases the lock immediately.
     """
 
     def __init__(self, path: Path) -> None:
@@ -341,11 +322,11 @@ class LockQueue:
 
     def take(self, taken: list[int], patience: float) -> None:
         """
-        Take the lock, waiting for it no longer than `patience` seconds; `taken` has it then.
+        Take the lock, waiting at most `patience` seconds. `taken` receives the descriptor.
 
         Raises:
-            StoreError: somebody else holds it for longer than that ("busy"), or there are no locks
-                on this system ("no_locks").
+            StoreError: somebody else holds the lock for longer ("busy"), or this system has no file
+                locks ("no_locks").
             OSError: there is no such folder, or no permission, or the file system has no locks.
         """
         if fcntl is None:
@@ -360,9 +341,9 @@ class LockQueue:
             except BlockingIOError:
                 is_locked = self._waited(taken, descriptor, began, end)
             except OSError:
-                closed(taken)  # there are no locks on it, so there is none to let go of
+                closed(taken)  # it holds no lock, so there is none to release
                 raise
-            # A lock file that was deleted while we waited locks nobody out.
+            # A lock file that was deleted during the wait keeps nobody out.
             if is_locked and is_at(lock_of(self._path), descriptor):
                 return
             unlocked(taken, os.getpid())
@@ -371,7 +352,7 @@ class LockQueue:
 
     def _waited(self, taken: list[int], descriptor: int, began: float, end: float) -> bool:
         if self._given_up is not None and self._given_up.is_alive():
-            # One thread at most for each handle, however often somebody tries in vain.
+            # At most one helper thread for each handle, however many attempts time out.
             paused(began, end)
             return False
         waiter = _Waiter(descriptor)
@@ -381,7 +362,7 @@ class LockQueue:
         except RuntimeError:  # no thread can be started
             paused(began, end)
         finally:
-            # Also after an interrupt: what nobody waits for is let go of.
+            # Also after an interrupt: a lock that nobody waits for is released.
             try:
                 waiter.stop(taken)
             finally:
@@ -391,15 +372,13 @@ class LockQueue:
 
 
 class _Waiter(Thread):
-    """
-    Waits for the lock of a descriptor, which is the thread's from its beginning to its end.
-    """
+    """A thread that waits for the lock of a descriptor. While it waits, it owns the descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(name="todoplan lock", daemon=True)
         self._descriptor = descriptor
         self._mutex = Lock()
-        # Not `_is_stopped`, by which Python's threads know whether they are alive.
+        # Not named `_is_stopped`, which `threading.Thread` itself uses.
         self._is_unwanted = self._has_it = False
         self.is_locked = False
         self.came = Event()
@@ -410,7 +389,7 @@ class _Waiter(Thread):
                 return
             self._has_it = True
         is_locked = False
-        with suppress(OSError):  # a file system out of locks: who waits is told that it is busy
+        with suppress(OSError):  # a file system without free locks: the caller gets "busy"
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
             is_locked = True
         self._end(is_locked=is_locked)
@@ -424,9 +403,7 @@ class _Waiter(Thread):
             unlocked([self._descriptor], os.getpid())
 
     def stop(self, taken: list[int]) -> None:
-        """
-        Wait no longer. While the thread waits on, the descriptor is the thread's alone.
-        """
+        """Stop waiting. If the thread still waits, the descriptor stays with the thread."""
         with self._mutex:
             if not self._is_unwanted:
                 self._is_unwanted = True

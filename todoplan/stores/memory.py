@@ -1,4 +1,4 @@
-"""Plans in this process's memory."""
+"""A store in the memory of this process."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,59 +12,52 @@ from todoplan.stores.locks import Hold, Turn
 __all__ = ["MemoryHeld", "MemoryStore"]
 
 _NOTHING = (Plan(), 0)
-_PATIENCE = 10.0  # seconds: nobody holds a plan for so long who does not wait for something else
-# By the name of a key: the payload, what became of it, and the length of the journal after that.
+_PATIENCE = 10.0  # seconds; only a thread that waits for something else locks for longer
+# By key name: the payload, the receipt, and the length of the journal after the append.
 _Signed = dict[str, tuple[str, Receipt, int]]
 
 
 class MemoryStore:
-    """
-    A `HoldingStore` that lives as long as the object. Safe to share between threads.
-    """
+    """A `HoldingStore` that lives as long as the object. Safe to share between threads."""
 
-    never_waits = True  # so a loop of asyncio may call it; not inherited
+    never_waits = True  # so an asyncio event loop may call it directly; not inherited
 
     def __init__(self) -> None:
         self._turn = Turn("the store in memory")
-        # How long a journal is stands beside its plan: an append that is interrupted between the
-        # two (Ctrl-C, or entries that raise while they are taken) is as if it had not been.
+        # The length of the journal is stored together with the plan: an append that is interrupted
+        # before this pair is assigned (Ctrl-C, or an iterable of entries that raises) has no
+        # effect.
         self._plans: dict[str, tuple[Plan, int]] = {}
         self._journals: dict[str, list[Entry]] = {}
         self._receipts: dict[str, _Signed] = {}
         self._changed = Condition()
 
     def load(self, plan_id: str) -> Plan:
-        """
-        Return the plan as of its last entry.
-        """
-        # Nobody waits here who only reads: this is one look-up in a dict, and a plan never changes.
+        """Return the plan as of its last entry."""
+        # Reading needs no lock: this is one look-up in a dict, and a plan is immutable.
         return self._plans.get(plan_id, _NOTHING)[0]
 
     def plan_ids(self) -> tuple[str, ...]:
-        """
-        Return the ids of the plans that were written, in the order in which they came.
-        """
+        """Return the ids of the written plans, in the order in which they were added."""
         return tuple(self._plans)
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
-        """
-        Return the plan's journal, oldest first.
-        """
-        # The length first: what is appended meanwhile stands behind it.
+        """Return the plan's journal, oldest entry first."""
+        # Read the length first: entries appended in the meantime come after it.
         length = self._plans.get(plan_id, _NOTHING)[1]
         return tuple(self._journals.get(plan_id, ())[:length])
 
     def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
         """
-        Return the entries behind a revision, oldest first.
+        Return the entries after a revision, oldest first.
 
         Raises:
-            StoreError: the plan is not that far ("rolled_back").
+            StoreError: the plan has not reached that revision ("rolled_back").
         """
         plan, length = self._plans.get(plan_id, _NOTHING)
         if revision > plan.revision:
             raise gone_back(plan_id, revision, plan.revision)
-        # From its end: most who ask know nearly all of it.
+        # Search from the end: most callers already have nearly all entries.
         journal, first = self._journals.get(plan_id, []), length
         while first and journal[first - 1].revision > revision:
             first -= 1
@@ -72,16 +65,14 @@ class MemoryStore:
 
     def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:
         """
-        Wait until the plan is at another revision, no longer than so many seconds, and say whether
-        it is.
+        Wait at most `timeout` seconds until the plan's revision differs from `revision`; return
+        whether it does.
         """
         with self._changed:
             return self._changed.wait_for(lambda: self.load(plan_id).revision != revision, timeout)
 
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
-        """
-        Add entries if the plan is at revision `expected`, and say whether that was so.
-        """
+        """Add entries if the plan is at revision `expected`; return whether they were added."""
         turn: list[bool] = []
         try:
             self._turn.take(turn, _PATIENCE)
@@ -97,33 +88,33 @@ class MemoryStore:
 
     def hold(self, plan_id: str) -> "MemoryHold":
         """
-        Hold a plan for the length of a `with`, and all others with it.
+        Lock the plan, and with it all other plans of this store, for the duration of a `with`
+        block.
 
         Raises:
-            StoreError: another thread holds one for 10 seconds ("busy"), or this one ("nested").
+            StoreError: another thread holds the lock for 10 seconds ("busy"), or this thread
+                already holds it ("nested").
         """
         return MemoryHold(self, self._turn, plan_id)
 
     def held(self, plan_id: str) -> "MemoryHeld":
-        """
-        Return a held plan, for `MemoryHold`.
-        """
+        """Return a `MemoryHeld` for `MemoryHold`."""
         kept = self._plans.get(plan_id, _NOTHING)
         return MemoryHeld(self, plan_id, kept, self._receipts.get(plan_id, {}))
 
     def keep(self, plan_id: str, held: "MemoryHeld") -> None:
-        """
-        Keep what a held plan was given, for `MemoryHold`.
-        """
+        """Save the appended entries of a locked plan, for `MemoryHold`."""
         if held.added or held.signed:
-            # The entries last: it is they that make all of it count.
+            # The entries last: only they make the receipts valid.
             self._receipts.setdefault(plan_id, {}).update(held.signed)
             self._add(plan_id, held.added, held.plan)
 
     def has_kept(self, plan_id: str, receipt: Receipt, length: int) -> bool:
         """
-        Say whether the entries of a receipt are where they were to be: the hold that signed it may
-        have been interrupted before it came to them.
+        Return whether the entries of a receipt are in the journal.
+
+        They are missing if the transaction that wrote the receipt was interrupted before it saved
+        them.
         """
         first = length - len(receipt.entries)
         return self.entries(plan_id)[first:length] == receipt.entries
@@ -131,7 +122,7 @@ class MemoryStore:
     def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
         journal = self._journals.setdefault(plan_id, [])
         length = self._plans.get(plan_id, _NOTHING)[1]
-        # From `length` on: this cuts off what an interrupted append has left behind.
+        # From `length` on: this removes the remains of an interrupted append.
         journal[length:] = entries
         self._plans[plan_id] = plan, len(journal)
         with self._changed:
@@ -139,9 +130,7 @@ class MemoryStore:
 
 
 class MemoryHold(Hold["MemoryHeld"]):
-    """
-    A plan in memory that is held, and all others with it, for the length of a `with`.
-    """
+    """A context manager that locks a plan in memory, and with it all other plans of the store."""
 
     def __init__(self, store: MemoryStore, turn: Turn, plan_id: str) -> None:
         self._store, self._turn, self._plan_id = store, turn, plan_id
@@ -162,7 +151,7 @@ class MemoryHold(Hold["MemoryHeld"]):
 
 class MemoryHeld:
     """
-    A held plan: see `todoplan.stores.hold.Held`. What it was given is kept when it is let go of.
+    A locked plan: see `todoplan.stores.hold.Held`. Appended entries are saved when it is released.
     """
 
     def __init__(
@@ -178,23 +167,19 @@ class MemoryHeld:
 
     @property
     def revision(self) -> int:
-        """
-        The plan's, what was appended here included.
-        """
+        """The plan's revision, including appends made here."""
         return self.plan.revision
 
     def now(self) -> datetime:
-        """
-        Return the time of this machine.
-        """
+        """Return the time of this machine's clock."""
         return datetime.now(UTC)
 
     def entries_since(self, revision: int) -> tuple[Entry, ...]:
         """
-        Return the entries behind a revision.
+        Return the entries after a revision.
 
         Raises:
-            StoreError: the plan is not that far ("rolled_back").
+            StoreError: the plan has not reached that revision ("rolled_back").
         """
         self._check()
         if revision > self.revision:
@@ -205,10 +190,10 @@ class MemoryHeld:
 
     def receipt(self, key: Key) -> Receipt | None:
         """
-        Return what was appended under this key.
+        Return the result of the append that carried this key.
 
         Raises:
-            StoreError: with another payload ("key_reused").
+            StoreError: the key was used with another payload ("key_reused").
         """
         self._check()
         found = self.signed.get(key.name) or self._receipts.get(key.name)
@@ -229,11 +214,11 @@ class MemoryHeld:
         answer: str = "",
     ) -> tuple[Entry, ...]:
         """
-        Add entries, or return those that came under the key before.
+        Add entries, or return the entries of the earlier append with the same key.
 
         Raises:
-            StoreError: the plan is at another revision ("overtaken"); the key was used with another
-                payload ("key_reused").
+            StoreError: the plan is at another revision ("overtaken"), or the key was used with
+                another payload ("key_reused").
         """
         self._check()
         if key is not None and (found := self.receipt(key)):

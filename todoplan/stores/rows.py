@@ -1,9 +1,9 @@
 """
-What a database keeps of plans, as text: the same in every engine, so that they hold equal bytes.
+The rows of plans in a database, as text. All databases store the same bytes.
 
-A row is JSON text, never a JSON type of the engine's: PostgreSQL's `jsonb` takes neither NUL nor
-half a surrogate pair, and turns numbers and keys as it likes. Each row names the version of its
-form, so an older todoplan beside a newer one refuses the rows that it cannot read, and no others.
+A row is JSON text and never a JSON type of the database: PostgreSQL's `jsonb` accepts neither NUL
+nor half a surrogate pair, and it normalizes numbers and keys. Each row states the version of its
+format, so an older todoplan that runs beside a newer one refuses only the rows that it cannot read.
 """
 
 from todoplan.codec import VERSION, dump_plan, load_plan
@@ -26,36 +26,35 @@ __all__ = [
 ]
 
 _SNAPSHOT_FROM = 32 * 1024
-# Planners read the entry that they know again with each call, to see whether it is still there.
+# Each planner call reads the last entry it knows again, to check that the entry is still there.
 _MOST_READ, _LONGEST_READ = 256, 4096
 _read: dict[tuple[int, str], Entry] = {}
 
 
 def stored_name(name: object) -> str:
     """
-    Return the id of a plan, or the name of a key, as a text that every database can hold.
+    Return a plan id or key name as text that every database can store.
 
     Raises:
-        PlanError: it is no text.
+        PlanError: the name is not a string.
     """
-    # As within a JSON text: what is plain stays as it is, so that a person finds it.
+    # Escaped as in a JSON string: plain characters stay as they are, so a person can search for
+    # them.
     return to_text(checked_id(name))[1:-1]
 
 
 def text_of_name(stored: str) -> str:
-    """
-    Return what `stored_name` was given.
-    """
+    """Return the original name of a `stored_name`."""
     return str(parse(f'"{stored}"'))
 
 
 def line_of_entry(plan_id: str, entry: Entry) -> str:
     """
-    Return an entry as its row holds it, in the form of `VERSION`.
+    Return the text of an entry's row, in the format of `VERSION`.
 
     Raises:
-        CodecError: it holds what JSON cannot.
-        StoreError: it is too large to be read again ("too_large").
+        CodecError: the entry contains a value that JSON cannot represent.
+        StoreError: the text is too large to be read again ("too_large").
     """
     line = entry_to_line(entry)
     if len(line) > LIMIT or len(line.encode()) > LIMIT:
@@ -80,8 +79,8 @@ def entry_of_line(plan_id: str, revision: int, version: int, line: str) -> Entry
     Return the entry of a row.
 
     Raises:
-        CodecError: it is damaged, stands under another revision than its own, or is of a newer
-            version.
+        CodecError: the row is damaged, is stored under another revision than its own, or is of a
+            newer version.
     """
     path = f"{plan_id}[revision {revision}]"
     try:
@@ -99,9 +98,7 @@ def entry_of_line(plan_id: str, revision: int, version: int, line: str) -> Entry
 
 
 def snapshot_of_plan(plan: Plan) -> str:
-    """
-    Return a plan as its snapshot holds it.
-    """
+    """Return the text of a plan's snapshot."""
     return dump_plan(plan, check=True)
 
 
@@ -110,7 +107,7 @@ def plan_of_snapshot(plan_id: str, document: str) -> Plan:
     Return the plan of a snapshot.
 
     Raises:
-        CodecError: it is damaged, or of a newer version.
+        CodecError: the snapshot is damaged, or of a newer version.
     """
     try:
         return load_plan(document)
@@ -121,9 +118,11 @@ def plan_of_snapshot(plan_id: str, document: str) -> Plan:
 
 def is_snapshot_due(since: int, size: int) -> bool:
     """
-    Say whether a plan is to be kept as a whole: so many bytes of entries came `since` it last was,
-    and had a `size` then.
+    Return whether a new snapshot of the plan should be written.
+
+    `since` is the number of bytes of entries since the last snapshot, and `size` the size of that
+    snapshot in bytes.
     """
-    # In step with its size: a load reads twice the plan at most, and writing snapshots costs no
-    # more than writing the entries did, however large the plan is.
+    # The interval grows with the plan's size: a load reads at most twice the plan, and writing
+    # snapshots costs no more than writing the entries did, however large the plan is.
     return since > max(_SNAPSHOT_FROM, size)

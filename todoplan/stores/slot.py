@@ -1,9 +1,14 @@
 """
-A framework's state as a store of one plan: a slot is a mutable mapping that the framework saves.
+A store of one plan in a framework's state. The slot is a mutable mapping that the framework saves.
 
-What a slot cannot do: keep a second plan; keep a whole journal (the latest 50 entries are saved, so
-undo goes back to what was loaded); keep the keys of calls beyond this process; be written by
-another process, or seen by somebody who has an older copy of the mapping.
+A slot has these limits:
+
+- It keeps one plan only.
+- It does not keep the whole journal. The latest 50 entries are saved, so undo goes back only to the
+  plan as it was loaded.
+- Idempotency keys are kept in this process only.
+- Another process cannot write it, and a reader with an older copy of the mapping does not see
+  changes.
 """
 
 from collections.abc import MutableMapping, Sequence
@@ -20,23 +25,25 @@ from todoplan.stores.memory import MemoryHold, MemoryStore
 __all__ = ["JOURNAL", "LOADED", "SLOT", "SlotStore"]
 
 SLOT = "plan"
-"""The id of the plan in a slot, and the key of its document."""
+"""The id of the plan in a slot, and the mapping key of its document."""
 
 JOURNAL = "journal"
-"""The key of its latest entries."""
+"""The mapping key of the latest entries."""
 
 LOADED = "held"
-"""The cause of the entry that stands for the plan as it was loaded."""
+"""The cause of the snapshot entry of the plan as it was loaded."""
 
 
 class SlotStore(MemoryStore):
     """
-    A store of one plan, `plan_id`, in a mutable mapping, under the keys "plan" and "journal". It is
-    read once and written with each append, so the mapping may be saved at any time. With `lazily`
-    it is written only when `slot` is read: for an adapter that saves when its user asks for it.
+    A store of one plan, `plan_id`, in a mutable mapping under the keys "plan" and "journal".
+
+    The mapping is read once and written with each append, so it may be saved at any time. With
+    `lazily` it is written only when `slot` is read, for an adapter that saves when its user asks
+    for it.
 
     Raises:
-        CodecError: what stands there is damaged.
+        CodecError: the content of the mapping is damaged.
     """
 
     never_waits = True
@@ -52,15 +59,14 @@ class SlotStore(MemoryStore):
         plan = plan_from_data(slot[SLOT]) if SLOT in slot else Plan()
         if plan != Plan():
             super()._add(plan_id, (beginning(plan, LOADED),), plan)
-        # From the start: without it, a saved slot looks like one whose plan is in a store.
+        # Write the document immediately: without it, a saved slot looks like one whose plan is in a
+        # store.
         if SLOT not in slot:
             slot[SLOT] = plan_to_data(plan)
 
     @property
     def slot(self) -> MutableMapping[str, Any]:
-        """
-        The mapping, with the plan as it stands.
-        """
+        """The mapping, with the current plan."""
         if self._unwritten:
             lines, self._unwritten = self._unwritten, []
             self._slot[SLOT] = plan_to_data(self.load(self.plan_id))
@@ -68,27 +74,21 @@ class SlotStore(MemoryStore):
         return self._slot
 
     def history(self) -> tuple[Entry, ...]:
-        """
-        Return the latest entries, oldest first, with those that were loaded.
-        """
+        """Return the latest entries, oldest first, including the loaded ones."""
         return (*self._earlier, *(one for one in self.entries(self.plan_id) if one.cause != LOADED))
 
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
-        """
-        Add entries if the plan is at revision `expected`, and say whether that was so.
-        """
+        """Add entries if the plan is at revision `expected`; return whether they were added."""
         self._check(plan_id)
         return super().append(plan_id, expected, entries, plan)
 
     def hold(self, plan_id: str) -> MemoryHold:
-        """
-        Hold the plan for the length of a `with`.
-        """
+        """Lock the plan for the duration of a `with` block."""
         self._check(plan_id)
         return super().hold(plan_id)
 
     def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
-        # First what may be refused: then an entry that no document can hold is not kept.
+        # Encode first, as that can fail: an entry that no document can contain is not saved.
         lines = [entry_line(entry) for entry in entries]
         super()._add(plan_id, entries, plan)
         self._unwritten = [*self._unwritten, *lines][-RECENT:]

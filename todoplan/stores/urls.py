@@ -1,4 +1,4 @@
-"""Stores by their address: one text for programs, the command line and its environment."""
+"""Opening a store by its URL, which programs, the command line and its environment share."""
 
 from importlib import import_module
 from pathlib import Path
@@ -27,22 +27,22 @@ OpenedStore: TypeAlias = "FileStore | MemoryStore | PostgresStore | SqliteStore"
 
 def open_store(url: str) -> OpenedStore:
     """
-    Return the store at an address.
+    Return the store at a URL.
 
-    `sqlite:///plans.db` is a file in the current folder, `sqlite:////var/plans.db` has a path from
-    the root; so have `file:///plans.json` and `file:////var/plans.json`. A path alone is taken by
-    its ending: .json for a FileStore, .db, .sqlite or .sqlite3 for a SqliteStore.
+    `sqlite:///plans.db` is a file in the working directory; `sqlite:////var/plans.db` is an
+    absolute path. The same holds for `file:///plans.json` and `file:////var/plans.json`. The suffix
+    of a plain path selects the store: .json a FileStore; .db, .sqlite or .sqlite3 a SqliteStore.
 
     Raises:
-        StoreError: it is no address of a store.
-        MissingExtraError: the extra that it needs is not installed.
+        StoreError: the text is not the URL of a store.
+        MissingExtraError: the extra that the store needs is not installed.
     """
     given: object = url
     if not isinstance(given, str):
         raise _unknown(given)
     scheme, path = _split(url)
     if scheme in {"postgresql", "postgres"}:
-        # Late: it needs an extra, and nobody else does.
+        # Imported late, because it needs an extra that no other store needs.
         store: PostgresStore = import_module("todoplan.stores.postgres").PostgresStore(url)
         return store
     if scheme == "memory" and path in {"", "/"}:
@@ -63,8 +63,8 @@ def _split(url: str) -> tuple[str, str]:
         return "", url
     if parts.scheme not in {"sqlite", "file"}:
         return parts.scheme, parts.path
-    # As SQLAlchemy has it: the third slash ends the host, what follows is the path. In
-    # sqlite://plans.db the name would be that of a host, of which there is none.
+    # As in SQLAlchemy: the third slash ends the host, and the path follows. In sqlite://plans.db
+    # the name would be a host, and there is none.
     is_a_path = not parts.netloc and parts.path.startswith("/")
     return (parts.scheme, unquote(parts.path[1:])) if is_a_path else ("", url)
 
@@ -76,8 +76,8 @@ def _unknown(given: object) -> StoreError:
 
 
 def _without_secrets(url: str) -> str:
-    # It is misspelled, so nobody knows which part is the password: of an address with a user in it,
-    # or libpq's "password=...", only what stands in front of the colon is shown, in a log for ever.
+    # The URL is misspelled, so its password cannot be located. Of a URL with a user in it, or of
+    # libpq's "password=...", only the scheme is shown, because error messages stay in logs.
     if "@" not in url and "password" not in url.lower():
         return url
     scheme = url.partition("://")[0] if "://" in url else ""

@@ -1,17 +1,17 @@
 """
-Spans of plans for OpenTelemetry: `pip install 'todoplan[otel]'`, which brings its API alone.
+OpenTelemetry spans for plans: `pip install 'todoplan[otel]'`, which installs only the API.
 
-`traced(toolbox)` is that toolbox with somebody looking on: give it wherever a toolbox is given, in
-any adapter and any planner. Off unless that is done; where the spans go is the matter of the SDK
-that the application sets up. `todoplan replay --otlp` makes the same of a recording.
+`traced(toolbox)` returns the toolbox with tracing. Pass it wherever a toolbox is accepted, in any
+adapter and any planner. Nothing is traced without it. The SDK that the application configures
+decides where spans are sent. `todoplan replay --otlp` writes the same spans for a recording.
 
-`spans` is how calls and tasks become spans, `observing` what is told of them, and when.
+`spans` turns calls and tasks into spans; `observing` connects them to a toolbox.
 """
 
 from todoplan.errors import MissingExtraError
 
 try:
-    import opentelemetry.trace  # noqa: F401 - only asked for
+    import opentelemetry.trace  # noqa: F401 - imported only to check that it is installed
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "otel") from error
 

@@ -1,4 +1,4 @@
-"""What happens with a traced toolbox, told to `Spans`."""
+"""Report the calls, decisions and reminders of a traced toolbox to `Spans`."""
 
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -29,11 +29,11 @@ def traced(
     """
     Return a toolbox whose calls, tasks, refusals, reminders and lost claims become spans.
 
-    `provider` is the application's global one unless given. `content` puts the subjects of tasks
-    among the attributes.
+    `provider` defaults to the global tracer provider. `content=True` adds the subjects of tasks to
+    the attributes.
 
     Raises:
-        PlanError: what was given is no toolbox.
+        PlanError: `toolbox` is not a toolbox.
     """
     box = Toolbox() if toolbox is None else require(toolbox, Toolbox)
     fields = {field.name: getattr(box, field.name) for field in attrs.fields(Toolbox)}
@@ -41,9 +41,7 @@ def traced(
 
 
 def tracer_of(provider: TracerProvider | None) -> Tracer:
-    """
-    Return a provider's tracer for this package; the global one's if there is none.
-    """
+    """Return this package's tracer from a provider, or from the global provider if it is `None`."""
     try:
         ours = version("todoplan")
     except PackageNotFoundError:  # a checkout that was not installed

@@ -1,14 +1,15 @@
 """
-Planning calls and tasks as spans, by the names of OpenTelemetry's GenAI conventions where they have
-one, and under `todoplan.` where they have none yet.
+Planning calls and tasks as spans.
 
-- A planning call is a `plan` span (`gen_ai.operation.name`), named by the agent.
-- A task is a span from its start to its completion, written when it is closed: the plan has both
-  times. So it needs no memory, and a task may be started by one process and completed by another.
-- What has no length is an event on the span around it: refusals, reminders, lost claims. Where
-  there is no span around it, it is a span of no length, so that it is not lost.
+Names follow OpenTelemetry's GenAI conventions; names that these lack have the prefix `todoplan.`.
 
-What tasks and people say is in no attribute unless that is asked for: it may be anybody's secret.
+- A planning call is a `plan` span (`gen_ai.operation.name`). The agent's name is part of its name.
+- A task is a span from its start to its completion, written when the task is closed, since the plan
+  stores both times. So no state is kept, and one process may start a task and another complete it.
+- Refusals, reminders and lost claims have no duration. They are events on the current span, or
+  spans of zero length if there is no current span, so that they are not lost.
+
+The texts of tasks and people are not in any attribute unless requested: they may be secret.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,9 +34,7 @@ _STALE = "stale_fence"
 
 @attrs.frozen
 class PlanningCall:
-    """
-    A call that a model made; `problems` and `warnings` are codes, times in nanoseconds.
-    """
+    """A tool call of a model. `problems` and `warnings` are codes; times are in nanoseconds."""
 
     tool: str
     plan: Plan
@@ -52,17 +51,13 @@ class PlanningCall:
 
 @attrs.frozen
 class Spans:
-    """
-    Writes spans with a tracer; `content` says whether texts of tasks are among the attributes.
-    """
+    """Writes spans with a tracer. `content` adds the texts of tasks to the attributes."""
 
     tracer: Tracer
     content: bool = False
 
     def call(self, call: PlanningCall, context: Context | None = None) -> None:
-        """
-        Write the span of a call, and those of the tasks that it has closed.
-        """
+        """Write the span of a call, and the spans of the tasks that it closed."""
         counts = call.plan.counts
         attributes: dict[str, _Value] = {
             "gen_ai.operation.name": "plan",
@@ -99,9 +94,9 @@ class Spans:
         at: int = 0,
     ) -> None:
         """
-        Write the spans of the tasks that were closed by events; `plan` is the one after them.
+        Write the spans of the tasks that `events` closed. `plan` is the plan after the events.
         """
-        # By its id: one that is closed, reopened and closed again by one call ended once.
+        # One span for each id: a task that one call closes, reopens and closes again ended once.
         for task in filter(None, map(plan.get, dict.fromkeys(_closed(events)))):
             if task.status.closed:
                 self._task(task, actor, context, at)
@@ -112,7 +107,7 @@ class Spans:
         attributes: dict[str, _Value] = {
             "todoplan.task.id": task.id,
             "todoplan.task.status": task.status.value,
-            # Nobody saw it being worked on, so the span has no length.
+            # A task that was never started gets a span of zero length.
             "todoplan.task.started": bool(began),
         }
         worker = task.owner or actor
@@ -129,24 +124,21 @@ class Spans:
         span.end(ended)
 
     def refused(self, problems: tuple[str, ...]) -> None:
-        """
-        Note that a command was refused that no model gave.
-        """
+        """Record the refusal of a command that did not come from a model."""
         if _STALE in problems:
             self.note("todoplan.claim_lost", {})
         self.note("todoplan.refused", {"todoplan.problems": problems})
 
     def taken_over(self, events: Iterable[Event]) -> None:
-        """
-        Note each claim that somebody lost by events of a command that no model gave.
-        """
+        """Record each claim that was lost through a command that did not come from a model."""
         for event in events:
             if lost := _lost(event):
                 self.note("todoplan.claim_lost", lost)
 
     def note(self, name: str, attributes: Mapping[str, _Value]) -> None:
         """
-        Note what has no length: on the span around it, or as a span by itself.
+        Record something without a duration: as an event on the current span, or as a span of its
+        own.
         """
         span = trace.get_current_span()
         if span.is_recording():
@@ -181,7 +173,5 @@ def _lost(event: Event) -> dict[str, _Value]:
 
 
 def nanoseconds(at: datetime | None) -> int:
-    """
-    Return a time as OpenTelemetry counts it, 0 for none.
-    """
+    """Return a time in nanoseconds since the epoch, as OpenTelemetry counts it; 0 for `None`."""
     return 0 if at is None else int(at.timestamp() * 1_000_000) * 1_000

@@ -1,14 +1,14 @@
 """
-Property tests for plan behaviour: Hypothesis strategies, a machine to drive, two suites.
+Property tests for plan behaviour: Hypothesis strategies, state machines, and two test suites.
 
-`todoplan.testing.strategies` draws plans, commands, tool arguments (also broken ones) and more;
+`todoplan.testing.strategies` draws plans, commands, tool arguments (also broken ones) and more.
 `PlanMachine` and `ToolMachine` compare your agent loop, rules or tool set with todoplan's own
-`decide`, step by step; `todoplan.testing.adapters` proves an adapter, `todoplan.testing.stores` a
-store. Nothing of it is loaded before it is asked for.
+`decide`, step by step. `todoplan.testing.adapters` tests an adapter, `todoplan.testing.stores` a
+store. All of these are loaded lazily.
 
-Inside, read `strategies` first, for everything else draws from them, then `machine`, then the two
-suites, which share only `assertions`; `failures` is what a failed check of an adapter says.
-`registering` is what Hypothesis loads by itself.
+To read the code, start with `strategies`, on which everything else is built, then `machine`, then
+the two suites, which share only `assertions`. `failures` builds the message of a failed adapter
+check. `registering` is the part that Hypothesis loads by itself.
 """
 
 from importlib.util import find_spec
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["PlanMachine", "ToolMachine", "strategies"]
 __dir__ = listing(__all__)
 
-# Looked for, not imported: Hypothesis may be in the middle of its own import, and load this
-# package by its entry point.
+# Searched for, not imported: Hypothesis may be in the middle of its own import when it loads this
+# package through the entry point.
 if find_spec(_NEEDED := "hypothesis") is None:
     raise MissingExtraError.of(_NEEDED, "testing")
 

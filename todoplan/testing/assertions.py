@@ -1,8 +1,8 @@
 """
-How a check of a suite fails: with what was found and what was wanted, in sentences.
+Assertions of the suites, which report the found and the wanted value in sentences.
 
-The errors are raised by hand and not by `assert`: pytest rewrites `assert` only in modules that it
-was told of, and a user's failure has to read the same wherever the suite is imported from.
+They raise errors and do not use `assert`: pytest rewrites `assert` only in registered modules, and
+failures must read the same wherever the suite is imported from.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,38 +10,36 @@ from typing import Any, NamedTuple
 
 import attrs
 
-__tracebackhide__ = True  # pytest ends its traceback in the check
+__tracebackhide__ = True  # pytest then ends its traceback at the check
 
-# Stores are sent texts of 5,000 characters: a failure has to be read all the same.
+# Stores are tested with texts of 5,000 characters. Failures must remain readable.
 _LONGEST = 200
 _LONGEST_MESSAGE = 2_000
-_BEFORE = 40  # characters that show where a difference stands
+_BEFORE = 40  # characters shown before a difference
 _MOST_PARTS = 5
 
 
 def must(holds: object, message: str) -> None:
     """
-    Fail the check unless something holds.
+    Fail the check unless `holds` is true.
 
     Raises:
-        AssertionError: it does not.
+        AssertionError: `holds` is false.
     """
     if not holds:
         raise AssertionError(clipped(message, _LONGEST_MESSAGE))
 
 
 def same(found: object, wanted: object, what: str) -> None:
-    """
-    Fail the check unless what was found is what was wanted.
-    """
+    """Fail the check unless the two values are equal."""
     mine, theirs = ("", "") if found == wanted else contrast(found, wanted)
     must(found == wanted, f"{what}:\n  found  {mine}\n  wanted {theirs}")
 
 
 def same_parts(found: Mapping[str, object], wanted: Mapping[str, object], what: str) -> None:
     """
-    Fail the check unless the parts of what was found are those of what was wanted; the message
-    names only those that differ.
+    Fail the check unless both mappings have equal items. The message lists only the differing
+    items.
     """
     names = [name for name in {**wanted, **found} if _part(found, name) != _part(wanted, name)]
     pairs = {name: _cut(_part(found, name), _part(wanted, name)) for name in names[:_MOST_PARTS]}
@@ -56,16 +54,12 @@ def _part(parts: Mapping[str, object], name: str) -> str:
 
 
 def clipped(text: str, most: int = _LONGEST) -> str:
-    """
-    Return a text; if it is long its beginning, and how long it is.
-    """
+    """Return a text; if it is too long, its beginning and its length."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
 def contrast(found: object, wanted: object) -> tuple[str, str]:
-    """
-    Return two values as texts; if they are long, from shortly before where they begin to differ.
-    """
+    """Return both values as texts. Long ones start shortly before the first difference."""
     return _cut(repr(found), repr(wanted))
 
 
@@ -78,9 +72,7 @@ def _cut(found: str, wanted: str) -> tuple[str, str]:
 
 
 class Difference(NamedTuple):
-    """
-    The first field, item or value that is not as it should be; the path begins with "." or "[".
-    """
+    """The first field, item or value that differs. The path begins with "." or "["."""
 
     path: str
     found: str
@@ -88,9 +80,7 @@ class Difference(NamedTuple):
 
 
 def difference(found: Any, wanted: Any, path: str = "") -> Difference:
-    """
-    Return where two values that are not equal differ first: as deep in them as can be said.
-    """
+    """Return where two unequal values first differ, with the deepest possible path."""
     if type(found) is not type(wanted):
         kinds = type(found).__name__, type(wanted).__name__
         return Difference(path, *map("{}: {}".format, kinds, (_shown(found), _shown(wanted))))
@@ -114,5 +104,5 @@ def _inner(found: Any, wanted: Any) -> Iterable[tuple[str, Any, Any]]:
 
 
 def _shown(value: Any) -> str:
-    # In ASCII: two texts that look alike on the screen are what stores mix up.
+    # In ASCII, because stores confuse texts that look alike on the screen.
     return clipped(ascii(value))

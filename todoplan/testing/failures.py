@@ -1,8 +1,9 @@
 """
-What a check that fails says of itself: which it is, which law it holds, and what was said last.
+The message of a failed check: its name, the law that it tests, and the last exchanges.
 
-A conversation through a framework is long, and whoever reads a failure needs its end. So the error
-has that as a note, and all of it as `conversation`, which the plugin `report` prints with `-vv`.
+A conversation through a framework is long, and the reader of a failure needs its end. So the end is
+a note on the error. The whole conversation is the error's attribute `conversation`, which the
+plugin `report` prints with `-vv`.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +22,8 @@ _REST = "all of it: `conversation` of this error, or `-vv -p todoplan.testing.ad
 
 class TellsFailures:
     """
-    A suite whose checks, the methods named `test_...`, say which of them has failed, and upon what.
+    A suite whose checks (methods named `test_...`) report their name, law and last exchanges on
+    failure.
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -31,14 +33,12 @@ class TellsFailures:
                 setattr(cls, name, _telling(check))
 
     def exchanges(self) -> Sequence[str]:
-        """
-        Return what was said so far, a text for each exchange.
-        """
+        """Return the exchanges so far, one text for each."""
         return ()
 
 
 def _telling(check: Callable[..., Any]) -> Callable[..., Any]:
-    # pytest finds by this what a check is parametrised with.
+    # `wraps` keeps the signature, from which pytest reads the parameters of a check.
     @wraps(check)
     def told(self: TellsFailures, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -51,7 +51,7 @@ def _telling(check: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _tell(error: Any, check: Callable[..., Any], exchanges: Sequence[str]) -> None:
-    # Hypothesis notes the conversation that it drew, each text of it in full.
+    # The notes of Hypothesis contain the drawn conversation, with each text in full.
     drawn = getattr(error, "__notes__", [])
     error.conversation = "\n".join([*exchanges, *drawn])
     error.__notes__ = [clipped(note, _LONGEST_NOTE) for note in drawn]

@@ -1,8 +1,8 @@
 """
-Machines that drive your rules, your tool set or your agent loop beside todoplan's own `decide`.
+State machines that compare your rules, tool set or agent loop with todoplan's own `decide`.
 
-Hypothesis draws steps and takes each through your code and through `decide`. What differs is shrunk
-to the fewest steps; the failure prints the plan before and after each. Ten lines are enough:
+Hypothesis draws steps and runs each through your code and through `decide`. A difference is shrunk
+to the fewest steps, and the failure prints the plan before and after each. Ten lines are enough:
 
     class LoopMachine(PlanMachine):
         def __init__(self):
@@ -15,9 +15,9 @@ to the fewest steps; the failure prints the plan before and after each. Ten line
 
     TestLoop = LoopMachine.TestCase
 
-`policy = DEFAULT.adding(my_rule)` in the class body drives rules of your own, `ToolMachine` with
-`toolset = MY_TOOLS` a tool set, also with broken arguments; its `call` is where your adapter comes
-in. Add `@rule` and `@invariant` methods as to any Hypothesis machine.
+`policy = DEFAULT.adding(my_rule)` in the class body tests rules of your own. `ToolMachine` with
+`toolset = MY_TOOLS` tests a tool set, also with broken arguments; override its `call` to test your
+adapter. Add `@rule` and `@invariant` methods as in any Hypothesis machine.
 """
 
 from __future__ import annotations
@@ -71,23 +71,21 @@ from todoplan.testing.strategies.sensible import growth, meddling, sensible_comm
 from todoplan.testing.strategies.values import times
 
 Answer = Decision | Reply | Plan
-"""What a step returns: all that was decided, or only the plan after it."""
+"""The result of a step: a whole decision or reply, or only the plan after it."""
 
-# An invariant runs after every step: reading all versions each time would be quadratic.
+# Invariants run after every step. Reading all versions each time would take quadratic time.
 _OLD_VERSIONS = 6
 _RESTORED_EVERY = 6
 _FEW = 3
 _NO_FENCES: Mapping[str, int] = MappingProxyType({})
-# The catalogue of breaks sends a megabyte, and a failure has to stay readable.
+# One of the breaks sends a megabyte. Failures must remain readable.
 _LONGEST_CALL = 400
 _WITHOUT_END = 10.0**9  # seconds
 
 
 @attrs.frozen
 class Outcome:
-    """
-    An answer in one form. What the answer does not say is `None`.
-    """
+    """The result of a step in one form. Fields are `None` if the answer does not contain them."""
 
     plan: Plan
     events: tuple[Event, ...] | None = None
@@ -96,9 +94,7 @@ class Outcome:
 
 
 def outcome(before: Plan, answer: Answer) -> Outcome:
-    """
-    Return an answer in one form.
-    """
+    """Convert an answer into an `Outcome`."""
     match answer:
         case Plan():
             return Outcome(answer)
@@ -114,11 +110,11 @@ class _Machine(RuleBasedStateMachine):
     """
     The plan of the code under test, and the laws that hold after every step.
 
-    `policy` is the one that steps run under; `times` says whether times are compared.
+    `policy` applies to all steps. `times` enables the comparison of times.
     """
 
     policy: Policy = DEFAULT
-    # Most hosts set the time by themselves: only where `at` is passed on can times be compared.
+    # Most hosts use a clock of their own. Times can be compared only if the host accepts `at`.
     times: bool = False
 
     def __init__(self) -> None:
@@ -141,22 +137,23 @@ class _Machine(RuleBasedStateMachine):
         repeats: bool = False,
     ) -> None:
         """
-        Take a step, note the plan before and after it, and raise where it is not the wanted one.
+        Run one step, note the plan before and after it, and fail if the result is not `wanted`.
 
-        `restores`: the step may bring back ids of deleted tasks. `repeats`: it may change nothing
-        but a time.
+        `restores` allows the step to bring back ids of deleted tasks. `repeats` allows it to change
+        nothing but a time.
 
         Raises:
-            AssertionError: it says, in sentences, what differs.
+            AssertionError: lists the differences in sentences.
         """
         note(f"{step}\n{_plan_text('before', self.plan)}")
         out = outcome(self.plan, act())
         codes = f" ({', '.join(sorted(out.codes or ()))})" if out.codes else ""
         note(_plan_text(f"refused{codes}" if out.refused else "after", out.plan))
-        # Without times, evidence that is recorded again is news to a host that has a clock.
+        # Without times, `decide` sees no change when the same evidence is recorded again, but a
+        # host with a clock does.
         unsure = repeats and not self.times
         faults = [*_verdict(self.plan, out, wanted, times=self.times, unsure=unsure)]
-        if not restores:  # an earlier plan brings its ids back; nothing else may (law 6)
+        if not restores:  # only restoring an earlier plan may bring back ids (law 6)
             fresh = {task.id for task in out.plan} - {task.id for task in self.plan}
             again = sorted(fresh & self.used, key=int)
             faults += [f"the id #{task_id} was used before" for task_id in again]
@@ -167,13 +164,11 @@ class _Machine(RuleBasedStateMachine):
         self._restored |= restores and not out.refused
         self._versions.append((out.plan, out.plan.revision, tuple(out.plan)))
         if self.events is not None:
-            # After one step without events there is no history to replay (law 2).
+            # If one step did not return its events, the history cannot be replayed (law 2).
             self.events = None if out.events is None else [*self.events, *out.events]
 
     def fail(self, when: str, faults: list[str], should: str = "") -> None:
-        """
-        Raise an error that lists the faults, and the tasks as they should be.
-        """
+        """Raise an error that lists the faults, and the tasks as they should be."""
         listed = "\n".join(f"- {fault}" for fault in faults)
         should = f"\nThe plan should be:\n{should}" if should else ""
         msg = f"{when}:\n{listed}{should}"
@@ -182,7 +177,8 @@ class _Machine(RuleBasedStateMachine):
     @invariant()
     def plan_is_sound(self) -> None:
         """
-        Compare edges, children, counts, ready and waiting with those of a plan made of the tasks.
+        Rebuild the plan from its tasks, and compare edges, children, counts, ready and waiting
+        tasks.
         """
         plan = self.plan
         at, approved = plan.revision, plan.approved
@@ -198,7 +194,7 @@ class _Machine(RuleBasedStateMachine):
     @invariant()
     def accepted_satisfies_policy(self) -> None:
         """
-        Ask the rules at `error` of the plan as it is; no rule judges a restored plan.
+        Check the current plan against the rules at `error`. Restored plans are exempt from rules.
         """
         problems = () if self._restored else inspect(self.plan, self.policy)
         if problems:
@@ -207,44 +203,43 @@ class _Machine(RuleBasedStateMachine):
     @invariant()
     def old_versions_stand(self) -> None:
         """
-        Read earlier plans again: versions share chunks, and a change in place would show there.
+        Check that earlier plans are unchanged: versions share chunks, so a change in place would
+        show.
         """
         for plan, revision, tasks in self._versions[-_OLD_VERSIONS:]:
             if (plan.revision, tuple(plan)) != (revision, tasks):
                 self.fail(f"revision {revision} has changed", ["a plan is a value"])
 
     def teardown(self) -> None:
-        """
-        Replay all events from nothing, if every step returned its events.
-        """
+        """Check that replaying all events gives the plan, if every step returned its events."""
         if self.events is not None and replay(Plan(), self.events) != self.plan:
             self.fail("at the end", ["replaying all events does not give the plan"])
 
 
 class PlanMachine(_Machine):
     """
-    Commands, sensible and blind, taken through `carry_out` and through `decide`.
+    Runs sensible and arbitrary commands through `carry_out` and through `decide`.
 
-    `policy` is the one that they run under. `times = True` compares times as well: for code that
-    passes `self.at` on. `actors` are those whose commands they are: for code that passes
-    `self.actor` on. `holders = True` gives commands with fencing tokens, also old ones: for code
-    that passes `self.fences` on.
+    `policy` applies to all commands. Set `times = True` to compare times, if your code passes on
+    `self.at`. Set `actors` to vary the actor, if your code passes on `self.actor`. Set `holders =
+    True` to give commands with fencing tokens, also outdated ones, if your code passes on
+    `self.fences`.
     """
 
     at: datetime | None = None
-    """When the command is given."""
+    """The time of the command."""
     actor: str | None = None
-    """Who gives it."""
+    """The actor of the command."""
     actors: tuple[str | None, ...] = (None,)
     fences: Mapping[str, int] = _NO_FENCES
-    """The fencing tokens that it is given with, by task id."""
+    """The fencing tokens of the command, by task id."""
     holders: bool = False
 
     def carry_out(self, command: Command) -> Answer:
         """
-        Carry a command out on `self.plan`, and return the answer, or only the plan after it.
+        Carry out a command on `self.plan`, and return the answer, or only the plan after it.
 
-        This one calls `decide`; yours calls what you want to test.
+        The default calls `decide`. Override it to call the code under test.
         """
         return self._decided(command)
 
@@ -259,9 +254,7 @@ class PlanMachine(_Machine):
         actor: str | None = None,
         fences: Mapping[str, int] = _NO_FENCES,
     ) -> None:
-        """
-        Take one command through both, and compare: for rules of your own.
-        """
+        """Run one command through both, and compare the results. Call it from rules of your own."""
         self.at, self.actor, self.fences = at if self.times else None, actor, fences
         kinds = {type(part) for part in _parts(command)}
         self.compare(
@@ -274,62 +267,51 @@ class PlanMachine(_Machine):
 
     @rule(data=st.data(), at=times())
     def sensible(self, data: st.DataObject, at: datetime | None) -> None:
-        """
-        Give a command that makes sense for the plan.
-        """
+        """Give a command that makes sense for the plan."""
         self._give(data, data.draw(sensible_commands(self.plan)), at)
 
     @rule(data=st.data(), command=commands(), at=times())
     def blind(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
-        """
-        Give any command, legal or not.
-        """
+        """Give an arbitrary command, legal or not."""
         self._give(data, command, at)
 
-    # Blind commands leave most plans empty, and few of those that are drawn claim a task.
+    # Arbitrary commands leave most plans empty, and few of them claim a task.
     @precondition(lambda self: len(self.plan) < _FEW)
     @rule(data=st.data(), at=times())
     def grow(self, data: st.DataObject, at: datetime | None) -> None:
-        """
-        Add tasks.
-        """
+        """Add tasks."""
         self._give(data, data.draw(growth(self.plan)), at)
 
     @precondition(lambda self: any(True for _ in self.plan.ready()))
     @rule(data=st.data(), at=times())
     def claim(self, data: st.DataObject, at: datetime | None) -> None:
-        """
-        Claim a task.
-        """
+        """Claim a task."""
         ready = [task.id for task in self.plan.ready()]
         self._give(data, data.draw(claimings(st.sampled_from([None, *ready]))), at)
 
     @precondition(lambda self: any(task.claim for task in self.plan))
     @rule(data=st.data(), at=times())
     def meddle(self, data: st.DataObject, at: datetime | None) -> None:
-        """
-        Change a task that somebody has claimed.
-        """
+        """Change a task that someone has claimed."""
         self._give(data, data.draw(meddling(self.plan)), at)
 
-    # Now and then: as one rule among three it kept most plans empty, for most early plans are.
+    # Only at intervals: most early plans are empty, so restoring as often as other rules kept most
+    # plans empty.
     @precondition(lambda self: len(self._versions) % _RESTORED_EVERY == 0)
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:
-        """
-        Bring back the tasks and the approval of an earlier plan.
-        """
+        """Restore the tasks and the approval of an earlier plan."""
         earlier, *_ = data.draw(st.sampled_from(self._versions[::-1]))
         self.do(RestorePlan(tuple(earlier), approved=earlier.approved))
 
     def _give(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
-        # A host with a clock of its own ends waits and claims that `decide` without times keeps.
+        # A host with its own clock ends waits and claims; `decide` without times does not.
         given = command if self.times else _endless(command)
         fences = self._fences(data) if self.holders else {}
         self.do(given, at, data.draw(st.sampled_from(self.actors)), fences)
 
     def _fences(self, data: st.DataObject) -> dict[str, int]:
-        # The tokens of all claims there are, none, or those of the claims before.
+        # Draw the current tokens of all claims, none, or the previous tokens.
         less = data.draw(st.sampled_from([None, 0, 0, 1]))
         if less is None:
             return {}
@@ -338,11 +320,11 @@ class PlanMachine(_Machine):
 
 class ToolMachine(_Machine):
     """
-    Tool calls, well-formed and broken, taken through `call` and through a `Toolbox`.
+    Runs tool calls, well-formed and broken, through `call` and through a `Toolbox`.
 
-    A broken call is compared with the well-formed one that it means, or is to be refused. `breaks`
-    names the ways in which calls are broken; leave those out that your framework never passes on,
-    such as those that are `raw`.
+    The result of a broken call must equal that of the well-formed call that it means, or be a
+    refusal. `breaks` names the ways in which calls are broken. Remove those that your framework
+    never passes on, such as those that are `raw`.
     """
 
     toolset: ToolSet = TODOS
@@ -352,7 +334,7 @@ class ToolMachine(_Machine):
         """
         Answer a call on `self.plan`, and return the reply, or only the plan after it.
 
-        This one asks a `Toolbox`; yours asks what you want to test.
+        The default calls a `Toolbox`. Override it to call the code under test.
         """
         return self._answered(call.name, call.arguments)
 
@@ -361,13 +343,14 @@ class ToolMachine(_Machine):
 
     def send(self, call: Call, meant: dict[str, Any] | None) -> None:
         """
-        Take one call through both, and compare. `meant` are its well-formed arguments; `None`: it
-        is to be refused.
+        Run one call through both, and compare the results.
+
+        `meant` are the well-formed arguments of the call; `None` if it must be refused.
         """
         self.compare(call_text(call), lambda: self.call(call), self._wanted(call, meant))
 
     def _wanted(self, call: Call, meant: dict[str, Any] | None) -> Outcome:
-        if meant is None:  # it has several names, by what is found first
+        if meant is None:  # the problem code depends on which fault is found first
             return Outcome(self.plan, (), refused=True)
         wanted = outcome(self.plan, self._answered(call.name, meant))
         if any(task.id not in wanted.plan for task in self.plan):
@@ -378,27 +361,21 @@ class ToolMachine(_Machine):
 
     @rule(data=st.data())
     def well_formed(self, data: st.DataObject) -> None:
-        """
-        Call a tool as its schema says.
-        """
+        """Call a tool according to its schema."""
         call = data.draw(arguments(self.toolset, self.plan))
         self.send(call, dict(call.arguments))
 
-    # The strategy raises where nothing fits: a cycle needs an edge, and that is nobody's fault.
+    # The strategy raises an error if no break fits; a cycle, for example, needs an edge.
     @precondition(lambda self: self.fitting())
     @rule(data=st.data())
     def broken(self, data: st.DataObject) -> None:
-        """
-        Call a tool with arguments that are broken in one way.
-        """
+        """Call a tool with arguments that are broken in one way."""
         drawn = data.draw(broken_arguments(self.toolset, *self.fitting(), plan=self.plan))
         note(f"broken: {drawn.broken.name} ({drawn.broken.about}), to be {drawn.broken.expected}")
         self.send(drawn.call, drawn.meant)
 
     def fitting(self) -> tuple[str, ...]:
-        """
-        Return the breaks that fit the plan as it is.
-        """
+        """Return the breaks that fit the current plan."""
         tools = self.toolset.tools
         return tuple(n for n in self.breaks if any(BREAKS[n].fits(t, self.plan) for t in tools))
 
@@ -412,9 +389,7 @@ def _parts(command: Command) -> Iterator[Command]:
 
 
 def _endless(value: Any) -> Any:
-    """
-    Return a command, or what is in it, with no time at which a wait or a claim ends.
-    """
+    """Return a command, or a value in it, without the times at which waits and claims end."""
     if isinstance(value, Waiting):
         return attrs.evolve(value, until=None)
     if isinstance(value, ClaimTask | RenewClaim):
@@ -430,9 +405,7 @@ def _endless(value: Any) -> Any:
 def _verdict(
     before: Plan, out: Outcome, wanted: Outcome, *, times: bool, unsure: bool
 ) -> Iterator[str]:
-    """
-    Yield what is wrong with a step, in sentences (laws 2 and 3).
-    """
+    """Yield the faults of a step, in sentences (laws 2 and 3)."""
     if out.refused is not None and out.refused != wanted.refused:
         done = f"refused ({_listed(out.codes)})" if out.refused else "accepted"
         should = f"be refused ({_listed(wanted.codes)})" if wanted.refused else "be accepted"
@@ -459,8 +432,9 @@ def _listed(codes: frozenset[str] | None) -> str:
 
 def differences(plan: Plan, wanted: Plan, *, times: bool) -> Iterator[str]:
     """
-    Yield where a plan is not the one that is wanted: its tasks, and what it says of them (edges at
-    both ends, children, counts, ready).
+    Yield the differences between a plan and the wanted one, in sentences.
+
+    Compared are the tasks and the derived facts: edges at both ends, children, counts, ready tasks.
     """
     ids, wanted_ids = [task.id for task in plan], [task.id for task in wanted]
     if ids != wanted_ids:
@@ -524,10 +498,8 @@ def _approval(found: Approval | None, wanted: Approval | None, *, times: bool) -
 
 
 def _mirrors(plan: Plan, task: Task) -> Iterator[str]:
-    """
-    Yield where the edges of a task are not the same at both ends (law 4).
-    """
-    # Both ways: AgentScope, after a task is reopened, has the edge at one end only.
+    """Yield the edges of a task that are not the same at both ends (law 4)."""
+    # In both directions: after a task is reopened, AgentScope has the edge at one end only.
     for name, mirror in (("blocks", "blocked_by"), ("blocked_by", "blocks")):
         ends: tuple[str, ...] = getattr(task, name)
         if len(set(ends)) < len(ends):
@@ -554,9 +526,7 @@ def _plan_text(title: str, plan: Plan) -> str:
 
 
 def command_text(value: Any) -> str:
-    """
-    Return a command, or any value in it, as Python writes it, without fields that have defaults.
-    """
+    """Return a command, or a value in it, as Python code without fields that have their default."""
     if isinstance(value, tuple) and value:
         return f"({', '.join(map(command_text, value))}{',' * (len(value) == 1)})"
     if isinstance(value, Enum):
@@ -574,8 +544,6 @@ def command_text(value: Any) -> str:
 
 
 def call_text(call: Call) -> str:
-    """
-    Return a tool call on one line, clipped.
-    """
+    """Return a tool call on one line, clipped."""
     line = f"{call.name}({call.arguments!r})"
     return line if len(line) <= _LONGEST_CALL else f"{line[: _LONGEST_CALL - 3]}..."

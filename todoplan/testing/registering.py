@@ -1,9 +1,10 @@
 """
-So that `st.from_type(Plan)` and its kin work: registered on import, or by Hypothesis itself.
+Register the strategies with Hypothesis, so that `st.from_type(Plan)` and the like work.
 
-Hypothesis calls `register` when it is imported, by the entry point `hypothesis`. That costs the
-core's classes; the strategies are built when a type is first asked for. Hypothesis may be in the
-middle of its own import then, or be imported by ours: so it is asked for as late as can be.
+Hypothesis calls `register` when it is imported, through the entry point `hypothesis`; importing our
+strategies also calls it. Only the core's classes are imported then; a strategy is built when its
+type is first drawn. Hypothesis may be in the middle of its own import, so it is imported as late as
+possible.
 """
 
 from collections.abc import Callable
@@ -49,9 +50,7 @@ _EVENTS: tuple[type, ...] = get_args(events.Event)
 
 
 def register() -> None:
-    """
-    Tell Hypothesis which strategies draw our types. Doing it twice changes nothing.
-    """
+    """Register a strategy for each of our types. Calling it twice has no further effect."""
     from hypothesis import strategies as st  # noqa: PLC0415 - see above
 
     for type_, name in _FUNCTIONS.items():
@@ -61,8 +60,8 @@ def register() -> None:
 
 
 def _later(name: str) -> Callable[[Any], "SearchStrategy[Any]"]:
-    # By name: importing the strategies here would build them in every run of Hypothesis, also in
-    # projects that only have todoplan installed.
+    # Looked up by name: importing the strategies here would build them in every run of Hypothesis,
+    # even in projects that only have todoplan installed.
     module, function = name.split(".")
 
     def drawn(_: Any) -> "SearchStrategy[Any]":

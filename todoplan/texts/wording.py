@@ -1,4 +1,4 @@
-"""Texts are data: they stand beside this module, by file and name, and are filled here."""
+"""Texts are data: they are stored in .txt files beside this module, and are filled here."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _NAME = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 @cache
 def _sections(file: str) -> dict[str, str]:
     source = files("todoplan.texts").joinpath(f"{file}.txt")
-    if not source.is_file():  # a tool set of somebody's own, which has no texts of ours
+    if not source.is_file():  # a user's own tool set, for which todoplan has no texts
         return {}
     sections = source.read_text("utf-8").split("\n== ")[1:]
     named = (section.partition(" ==\n") for section in sections)
@@ -23,7 +23,7 @@ def _sections(file: str) -> dict[str, str]:
 
 def wording(file: str, name: str, default: str | None = None) -> str:
     """
-    Return a text as it stands in its file, with its $names unfilled.
+    Return a text from its file, with its $names not filled in.
 
     Raises:
         KeyError: there is no such text and no default.
@@ -35,15 +35,13 @@ def wording(file: str, name: str, default: str | None = None) -> str:
 
 
 def names(file: str) -> tuple[str, ...]:
-    """
-    Return the names of a file's texts, in their order.
-    """
+    """Return the names of a file's texts, in file order."""
     return tuple(_sections(file))
 
 
 def say(file: str, name: str, /, **values: object) -> str:
     """
-    Return a text with its $names filled. Values are put in as they are, never read as templates.
+    Return a text with its $names filled in. Values are inserted as they are, never as templates.
     """
     return _template(file, name) % values
 
@@ -55,7 +53,7 @@ def _template(file: str, name: str) -> str:
 
 def fill(text: str, values: Mapping[str, object]) -> str:
     """
-    Return a text with its $names filled.
+    Return a text with its $names filled in.
 
     Raises:
         KeyError: a name has no value.
@@ -65,8 +63,6 @@ def fill(text: str, values: Mapping[str, object]) -> str:
 
 @lru_cache(maxsize=1024)
 def _parsed(text: str) -> str:
-    """
-    Return the text with %(name)s for each $name.
-    """
-    # Filled by `%`, which takes a tenth of the time of string.Template: every reply passes here.
+    """Return the text with each $name replaced by %(name)s."""
+    # `%` takes a tenth of the time of string.Template, and every reply is filled here.
     return _NAME.sub(r"%(\1)s", text.replace("%", "%%"))

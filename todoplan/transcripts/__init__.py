@@ -1,10 +1,15 @@
 """
-Recordings of real agents: read in any of a dozen dialects, replayed through the core.
+Recordings of real agents: readers for a dozen dialects, and the replay through the core.
 
-Read in this order: `calls`, what a reader yields; `tools`, which tools are planning tools; `files`,
-from bytes to JSON, whatever the file looks like; `readers`, from JSON to planning calls, a module
-for each dialect; `reading`, which reader a file gets; `replay`, from planning calls to plans and
-findings. A *lane* is one plan of a recording, as in a swimlane diagram: the session's own is
-`main`, a subagent with a list of its own has one beside it. Nothing here raises for what a
-recording holds: what cannot be read is a `BadLine`, what looks wrong is a `Finding`.
+Modules, in reading order:
+
+- `calls`: the items that a reader yields, and the names of the known planning tools.
+- `files`: from bytes to JSON, for each form that a file may have.
+- `readers`: from JSON to planning calls, with a module for each dialect.
+- `reading`: detects the dialect of a file and chooses its reader.
+- `replay`: from planning calls to plans and findings.
+
+A *lane* is one plan of a recording, as in a swimlane diagram. The session's own lane is `main`; a
+subagent with its own list has another lane. The content of a recording never raises an exception:
+a part that cannot be read is a `BadLine`, and a questionable call is a `Finding`.
 """

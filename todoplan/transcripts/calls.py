@@ -1,4 +1,4 @@
-"""What a reader yields: planning calls with their results, and what could not be read."""
+"""The items that a reader yields: planning calls with results, bad lines, and other events."""
 
 import re
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ MAIN_LANE = "main"
 @attrs.frozen
 class CallResult:
     """
-    What the tool answered.
+    The answer of a tool.
 
-    `data` is the structured answer where the recorder kept one (Claude Code's `toolUseResult`,
+    `data` is the structured answer if the recording has one (Claude Code's `toolUseResult`,
     OpenHands' observation), else `None`.
     """
 
@@ -32,10 +32,10 @@ class PlanningCall:
     """
     One call of a planning tool, as the model sent it.
 
-    `arguments` are as recorded: a mapping, or the text that should have been JSON. `lane` names the
-    plan that the call acts on, `actor` who called; calls with the same `turn` were sent in one
-    message. `line` counts from 1: the physical line, or the message's number in a document.
-    `result` is `None` where the recording holds no answer.
+    `arguments` are as recorded: a mapping, or a text that is not valid JSON. `lane` names the plan
+    that the call acts on, and `actor` the caller. Calls with the same `turn` were sent in one
+    message. `line` counts from 1: the physical line, or the number of the message in a document.
+    `result` is `None` if the recording has no answer.
     """
 
     tool: str
@@ -52,9 +52,10 @@ class PlanningCall:
 @attrs.frozen
 class BadLine:
     """
-    Something that could not be read, with the reason in one line; the rest was read all the same.
+    A part of a recording that could not be read, with the reason in one line.
 
-    `unfinished` marks the last line of a file that is still being written: no fault, but a note.
+    Reading continues after it. `unfinished` marks the last line of a file that is still being
+    written, which is not an error.
     """
 
     line: int
@@ -64,9 +65,7 @@ class BadLine:
 
 @attrs.frozen
 class Compaction:
-    """
-    The conversation was summarised here; the plan goes on.
-    """
+    """The conversation was summarised here. The plan is unchanged."""
 
     line: int
     lane: str = MAIN_LANE
@@ -75,9 +74,7 @@ class Compaction:
 
 @attrs.frozen
 class PersonSpoke:
-    """
-    The person wrote a message here: what came before waited for them, what follows is theirs.
-    """
+    """The person wrote a message here, so the agent had been waiting for them."""
 
     line: int
     lane: str = MAIN_LANE
@@ -87,9 +84,10 @@ class PersonSpoke:
 @attrs.frozen
 class ShownPlan:
     """
-    The recording shows beside any call how a plan stood.
+    A state of the plan that the recording shows outside of any call.
 
-    Claude Code reminds of its tasks so (`task_reminder`); a LangGraph state ends with its `todos`.
+    Examples are Claude Code's reminders of its tasks (`task_reminder`), and the `todos` at the end
+    of a LangGraph state.
     """
 
     line: int
@@ -100,9 +98,7 @@ class ShownPlan:
 
 @attrs.frozen
 class RecordedEntry:
-    """
-    An entry of a journal of ours, of the plan that is the lane.
-    """
+    """An entry of one of our own journals. The lane is the plan."""
 
     line: int
     entry: Entry
@@ -112,9 +108,9 @@ class RecordedEntry:
 @attrs.frozen
 class OtherCall:
     """
-    A call of a tool that is no planning tool known here.
+    A call of a tool that is not a known planning tool.
 
-    Readers give only the first few tools, until there is a planning call.
+    Readers yield only the first few tools, until there is a planning call.
     """
 
     tool: str
@@ -125,11 +121,11 @@ Item = PlanningCall | RecordedEntry | BadLine | Compaction | PersonSpoke | Shown
 
 
 # -------- tools --------
-# The closed set of planning tool names that recordings are searched for, and how to know them.
+# The closed set of planning tool names, and the functions that recognise them in recordings.
 
 
 OWN_TOOL = "plan"
-"""The tool of our set `lean`. Others name a tool so too: its calls are told by their arguments."""
+"""The tool of our tool set `lean`. Other products use the name too; `may_plan` tells them apart."""
 
 PLANNING_TOOLS = (
     "TodoWrite",
@@ -162,12 +158,13 @@ _KNOWN = {_bare(name): name for name in PLANNING_TOOLS}
 # Claude Code's TodoWrite, OpenCode's todowrite and Qwen's todo_write take the same list.
 _KNOWN["todowrite"], _KNOWN["todoread"] = "TodoWrite", "TodoRead"
 
-# Greedy: of several namespaces (`mcp__server__tool`) the last separator counts.
+# Greedy, so that the last separator counts if there are several (`mcp__server__tool`).
 _PREFIX = re.compile(r"^.*(?:__|[./:])")
 _NAMES = tuple(name.encode() for name in _KNOWN if name != OWN_TOOL)
-# Each name holds one of these: three searches settle a line that is about something else.
+# Each name contains one of these, so three searches are enough to skip most lines.
 _STEMS = (b"todo", b"task", b"plan")
-# "plan" is also a key of many lines: as a name it is a value, or called in a script.
+# "plan" is also a key in many lines. As a tool's name it is a value, or a function called in a
+# script.
 _OWN_NAME = re.compile(rb"plan\\*[\"'](?!\s*\\*:)|\.\s*plan(?:\s|\\[nrt])*\(")
 _OWN_KEYS = frozenset(field.name for field in LEAN.tools[0].fields if not field.hidden)
 _OWN_KEY = re.compile(rf"[\"'](?:{'|'.join(sorted(_OWN_KEYS))})\\*[\"']\s*:")
@@ -175,38 +172,40 @@ _OWN_KEY = re.compile(rf"[\"'](?:{'|'.join(sorted(_OWN_KEYS))})\\*[\"']\s*:")
 
 def canonical_tool(name: str) -> str | None:
     """
-    Give the name in `PLANNING_TOOLS` that this one stands for, or `None`.
+    Return the name in `PLANNING_TOOLS` for a tool's name, or `None`.
 
-    Case, underscores and a namespace before `__`, `.`, `/` or `:` make no difference, so
-    `mcp__x__write_todos` and `Unity.WriteTodos` are both `write_todos`; the three spellings of
-    `TodoWrite` are one.
+    Case, underscores and a namespace before `__`, `.`, `/` or `:` are ignored, so
+    `mcp__x__write_todos` and `Unity.WriteTodos` are both `write_todos`. The three spellings of
+    `TodoWrite` are the same tool.
     """
     return _KNOWN.get(_bare(_PREFIX.sub("", name)))
 
 
 def is_planning_tool(name: str) -> bool:
-    """
-    Whether calls of this tool change or read a plan; of `plan` only some, see `may_plan`.
-    """
+    """Return whether this is a planning tool; of `plan`, only some calls are: see `may_plan`."""
     return canonical_tool(name) is not None
 
 
 def may_plan(tool: str, arguments: Mapping[str, Any] | str) -> bool:
     """
-    Whether this is a planning call: one of `plan` has an argument of `lean`, or none at all.
+    Return whether this may be a planning call.
+
+    A call of `plan` must have an argument of the tool set `lean`, or no arguments at all.
     """
     name = canonical_tool(tool)
     if name != OWN_TOOL or not arguments:
         return name is not None
     if isinstance(arguments, str):
-        # A text here is JSON that broke, perhaps cut: one of our keys in it is enough.
+        # A text is invalid JSON, perhaps truncated. One of our keys in it is enough.
         return _OWN_KEY.search(arguments) is not None
     return not _OWN_KEYS.isdisjoint(arguments)
 
 
 def mentions_tool(raw: bytes) -> bool:
     """
-    Whether a planning tool's name may occur in these bytes: cheap, and never wrong about "no".
+    Return whether a planning tool's name may occur in these bytes.
+
+    The check is fast. It may be wrong if it returns true, but never if it returns false.
     """
     lower = raw.lower()
     if not any(stem in lower for stem in _STEMS):

@@ -1,10 +1,15 @@
 """
-From bytes to JSON: what can be told of a file before anyone asks which tool wrote it.
+From bytes to JSON, independent of the program that wrote the file.
 
-Read `source` (opening and counting bytes), then the three forms that a file may have: `lines` (one
-object a line), `document` (one JSON document, streamed) and `markdown` (fenced blocks under
-headings). `json_text` and `javascript` parse texts that were found inside. `probe` takes the first
-look at a file, from which its form and then its dialect are told. No file is held in memory.
+Sections of this module:
+
+- `javascript` and `json_text` parse texts inside recordings.
+- `unpacking` and `source` open a file, unpack it and count its bytes.
+- `lines` (one JSON object per line), `document` (a single JSON document, streamed) and `markdown`
+  (fenced blocks under headings) are the three forms of a file.
+- `probe` reads the beginning of a file, to detect its form and then its dialect.
+
+No file is kept in memory as a whole.
 """
 
 import codecs
@@ -27,26 +32,26 @@ from todoplan.errors import MissingExtraError, ReadError
 from todoplan.transcripts.calls import BadLine
 
 # -------- javascript --------
-# Tool calls written in JavaScript: object literals as mappings, wherever they hold only values.
+# Tool calls in JavaScript. An object literal becomes a mapping if it has only plain values.
 #
 # Codex in code mode calls its tools from a script, so its plan is a literal with unquoted keys.
 
 
 _CALL = re.compile(r"\btools\s*(?:\.\s*(\w+)|\[\s*[\"']([\w.:/-]+)[\"']\s*\])\s*\(")
-# A comment that is never closed goes on to the end: else it would be searched for its end by each
-# call in it.
+# An unclosed comment extends to the end of the script. Otherwise each call in it would search for
+# the end of the comment again.
 _COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
 _SPACE = re.compile(rf"(?:\s|{_COMMENT})*", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`", re.DOTALL)
-# What holds no bracket that counts. A backslash outside strings stands in a regular expression.
+# Parts whose brackets do not count. A backslash outside a string belongs to a regular expression.
 _CLOSED = re.compile(rf"{_STRING.pattern}|{_COMMENT}|\\.", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r\n|.)", re.DOTALL)
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "undefined": None}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-# Each level is two frames: Python's limit of 1,000 stays far away.
+# Each level uses two stack frames, which stays far below Python's limit of 1,000.
 _DEEPEST = 50
 
 
@@ -56,9 +61,9 @@ class _NotAValueError(ValueError):
 
 def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
     """
-    Give the calls `tools.<name>(...)` of a script, in order: the name, and the argument.
+    Yield the name and the argument of each call `tools.<name>(...)` of a script, in order.
 
-    The argument is a mapping where it is an object literal of plain values, else its source text.
+    The argument is a mapping if it is an object literal of plain values, else its source text.
     """
     end = 0
     while found := _CALL.search(script, end):
@@ -104,12 +109,12 @@ def _scalar(text: str, at: int) -> tuple[Any, int]:
     found = _NAME.match(text, at)
     if found and found[0] in _WORDS:
         return _WORDS[found[0]], found.end()
-    # What is computed (a variable, a call) is known only to who runs the script: it stays text.
+    # The value of a variable or a call is unknown without running the script.
     raise _NotAValueError
 
 
 def _number(literal: str) -> int | float:
-    # int() refuses more than 4,300 digits, float() takes any number of them.
+    # int() refuses more than 4,300 digits, but float() has no limit.
     if re.fullmatch(r"[-+]?\d{1,300}", literal):
         return int(literal)
     return float(literal)
@@ -157,8 +162,8 @@ def _separator(text: str, at: int, closing: str) -> int:
 def _unquoted(literal: str) -> str:
     if literal[0] == "`" and "${" in literal:
         raise _NotAValueError
-    # JavaScript may escape a character beyond the BMP as two halves: UTF-16 joins them, and a half
-    # that is alone becomes U+FFFD.
+    # JavaScript may escape a character beyond the BMP as a surrogate pair. UTF-16 joins the pair,
+    # and a lone surrogate becomes U+FFFD.
     text = _ESCAPE.sub(_unescaped, literal[1:-1])
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -168,17 +173,17 @@ def _unescaped(found: re.Match[str]) -> str:
     if len(escape) > 1 and escape[0] in "ux":
         code = int(escape[1:].strip("{}"), 16)
         return chr(code) if code <= sys.maxunicode else "\ufffd"
-    # A backslash at the end of a line goes on in the next one.
+    # A backslash at the end of a line continues the string on the next line.
     return "" if escape in {"\n", "\r\n"} else _SHORT.get(escape, escape)
 
 
 def _balanced(text: str, at: int) -> int:
     """
-    Where the bracket closes that stands open before `at`; the end of the text if it never does.
+    Return the index where the bracket that is open before `at` closes, or the length of the text.
     """
     awaited = [")"]
     while at < len(text):
-        # A bracket in a task's text closes nothing.
+        # Brackets inside a task's text are skipped.
         if found := _CLOSED.match(text, at):
             at = found.end()
             continue
@@ -193,12 +198,13 @@ def _balanced(text: str, at: int) -> int:
 
 
 # -------- json_text --------
-# JSON from untrusted text: any failure is one exception with a reason in one line.
+# JSON from untrusted text. Every failure is a `NotJsonError` with a reason in one line.
 
 
-# `raw_decode` can go on behind a value; `json.loads` refuses text that has a second one.
+# `raw_decode` can continue after a value; `json.loads` refuses text with a second value.
 _DECODER = json.JSONDecoder()
-# Whole pairs are matched to be left alone: only the first group is half of one.
+# Complete surrogate pairs are matched too, so that they are skipped. Only the first group is a
+# lone surrogate.
 _JSON_TEXT_ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
@@ -208,17 +214,15 @@ _JSON_TEXT_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class NotJsonError(ValueError):
-    """
-    The text is not JSON, or cannot be held; the message says why, in one line.
-    """
+    """The text is not JSON or exceeds a limit of Python. The message has the reason in one line."""
 
 
 def parse_json(text: str) -> Any:
     """
-    Give the one JSON value that the text holds.
+    Return the single JSON value in a text.
 
     Raises:
-        NotJsonError: not JSON, nested too deeply, or something follows the value.
+        NotJsonError: the text is not JSON, is nested too deeply, or has more than one value.
 
     """
     values = list(parse_values(text))
@@ -230,12 +234,12 @@ def parse_json(text: str) -> Any:
 
 def parse_values(text: str) -> Iterator[Any]:
     """
-    Each of the JSON values that follow one another in the text.
+    Yield the JSON values of a text that has any number of them in sequence.
 
-    Half of a surrogate pair becomes U+FFFD, so that every string can be written.
+    A lone surrogate becomes U+FFFD, so that every string can be encoded.
 
     Raises:
-        NotJsonError: after the values that could be read.
+        NotJsonError: an invalid value was reached, after the valid values before it.
 
     """
     text = _whole_pairs(text)
@@ -249,7 +253,7 @@ def parse_values(text: str) -> Iterator[Any]:
 def _one(text: str, start: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, start)
-    # Python sets this limit: about 1,000 levels on 3.11, while 3.14 parses 100,000.
+    # The limit is Python's: about 1,000 levels on 3.11, while 3.14 parses 100,000.
     except RecursionError as error:
         msg = "nested too deeply"
         raise NotJsonError(msg) from error
@@ -268,51 +272,45 @@ def _skip_space(text: str, start: int) -> int:
 
 
 def _whole_pairs(text: str) -> str:
-    # The substitution calls a function for each escape: only texts with a surrogate pay for it.
+    # The substitution calls a function for each escape, so it is done only if there is a surrogate.
     if not _SURROGATE.search(text):
         return text
     return _JSON_TEXT_ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
 
 
 # -------- unpacking --------
-# Bytes of recordings as people pass them on: packed by gzip or zip, or as UTF-16.
+# Recordings that are packed by gzip or zip, or encoded in UTF-16.
 
 
 SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".md", ".log"})
-"""What files of recordings end in; packed ones have `.gz` or `.zip` behind it, or instead."""
+"""The suffixes of recordings. Packed files have `.gz` or `.zip` in addition or instead."""
 
-# The second start of a zip is that of an archive with nothing in it.
+# The second signature of a zip file is that of an empty archive.
 _GZIP, _ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
-# A package may hold itself (a gzip quine has no innermost layer), and each layer takes a buffer.
+# A packed file may contain itself (a gzip quine has no innermost layer), and each layer needs a
+# buffer.
 _MOST_LAYERS = 8
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Bytes(Protocol):
-    """
-    What a recording is read from.
-    """
+    """A binary stream from which a recording is read."""
 
     def readline(self, size: int, /) -> bytes:
-        """
-        Give the next line with its end, or its first `size` bytes.
-        """
+        """Return the next line with its line end, or its first `size` bytes."""
         ...
 
     def read(self, size: int, /) -> bytes:
-        """
-        Give the next `size` bytes, fewer at the end.
-        """
+        """Return the next `size` bytes, fewer at the end."""
         ...
 
 
 class _Recoded:
-    """
-    UTF-16 as UTF-8. PowerShell writes what is redirected to a file so.
-    """
+    """Converts UTF-16 to UTF-8. PowerShell writes redirected output in UTF-16."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        # Lines end at a newline alone: the codecs' readers split at U+2028 too, which JSON holds.
+        # Lines must end at a newline only. The codecs' readers also split at U+2028, which JSON
+        # strings may contain.
         self._text = io.TextIOWrapper(file, "utf-16", errors="replace", newline="\n")
 
     def readline(self, size: int, /) -> bytes:
@@ -323,9 +321,7 @@ class _Recoded:
 
 
 def is_recording_name(name: str) -> bool:
-    """
-    Whether a file of this name may be a recording.
-    """
+    """Return whether a file of this name may be a recording."""
     path = Path(name.lower())
     if path.suffix == ".gz":
         path = path.with_suffix("")
@@ -334,21 +330,23 @@ def is_recording_name(name: str) -> bool:
 
 def unpacked(file: Any, path: Path) -> Bytes:
     """
-    Give the bytes of the recording in this buffered file, by how it begins and not by its name.
+    Return the unpacked stream of a buffered file.
+
+    The packing is detected from the first bytes and not from the name.
 
     Raises:
-        ReadError: an archive that holds no recording, or several; a package in too many others.
+        ReadError: an archive has no recording or several ones, or there are too many layers.
 
     """
     for _ in range(_MOST_LAYERS):
-        # Peeked at, not read: whoever reads next needs these bytes as well.
+        # The bytes are peeked and not read, because the next reader needs them too.
         start = file.peek(4)[:4]
         if start.startswith(_GZIP):
             file = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file, mode="rb")))
         elif start in _ZIP:
             file = _only_member(file, path)
         else:
-            # Last: what was packed may be UTF-16.
+            # Checked last, because a packed file may be UTF-16.
             return _Recoded(file) if start.startswith(_UTF16) else file
     msg = f"cannot read {path}: packed {_MOST_LAYERS} times or more"
     raise ReadError(msg, file=str(path))
@@ -360,12 +358,12 @@ def _only_member(file: IO[bytes], path: Path) -> Any:
         names = [
             name
             for name in archive.namelist()
-            # macOS puts a shadow of each file into its archives.
+            # macOS adds a metadata file for each file to its archives.
             if is_recording_name(name) and not name.startswith("__MACOSX/")
         ]
         if len(names) == 1:
             return io.BufferedReader(cast("io.RawIOBase", archive.open(names[0])))
-    # A member with a password is a RuntimeError, a compression unknown here a NotImplementedError.
+    # A member with a password raises RuntimeError, an unknown compression NotImplementedError.
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         msg = f"cannot read {path}: {error}"
         raise ReadError(msg, file=str(path)) from error
@@ -375,12 +373,12 @@ def _only_member(file: IO[bytes], path: Path) -> Any:
 
 
 # -------- source --------
-# Opening a recording: its bytes, counted as they are read, with every failure as a `ReadError`.
+# Opening a recording. Bytes are counted as they are read, and every failure is a `ReadError`.
 
 
-# A file without any newline must not fill the memory; images in base64 make lines of many MB.
+# A file without newlines must not fill the memory. Images in base64 make lines of many MB.
 LINE_LIMIT = 64 * 1024 * 1024
-# A progress bar needs no more; a report for each line would cost more than reading it.
+# Often enough for a progress bar. A report for each line would cost more than reading the line.
 _REPORT_EVERY = 256 * 1024
 _BUFFER = 1024 * 1024
 
@@ -388,15 +386,11 @@ Form = Literal["lines", "document", "text"]
 
 
 def no_progress(_count: int) -> None:
-    """
-    Hear of bytes read, and do nothing.
-    """
+    """Ignore the number of bytes read."""
 
 
 class ByteStream:
-    """
-    A binary file that reports how many bytes were read since its last report.
-    """
+    """A binary file that reports how many bytes were read since its last report."""
 
     __slots__ = ("_file", "_on_bytes", "_path", "_unreported")
 
@@ -407,28 +401,24 @@ class ByteStream:
         self._unreported = 0
 
     def readline(self, size: int) -> bytes:
-        """
-        Give the next line with its end, or its first `size` bytes.
-        """
+        """Return the next line with its line end, or its first `size` bytes."""
         return self._report(self._attempt(self._file.readline, size))
 
     def read(self, size: int) -> bytes:
-        """
-        Give the next `size` bytes, fewer at the end.
-        """
+        """Return the next `size` bytes, fewer at the end."""
         return self._report(self._attempt(self._file.read, size))
 
     def _attempt(self, take: Callable[[int], bytes], size: int) -> bytes:
         try:
             return take(size)
-        # Each way to pack has errors of its own, with no base in common: EOFError, zlib.error,
-        # BadZipFile, LZMAError (which not every Python has).
+        # Each packing has its own errors without a common base class: EOFError, zlib.error,
+        # BadZipFile, LZMAError (which some Python builds lack).
         except Exception as error:
             raise unreadable(self._path, error) from error
 
     def _report(self, data: bytes) -> bytes:
         self._unreported += len(data)
-        # At the end too: the counts add up to the whole file.
+        # Also reported at the end, so that the counts add up to the whole file.
         if self._unreported >= _REPORT_EVERY or not data:
             self._on_bytes(self._unreported)
             self._unreported = 0
@@ -438,11 +428,11 @@ class ByteStream:
 @attrs.frozen
 class Source:
     """
-    One recording to read, and how.
+    A recording to read, and its form.
 
-    `form` says whether it is one JSON object a line, one JSON document, or text. `prefix` is where
-    the messages stand in a document, as ijson writes it (`messages.item`). `limit` is the longest
-    line that is held, in bytes.
+    `form` is one JSON object per line, a single JSON document, or text. `prefix` is the path of
+    the messages in a document, in ijson's notation (`messages.item`). `limit` is the length of the
+    longest line that is read, in bytes.
     """
 
     path: Path
@@ -454,15 +444,15 @@ class Source:
     @contextmanager
     def open(self) -> Iterator[ByteStream]:
         """
-        Give the file's bytes from the beginning.
+        Open the file and yield its byte stream.
 
         Raises:
-            ReadError: missing, a directory, or not to be read.
+            ReadError: the file is missing, a directory, or unreadable.
 
         """
         try:
             file = self.path.open("rb", buffering=_BUFFER)
-        # A ValueError is a NUL in the name.
+        # ValueError: the name contains a NUL.
         except (OSError, ValueError) as error:
             raise unreadable(self.path, error) from error
         with file:
@@ -474,21 +464,19 @@ def _unpacked(file: BinaryIO, path: Path) -> Bytes:
         return unpacked(file, path)
     except ReadError:
         raise
-    # As in `_attempt`: to see what was packed is to unpack its first bytes.
+    # As in `_attempt`, any error is possible, because peeking unpacks the first bytes.
     except Exception as error:
         raise unreadable(path, error) from error
 
 
 def unreadable(path: Path, error: Exception) -> ReadError:
-    """
-    Give the error that says which file could not be opened or read, and why.
-    """
+    """Return the error for a file that could not be opened or read, with the reason."""
     reason = getattr(error, "strerror", None) or str(error)
     return ReadError(f"cannot read {path}: {reason}", file=str(path))
 
 
 # -------- lines --------
-# A recording line by line: flat in memory, and no line stops the lines after it.
+# Reading a recording line by line, in constant memory. A bad line does not stop the reading.
 
 
 _CHUNK = 1024 * 1024
@@ -497,9 +485,7 @@ _BOM = b"\xef\xbb\xbf"
 
 @attrs.frozen
 class PhysicalLine:
-    """
-    One line's bytes without its end. `ended` is false for a last line that no newline closes.
-    """
+    """A line's bytes without its line end. `ended` is false for a last line without a newline."""
 
     number: int
     raw: bytes
@@ -508,29 +494,27 @@ class PhysicalLine:
 
 @attrs.frozen
 class Record:
-    """
-    One JSON object of the recording, and its line (or its number in a document), from 1.
-    """
+    """A JSON object of the recording, and its line or its number in a document, counted from 1."""
 
     line: int
     value: Mapping[str, Any]
 
 
 def every_line(_raw: bytes) -> bool:
-    """
-    Let no line be skipped.
-    """
+    """Return true for every line, so that none is skipped."""
     return True
 
 
 def physical_lines(source: Source) -> Iterator[PhysicalLine | BadLine]:
     """
-    Every line that is not blank; one longer than `source.limit` is a `BadLine`, and never held.
+    Yield the lines that are not blank.
+
+    A line longer than `source.limit` is a `BadLine`, and is never in memory as a whole.
     """
     with source.open() as stream:
         pieces = iter(lambda: stream.readline(source.limit + 1), b"")
         for number, raw in enumerate(pieces, 1):
-            # One byte more than the limit is asked for: the newline of a line that just fits.
+            # One byte more than the limit is read, for the newline of a line that just fits.
             if len(raw) > source.limit and not raw.endswith(b"\n"):
                 _skip_rest(stream)
                 yield BadLine(number, f"longer than {source.limit} bytes; skipped")
@@ -539,7 +523,8 @@ def physical_lines(source: Source) -> Iterator[PhysicalLine | BadLine]:
 
 
 def _line(number: int, raw: bytes) -> PhysicalLine | None:
-    # Editors on Windows put a mark before the first line and a carriage return behind each.
+    # Editors on Windows write a byte order mark before the first line, and a carriage return at
+    # the end of each line.
     body = raw.removeprefix(_BOM) if number == 1 else raw
     body = body.rstrip(b"\r\n")
     return PhysicalLine(number, body, raw.endswith(b"\n")) if body.strip() else None
@@ -555,10 +540,10 @@ def line_records(
     source: Source, wanted: Callable[[bytes], bool] = every_line
 ) -> Iterator[Record | BadLine]:
     """
-    Give the JSON objects of a file with one object a line, or several.
+    Yield the JSON objects of a file with one or more objects per line.
 
-    A line that is not `wanted` is passed over unparsed if it begins with `{` and ends with `}`: of
-    such a line only a parser could tell that it is broken, and nothing in it would be used.
+    A line that is not `wanted` is skipped without parsing if it begins with `{` and ends with `}`.
+    Such a line may be invalid, but nothing in it would be used.
     """
     for line in physical_lines(source):
         if isinstance(line, BadLine):
@@ -574,9 +559,9 @@ def _looks_whole(raw: bytes) -> bool:
 
 def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
     """
-    Give the objects of one line; what is wrong with it follows them as a `BadLine`.
+    Yield the objects of one line, followed by a `BadLine` if the line is invalid.
 
-    A line of a stream of server-sent events counts without its `data:`; its other fields are none.
+    In a stream of server-sent events, the prefix `data:` is removed and other fields are skipped.
     """
     raw = _event_data(line.raw)
     if raw is None:
@@ -586,7 +571,7 @@ def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
         yield BadLine(line.number, "not UTF-8; read with the bad bytes replaced")
     try:
         for value in parse_values(text):
-            # Two records may stand on one line: concatenated sessions lose a newline at the seam.
+            # A line may have two records: concatenated sessions lack a newline between them.
             if not isinstance(value, dict):
                 yield BadLine(
                     line.number, "a JSON value that is not an object; rest of line skipped"
@@ -594,14 +579,14 @@ def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
                 return
             yield Record(line.number, value)
     except NotJsonError as error:
-        # An agent that is still at work writes on: then a file ends within a line. Where it is the
-        # only one, nothing says that this is a recording at all.
+        # If the agent is still writing, the file may end within a line. If that is the only line,
+        # nothing shows that the file is a recording.
         cut = _is_cut(line, text)
         yield BadLine(line.number, _reason(error, cut=cut), unfinished=cut and line.number > 1)
 
 
 def _event_data(raw: bytes) -> bytes | None:
-    # A stream that was saved as it came: comments keep the connection open, [DONE] ends it.
+    # A saved stream of server-sent events. Comments keep the connection open, and [DONE] ends it.
     if raw.startswith(b"data:"):
         data = raw.removeprefix(b"data:")
         return None if data.strip() == b"[DONE]" else data
@@ -620,9 +605,9 @@ def _reason(error: NotJsonError, *, cut: bool) -> str:
 
 def repair_utf8(raw: bytes) -> tuple[str, bool]:
     """
-    Give the text of these bytes with U+FFFD for each byte that is not UTF-8, and whether none was.
+    Return the text with U+FFFD for each byte that is not UTF-8, and whether all bytes were valid.
     """
-    # `errors="replace"` alone would not say whether anything was replaced.
+    # `errors="replace"` alone would not report whether a byte was replaced.
     try:
         return raw.decode(), True
     except UnicodeDecodeError:
@@ -630,9 +615,7 @@ def repair_utf8(raw: bytes) -> tuple[str, bool]:
 
 
 def text_lines(source: Source) -> Iterator[tuple[int, str] | BadLine]:
-    """
-    Give the lines of a text file that are not blank, with their numbers.
-    """
+    """Yield the lines of a text file that are not blank, with their numbers."""
     for line in physical_lines(source):
         if isinstance(line, BadLine):
             yield line
@@ -644,30 +627,30 @@ def text_lines(source: Source) -> Iterator[tuple[int, str] | BadLine]:
 
 
 # -------- document --------
-# A recording that is one JSON document, streamed: one message is held at a time.
+# A recording that is a single JSON document, streamed: one message is in memory at a time.
 #
-# ijson does the parsing. Two things must not reach it: nesting so deep that the path to where it
-# stands eats the memory, and bytes that are no UTF-8. Both are dealt with in the bytes, piece by
-# piece.
+# ijson parses the document. Two kinds of input must not reach it: nesting so deep that the path to
+# the current value fills the memory, and bytes that are not UTF-8. Both are handled in the bytes,
+# chunk by chunk.
 
 
 DEEPEST = 1000
-# Possessive, and a step for each escape, not for each byte: the matcher remembers every step that
-# it might take back, which was 50 bytes for each byte of a long string.
+# Possessive, with a step for each escape and not for each byte. Otherwise the matcher stores each
+# step for backtracking, which took 50 bytes for each byte of a long string.
 _STRING_END = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _DOCUMENT_STRING = re.compile(b'"' + _STRING_END.pattern, re.DOTALL)
 _OPENING = b"[{"
-# `translate` drops what is no bracket without a loop in Python over each byte of a document.
+# `translate` removes all other bytes without a Python loop over the bytes of a document.
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class Nesting:
     """
-    Follows the brackets outside strings over the chunks of one document.
+    Counts the nesting of brackets outside strings over the chunks of one document.
 
-    A parser that streams keeps the path to where it stands for every level, so that its memory
-    grows with the square of the depth. `unfinished` is how long the string is so far that the last
-    chunk ended in.
+    A streaming parser keeps a path for every level, so its memory grows with the square of the
+    depth. If the last chunk ended within a string, `unfinished` is the length of that string so
+    far.
     """
 
     __slots__ = ("_carried", "_depth", "_in_string", "unfinished")
@@ -680,15 +663,15 @@ class Nesting:
 
     def check(self, chunk: bytes) -> None:
         """
-        Take the next chunk.
+        Process the next chunk.
 
         Raises:
-            ValueError: it nests more than `DEEPEST` levels deep.
+            ValueError: the document is nested more than `DEEPEST` levels deep.
 
         """
         brackets = self._outside_strings(chunk).translate(None, _NOT_BRACKETS)
         opened = sum(brackets.count(mark) for mark in (b"[", b"{"))
-        # The sum is an upper bound: brackets are walked one by one only where it is passed.
+        # The sum is an upper bound. Brackets are counted one by one only if it exceeds the limit.
         if self._depth + opened > DEEPEST and self._deepest(brackets) > DEEPEST:
             msg = f"nested more than {DEEPEST} levels deep"
             raise ValueError(msg)
@@ -704,7 +687,7 @@ class Nesting:
         if self._in_string:
             end = _STRING_END.match(text)
             if not end:
-                # It may escape the first byte of the next chunk: no more has to be kept.
+                # Only a backslash has to be kept, as it may escape the next chunk's first byte.
                 self._carried = b"\\" if _ends_escaping(text) else b""
                 self.unfinished += len(chunk)
                 return b""
@@ -742,40 +725,38 @@ LISTS = frozenset(
         "resourceSpans.item.scopeSpans.item.spans",  # OTLP: all spans of all resources
     }
 )
-"""Where the list of messages may stand in a document, as dotted keys."""
+"""The possible paths of the list of messages in a document, as dotted keys."""
 
 
 class Utf8Stream:
-    """
-    A byte stream in which all is UTF-8: without a byte order mark, bad bytes replaced.
-    """
+    """A byte stream of valid UTF-8: the byte order mark is removed, bad bytes are replaced."""
 
     __slots__ = ("_decoder", "_nesting", "_stream", "repaired")
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
-        # Bad bytes become lone surrogates, which UTF-8 text never holds: so they are noticed.
+        # Bad bytes become lone surrogates, which never occur in valid UTF-8, so they are detected.
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
         self._nesting = Nesting()
         self.repaired = False
 
     def read(self, size: int) -> bytes:
         """
-        Read about `size` bytes; none at the end, and only there.
+        Read about `size` bytes. The result is empty only at the end.
 
         Raises:
-            ValueError: the document nests too deeply to be parsed.
+            ValueError: the document is nested too deeply to be parsed.
 
         """
-        # ijson reads nothing at first, to learn from its type whether the stream has bytes.
+        # ijson first reads 0 bytes, to learn from the type whether this is a byte stream.
         if size == 0:
             return b""
-        # A lexer begins an unfinished string anew with each piece it is handed. A string of 200 MB
-        # in pieces of 64 kB took minutes; in pieces that double its length, it is scanned about
-        # twice.
+        # The lexer scans an unfinished string again from its start with each chunk. A string of
+        # 200 MB in chunks of 64 kB took minutes. With chunks that double its length, it is scanned
+        # about twice.
         while raw := self._stream.read(max(size, self._nesting.unfinished)):
             self._nesting.check(raw)
-            # Part of a character is no text yet, and an empty answer would mean the end.
+            # A part of a character decodes to no text, and an empty result would mean the end.
             if text := self._decoder.decode(raw):
                 return self._encode(text)
         return self._encode(self._decoder.decode(b"", final=True))
@@ -790,7 +771,7 @@ class Utf8Stream:
 
 def find_list(source: Source) -> str | None:
     """
-    Give the prefix of the first list of messages in the document, or `None`.
+    Return the prefix of the first list of messages in the document, or `None`.
 
     Raises:
         MissingExtraError: ijson is not installed.
@@ -799,7 +780,7 @@ def find_list(source: Source) -> str | None:
     ijson = _ijson()
     with source.open() as stream:
         try:
-            # Events only: what stands before the list may be large, and is not built.
+            # Only events are read, because values before the list may be too large to build.
             for prefix, event, _ in ijson.parse(Utf8Stream(stream), use_float=True):
                 if event == "start_array" and prefix in LISTS:
                     return f"{prefix}.item" if prefix else "item"
@@ -810,7 +791,7 @@ def find_list(source: Source) -> str | None:
 
 def document_records(source: Source) -> Iterator[Record | BadLine]:
     """
-    Give the objects of the list at `source.prefix`, those of a list within it too.
+    Yield the objects of the list at `source.prefix`, including those of lists inside it.
 
     Raises:
         MissingExtraError: ijson is not installed.
@@ -821,7 +802,7 @@ def document_records(source: Source) -> Iterator[Record | BadLine]:
     with source.open() as stream:
         clean = Utf8Stream(stream)
         try:
-            # Floats: ijson's decimals are no JSON values to whoever writes them again.
+            # Floats are used because ijson's decimals cannot be written as JSON again.
             items = ijson.items(clean, source.prefix, use_float=True, multiple_values=True)
             for number, value in zip(count(1), items, strict=False):
                 yield from _objects(number, value)
@@ -835,7 +816,7 @@ def document_records(source: Source) -> Iterator[Record | BadLine]:
 
 def sibling_list(source: Source, key: str) -> list[Any]:
     """
-    Give the objects of the list under `key` beside the messages; none, if there is no such list.
+    Return the objects of the list under `key` next to the messages, or an empty list.
 
     The document is read a second time.
     """
@@ -844,7 +825,7 @@ def sibling_list(source: Source, key: str) -> list[Any]:
     ijson = _ijson()
     beside = source.prefix.removesuffix(".item").rpartition(".")[0]
     prefix = f"{beside}.{key}.item" if beside else f"{key}.item"
-    # Read again, but told once: whoever counts bytes wants those of the file.
+    # The second reading is not reported, so that the counted bytes are those of the file.
     with attrs.evolve(source, on_bytes=no_progress).open() as stream:
         try:
             return list(ijson.items(Utf8Stream(stream), prefix, use_float=True))
@@ -869,7 +850,7 @@ def _document_reason(error: Exception) -> str:
 
 
 def _ijson() -> Any:
-    # Imported where it is needed: recordings in lines are read without it.
+    # Imported here, because recordings in lines do not need it.
     try:
         return importlib.import_module("ijson")
     except ImportError as error:
@@ -877,19 +858,17 @@ def _ijson() -> Any:
 
 
 # -------- markdown --------
-# Fenced blocks of a markdown log, each with the label it stands under.
+# The fenced blocks of a Markdown log, each with the label above it.
 
 
 _FENCE = "```"
-# A fence that is never closed would take the rest of the file into memory.
+# An unclosed fence would read the rest of the file into memory.
 _LARGEST = 16 * 1024 * 1024
 
 
 @attrs.frozen
 class Block:
-    """
-    A fenced block: the line it begins on, the label above it, its text without the fences.
-    """
+    """A fenced block: its first line, the label above it, and its text without the fences."""
 
     line: int
     label: str
@@ -900,10 +879,10 @@ def blocks(
     source: Source, label_of: Callable[[str], str | None], wanted: Callable[[str], bool]
 ) -> Iterator[Block | BadLine]:
     """
-    Give the fenced blocks whose label is wanted; a label is for the one block that follows it.
+    Yield the fenced blocks whose label is wanted. A label applies to the next block only.
 
-    `label_of` tells of a line outside fences which label it is, or `None`. A block that the file's
-    end cuts is given back with a `BadLine` after it.
+    `label_of` returns the label in a line outside fences, or `None`. If the end of the file
+    truncates a block, a `BadLine` follows it.
     """
     label, begun, lines, size, fenced = "", 0, list[str](), 0, False
     for found in text_lines(source):
@@ -925,7 +904,7 @@ def blocks(
             if wanted(label):
                 yield Block(begun, label, "\n".join(lines))
             label = ""
-            # Gemini CLI writes the next label right behind the closing fence.
+            # Gemini CLI writes the next label directly after the closing fence.
             text = text.removeprefix(_FENCE)
         if text.startswith(_FENCE):
             begun, fenced, lines, size = number, True, [], 0
@@ -937,13 +916,13 @@ def blocks(
 
 
 # -------- probe --------
-# A first look at a file: the forms that it may have, with a sample of each to tell dialects by.
+# The first look at a file: its possible forms, with a sample of each to detect the dialect.
 
 
-# A session may begin with many lines that say nothing (summaries, snapshots, settings).
+# A session may begin with many irrelevant lines (summaries, snapshots, settings).
 _SAMPLE_LINES = 200
 _SAMPLE_MESSAGES = 40
-# Images in base64 make lines of many MB: a count of lines alone bounds nothing.
+# Images in base64 make lines of many MB, so a limit on the number of lines is not enough.
 _SAMPLE_BYTES = 16 * 1024 * 1024
 _HEAD_BYTES = 256 * 1024
 
@@ -951,9 +930,9 @@ _HEAD_BYTES = 256 * 1024
 @attrs.frozen
 class Probe:
     """
-    One way to look at the file: the source to read it by, its first records or its first text.
+    A possible form of a file: the source for it, and the first records or the first text.
 
-    `head` is how the file begins, whatever its form.
+    `head` is the beginning of the file, in any form.
     """
 
     source: Source
@@ -967,11 +946,11 @@ _Look = Callable[[Source, str], Probe | None]
 
 def probes(source: Source) -> Iterator[Probe]:
     """
-    Give the ways to look at a file, the likeliest first; made one by one, as they are asked for.
+    Yield the possible forms of a file, the likeliest first. Each is made on demand.
 
     Raises:
-        ReadError: missing, a directory, unreadable, or empty.
-        MissingExtraError: it seems to be one JSON document and ijson is not installed.
+        ReadError: the file is missing, a directory, unreadable, or empty.
+        MissingExtraError: the file seems to be a single JSON document, and ijson is not installed.
 
     """
     head = _head(source)
@@ -981,10 +960,11 @@ def probes(source: Source) -> Iterator[Probe]:
 
 
 def _kinds(source: Source, start: str) -> tuple[_Look, ...]:
-    # The likeliest form first: to find that a document has no list of messages is to read it all.
+    # The likeliest form comes first, because a document must be read completely to find that it
+    # has no list of messages.
     if start == "[":
         return (_document,)
-    # Neither: a log in Markdown, or lines of which the first is damaged.
+    # Neither bracket: a log in Markdown, or lines of which the first is damaged.
     if start != "{":
         return (_text, _lines)
     return (_lines, _document) if _has_objects_in_lines(source) else (_document, _lines)
@@ -992,7 +972,7 @@ def _kinds(source: Source, start: str) -> tuple[_Look, ...]:
 
 def _head(source: Source) -> str:
     with source.open() as stream:
-        # The cut may fall within a character.
+        # The last character may be truncated.
         text = stream.read(_HEAD_BYTES).decode("utf-8-sig", "replace")
         more = text
         while more and not more.strip():
@@ -1005,10 +985,12 @@ def _head(source: Source) -> str:
 
 def _has_objects_in_lines(source: Source) -> bool:
     """
-    Tell by the first line that can be held: of a document it is no object, or the only line.
+    Return whether the file has one object per line, judged by its first line within the limit.
+
+    In a document, this line is not an object, or it is the only line.
     """
-    # A first line that is too long for the sample says nothing, and to parse it as a document
-    # only to find that more lines follow cost a hundred times as much as to skip it.
+    # A first line that is too long for the sample is skipped. Parsing it as a document, only to
+    # find that more lines follow, cost a hundred times as much.
     lines = physical_lines(_sampled(source))
     first = next((line for line in lines if not isinstance(line, BadLine)), None)
     return first is not None and all(isinstance(found, Record) for found in decode_line(first))

@@ -1,7 +1,7 @@
 """
-Reading a recording: planning calls with their results, one by one, from a file of any size.
+Reading a recording of any size: its planning calls with their results, one by one.
 
-The dialect is told from the beginning of the file. The table of dialects stands here.
+The dialect is detected from the beginning of the file. `DIALECTS` is the table of the readers.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,12 +27,12 @@ from todoplan.transcripts.readers import (
 from todoplan.transcripts.readers.base import DialectReader
 from todoplan.transcripts.readers.frameworks import adk, ag_ui, openai_agents, otlp, pydantic_ai
 
-# Readers are tried from the top, so the ones that recognise more specific files stand first: a chat
-# is nearly any list of objects with a role.
+# Readers are tried from the top, so the readers of more specific formats come first. Nearly any
+# list of objects with a role is recognised as a chat.
 DIALECTS: Mapping[str, DialectReader] = {
     reader.name: reader
     for reader in (
-        own.READER,  # says what it is in its first bytes
+        own.READER,  # has its format name in the first bytes
         codex.READER,
         copilot.READER,
         entire.READER,
@@ -51,16 +51,16 @@ DIALECTS: Mapping[str, DialectReader] = {
         message_lists.CHAT,
     )
 }
-"""The dialects by name."""
+"""The readers by dialect name."""
 
 
 def detect(path: str | Path) -> str:
     """
-    Give the name of the dialect that the recording is in.
+    Return the name of the dialect of a recording.
 
     Raises:
-        ReadError: missing, empty, or no recording in a known dialect.
-        MissingExtraError: it is one JSON document and ijson is not installed.
+        ReadError: the file is missing, empty, or not a recording in a known dialect.
+        MissingExtraError: the file is a single JSON document, and ijson is not installed.
 
     """
     return recognise(path)[0].name
@@ -72,12 +72,12 @@ def recognise(
     on_bytes: Callable[[int], None] = no_progress,
 ) -> tuple[DialectReader, Source]:
     """
-    Give the reader for the file, and the source for it to read.
+    Return the reader for a file, and the source to pass to it.
 
-    A named `dialect` is believed: then only the form of the file is found out.
+    If `dialect` is given, only the form of the file is detected.
 
     Raises:
-        ReadError: as `detect`, or there is no such dialect.
+        ReadError: as `detect`, or the dialect does not exist.
         MissingExtraError: as `detect`.
 
     """
@@ -86,7 +86,8 @@ def recognise(
         msg = f"{path}: there is no dialect {dialect!r}; choose one of {', '.join(DIALECTS)}"
         raise ReadError(msg, file=str(path))
     candidates = tuple(DIALECTS.values()) if dialect is None else (DIALECTS[dialect],)
-    # Form before dialect: probes are made on demand, and a later one may read the whole file.
+    # The outer loop is over forms, because a later probe may read the whole file and probes are
+    # made on demand.
     for probe in probes(source):
         for reader in candidates:
             if reader.recognises(probe):
@@ -106,15 +107,15 @@ def read(
     on_bytes: Callable[[int], None] | None = None,
 ) -> Iterator[Item]:
     """
-    Give the planning calls of a recording in the order they were sent, and its bad lines.
+    Yield the planning calls of a recording in the order they were sent, and its bad lines.
 
-    Memory stays flat: one line or one message is held, and a few calls that wait for their result.
-    `dialect` is one of `DIALECTS`; without it, the file's beginning tells. `on_bytes` is called
-    with the number of bytes that were read since its last call.
+    Memory use is constant: one line or message, and a few calls that wait for their results.
+    `dialect` is one of `DIALECTS`; by default it is detected. `on_bytes` is called with the number
+    of bytes that were read since its last call.
 
     Raises:
-        ReadError: at once, if this is no recording; while reading, if the disk fails.
-        MissingExtraError: the file is one JSON document and ijson is not installed.
+        ReadError: at once if the file is not a recording, or while reading if the disk fails.
+        MissingExtraError: the file is a single JSON document, and ijson is not installed.
 
     """
     reader, source = recognise(path, dialect, on_bytes or no_progress)

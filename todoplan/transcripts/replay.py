@@ -1,10 +1,14 @@
 """
-From planning calls to plans and findings, by way of our own core.
+Replay of recorded planning calls through our core, which yields plans and findings.
 
-Read `recording` (a whole file: its steps, its lanes, its findings), then `call_replay` (one call,
-and the theory), then what that needs: `recorded_tools` (other systems' arguments as our commands),
-`translation` (their ids as ours), `shown_state` (how the plan stood, by the answers of tools),
-`findings` (what is said about it).
+Sections of this module, in reading order:
+
+- `recording`: a whole file with its steps, lanes and findings.
+- `call_replay`: one call, and the principles of the replay.
+- `recorded_tools`: other systems' arguments as our commands.
+- `translation`: their ids as ours.
+- `shown_state`: the state of the plan as the answers of tools show it.
+- `findings`: the observations about calls.
 """
 
 import ast
@@ -79,7 +83,7 @@ from todoplan.transcripts.reading import detect
 from todoplan.transcripts.reading import read as read_items
 
 # -------- findings --------
-# Findings of a replay: which rule, where, which task, what to do.
+# Findings of a replay: the rule, the place, the tasks, and the message.
 
 
 def _as_warnings(policy: Policy) -> Policy:
@@ -87,8 +91,8 @@ def _as_warnings(policy: Policy) -> Policy:
     return policy.but(**cast("RuleSettings", errors))
 
 
-# The recorded system accepted the call, so nothing is an error, not even a size: systems without
-# limits of ours take a task of a thousand characters.
+# The recorded system accepted the calls, so nothing is an error. This includes sizes: a system
+# without our limits accepts a task of a thousand characters.
 AUDIT = _as_warnings(PRESETS["agentscope"]).but(
     single_in_progress="warn",
     some_in_progress="warn",
@@ -100,7 +104,7 @@ AUDIT = _as_warnings(PRESETS["agentscope"]).but(
     batch_completion="warn",
     no_op_write="warn",
 )
-"""Everything worth knowing as a warning: what a replay judges by unless told otherwise."""
+"""The default policy of a replay: all rules are warnings."""
 
 _CLIP = 120
 _REMOVED = ("completed_is_final", "removed")
@@ -112,9 +116,10 @@ POLICIES: dict[str, Policy] = {"audit": AUDIT, **PRESETS}
 @attrs.frozen
 class Finding:
     """
-    One observation. `line` counts from 1; `text` says to a reader what was seen, in one line.
+    An observation about a recording.
 
-    `detail` has what a text cuts short, such as the whole words of a refusal.
+    `line` counts from 1. `text` describes the observation in one line. `detail` has the full text
+    of values that `text` shortens, such as the message of a refusal.
     """
 
     code: str
@@ -130,11 +135,11 @@ def rule_findings(
     problems: Iterable[Problem], severity: Severity, line: int, lane: str, before: Plan
 ) -> Iterator[Finding]:
     """
-    Yield the findings for rules that a call broke, or for what no plan could hold.
+    Yield the findings for the rules that a call broke, or for a result that no plan can have.
 
-    `before` is the plan as it was: of a task that is gone nothing else tells the text.
+    `before` is the plan before the call, which has the subjects of removed tasks.
     """
-    # A list cut down to what is open is one act, however many finished tasks went with it.
+    # A list that is reduced to its open tasks is one finding, however many tasks were removed.
     removed: list[str] = []
     for problem in problems:
         if (problem.code, problem.seen) == _REMOVED:
@@ -155,8 +160,8 @@ def _first(task_ids: Sequence[str], before: Plan) -> str:
 def _rule_finding(
     problem: Problem, severity: Severity, line: int, lane: str, before: Plan
 ) -> Finding:
-    # The problem's own sentence tells a model what to send instead, which is no advice to somebody
-    # who reads a recording.
+    # The problem's own message tells a model what to send instead, which does not help the reader
+    # of a recording.
     template = wording("findings", f"rule.{problem.code}", "")
     values = {"ids": ids_text(problem.task_ids), "seen": problem.seen, "legal": problem.legal}
     values["first"] = _first(problem.task_ids, before)
@@ -166,9 +171,9 @@ def _rule_finding(
 
 def recording_finding(code: str, line: int, lane: str, *task_ids: str, **values: object) -> Finding:
     """
-    Return a finding about the recording itself; its sentence stands in `texts/findings.txt`.
+    Return a finding about the recording itself, with its message from `texts/findings.txt`.
 
-    A value `detail` is kept whole beside the sentence.
+    A value `detail` is also kept in full in the finding's `detail`.
     """
     detail = str(values.pop("detail", ""))
     text = say("findings", code, **values, at_line=line)
@@ -176,13 +181,13 @@ def recording_finding(code: str, line: int, lane: str, *task_ids: str, **values:
 
 
 # -------- recorded_tools --------
-# The planning tools of other systems as commands of ours: argument shapes from `dialogue` fields.
+# The planning tools of other systems as our commands. Argument shapes are fields of `dialogue`.
 
 
 FOREIGN_STATUS_WORDS = frozenset(
     {"todo", "done", "not-started", "in-progress", "open", "cancelled"}
 )
-"""Status words that are some system's own: reading them is no repair of a model's mistake."""
+"""Status words of other systems. Converting them does not count as repairing a model's mistake."""
 
 # Claude Code says "Task #1 created", AgentScope "Task (id=1) created".
 _CREATED = re.compile(r"(?:#|\(id=)\s*(\d{1,15})")
@@ -197,9 +202,7 @@ def _reading_if(key: str, word: str) -> Field:
 
 
 def _whole(*extra: Field) -> Tool:
-    """
-    Return a whole-list tool that also reads the list, by a word or when no list is given.
-    """
+    """Return a whole-list tool that can also read: by an argument, or if no list is given."""
     base = write_tool("write_todos", "todos", "content", *extra)
     todos = attrs.evolve(
         base.fields[0], lenient=True, aliases=(*base.fields[0].aliases, "task_list")
@@ -207,7 +210,7 @@ def _whole(*extra: Field) -> Tool:
 
     def request(values: Mapping[str, Any]) -> Request:
         reads = any(values.get(one.target) == one.target.removeprefix("reads_") for one in extra)
-        # Kimi and Hermes read by leaving the list out.
+        # In Kimi and Hermes, a call without the list is a read.
         if reads or "todos" not in values:
             return Query()
         return base.request(values)
@@ -221,7 +224,7 @@ _READS = Tool("read_todos", (), lambda _: Query(), read_only=True)
 
 RECORDED: dict[str, Tool] = {
     **{tool.key: tool for tool in (*tasks().tools, *LEAN.tools)},
-    # Under this name also Cursor's `todo_write`, which may merge.
+    # This name also stands for Cursor's `todo_write`, which may merge.
     "TodoWrite": _MERGES,
     "todo_list": _MERGES,
     "write_todos": _WRITES,
@@ -235,7 +238,7 @@ RECORDED: dict[str, Tool] = {
     "TodoRead": _READS,
     "read_todos": _READS,
 }
-"""How to read a call, by the tool's name in `todoplan.transcripts.calls`."""
+"""The tools that parse recorded calls, by their names in `todoplan.transcripts.calls`."""
 
 
 _CHECK = re.compile(
@@ -246,10 +249,10 @@ _MARKS = {" ": "pending", "x": "completed", "-": "in_progress", "~": "in_progres
 
 def checklist(text: str) -> list[dict[str, str]] | None:
     """
-    Return the items of a list that is written as text, `None` if any line is something else.
+    Return the items of a list that is written as text, or `None` if a line is not an item.
 
-    Roo and Cline write "- [x] A", Roo "[-] A" for what is in progress, Droid "1. [in_progress] A".
-    Goose has headings between.
+    Roo and Cline write "- [x] A", Roo "[-] A" for tasks in progress, Droid "1. [in_progress] A".
+    Goose has headings between the items, which are skipped.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     found = [_CHECK.fullmatch(line) for line in lines]
@@ -263,14 +266,12 @@ def checklist(text: str) -> list[dict[str, str]] | None:
 
 
 def listed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
-    """
-    Return the arguments of a whole-list tool with a list that is written as text made one.
-    """
+    """Return the arguments of a whole-list tool, with a list in text form parsed."""
     if isinstance(arguments, str):
         return arguments
     todos = arguments.get("todos")
     if arguments.get("merge") and isinstance(todos, list):
-        # What lies in what is not moved by a merge: the one that is named may be in the plan alone.
+        # A merge does not move subtasks, because the parent that it names may be only in the plan.
         flat = [
             {key: value for key, value in one.items() if key not in _PARENTS}
             if isinstance(one, Mapping)
@@ -278,7 +279,7 @@ def listed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
             for one in todos
         ]
         return {**arguments, "todos": flat}
-    for key in ("todos", "content"):  # Goose: its list is the content of a note
+    for key in ("todos", "content"):  # Goose's list is the content of a note
         text = arguments.get(key)
         if isinstance(text, str) and (rows := checklist(text)) is not None:
             return {"todos": rows}
@@ -286,14 +287,12 @@ def listed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
 
 
 def created_id(result: CallResult | None) -> str | None:
-    """
-    Return the id that a TaskCreate was answered with: it stands nowhere else.
-    """
+    """Return the id in the answer of a TaskCreate, which is the only place that has it."""
     if result is None:
         return None
     task = (result.data or {}).get("task")
     recorded = task.get("id") if isinstance(task, Mapping) else None
-    # As long as a call can name; int() refuses thousands of digits.
+    # The length is limited because int() refuses thousands of digits.
     if isinstance(recorded, str) and re.fullmatch(r"\d{1,18}", recorded):
         return recorded
     spelled = _CREATED.search(result.text)
@@ -301,36 +300,34 @@ def created_id(result: CallResult | None) -> str | None:
 
 
 def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
-    """
-    Return the ids that `lean` says it gave to new tasks, in order; at most so many.
-    """
+    """Return the ids of the new tasks in an answer of `lean`, in order, at most `most`."""
     answered = _ALL_CREATED.match(result.text) if result else None
     if answered is None:
         return ()
     first = int(answered[1])
-    # An answer is not trusted with a range: there are no more ids than tasks were sent.
+    # A range in an answer is not trusted: there are at most as many ids as tasks in the call.
     last = min(int(answered[2] or answered[1]), first + most - 1)
     return tuple(map(str, range(first, last + 1)))
 
 
 # -------- rewording --------
-# Which task each line of a recorded list means, where texts and ids are not to be trusted.
+# Matching the lines of a recorded list to tasks, where neither texts nor ids can be trusted.
 #
-# A live plan takes another text for another task: it must not guess. An audit reads what already
-# happened, and models reword what they keep: of 38 tasks said to be dropped, a reader of the raw
-# files agreed with 14, since 13 were there in other words. So a line may mean a task by a likely
-# text, and more readily so at the same place. The other way round, ids that a model gives its lines
-# (1, 2, 3 in every list) make no two texts one task.
+# In a live plan, another text is another task, because a live plan must not guess. An audit reads
+# past calls, and models reword tasks that they keep: of 38 tasks reported as dropped, a reader of
+# the raw files agreed with 14, and 13 were still there in other words. So a line may match a task
+# with a similar text, and more easily so at the same place. In contrast, the ids that a model gives
+# its lines (1, 2, 3 in every list) do not make two texts one task.
 
 
-# Tried on the recordings of agents that reword: below 0.5 lines of one subject ("Test the parser",
-# "Write the parser") become one task; between the same neighbours less is enough.
+# Tuned on recordings of agents that reword. Below 0.5, lines about one subject ("Test the parser",
+# "Write the parser") become one task. Between the same neighbours a lower value is enough.
 _LIKELY = 0.5
 _LIKELY_IN_PLACE = 0.25
-# Of two tasks that sound nearly as likely, the one that stood there is meant: "Implement the agent
-# with its tools" is the agent that was to be implemented, and not the tools five lines above.
+# Of two tasks with nearly the same likeness, the closer one is chosen: "Implement the agent with
+# its tools" matches the line about the agent, and not the line about the tools five lines above.
 _PER_LINE, _FAR = 0.03, 5
-# Each pair is compared: 200 lines against 200, beyond which only equal texts are matched.
+# Each pair is compared, up to 200 lines against 200. Beyond that, only equal texts are matched.
 _MOST_PAIRS = 40_000
 _SMALL = frozenset(("a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "of", "on"))
 _SMALL |= {"or", "the", "to", "up", "with"}
@@ -339,7 +336,7 @@ _SMALL |= {"or", "the", "to", "up", "with"}
 @attrs.frozen
 class Meaning:
     """
-    The write with our ids. `begins` says that it is a new plan and not a change of the old one.
+    The write with our ids. `begins` is true if it begins a new plan instead of changing the old.
     """
 
     command: WriteTodos
@@ -347,9 +344,7 @@ class Meaning:
 
 
 def meaning(plan: Plan, command: WriteTodos) -> Meaning:
-    """
-    Find out which of the plan's tasks a whole list means.
-    """
+    """Match the lines of a whole list to the plan's tasks."""
     tasks, todos = list(plan), command.todos
     found: list[Task | None] = [None] * len(todos)
     # Exact texts first, as a live plan does (law 8).
@@ -361,13 +356,13 @@ def meaning(plan: Plan, command: WriteTodos) -> Meaning:
                 same[key(task.subject)].append(task)
         for index, todo in enumerate(todos):
             if found[index] is None and (alike := same.get(key(todo.content))):
-                # Lines of one text are told apart by their order.
+                # Lines with the same text are matched in order.
                 found[index] = alike.popleft()
     same_texts = any(found)
     _reworded(tasks, todos, found)
     kept = sum(task is not None for task in found)
-    # A finished list and a new one often share a line, such as "Run the tests", and two lists of
-    # which no line is the same may have one that sounds alike.
+    # A finished list and a new one often share a line, such as "Run the tests", and two unrelated
+    # lists may have lines that are similar.
     most = min(len(tasks), len(todos))
     may_begin = not same_texts or not open_tasks(plan)
     begins = most > 0 and may_begin and 2 * kept < most
@@ -381,9 +376,7 @@ def meaning(plan: Plan, command: WriteTodos) -> Meaning:
 
 
 def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | None]) -> None:
-    """
-    Give lines without a task the likeliest of those that are left, the surest pairs first.
-    """
+    """Match the remaining lines to the remaining tasks in `found`, the likeliest pairs first."""
     taken = {task.id for task in found if task}
     left = [(place, task) for place, task in enumerate(tasks) if task.id not in taken]
     new = [(index, todo) for index, todo in enumerate(todos) if found[index] is None]
@@ -397,8 +390,8 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
     for index, todo in new:
         for place, task in left:
             if task.status.resolved and todo.status is not task.status:
-                continue  # what is done is not reworded into something to do: that is a new task
-            # Without any neighbour that stayed, a place says nothing.
+                continue  # an open line is never a rewording of a completed task
+            # The place is meaningless unless some neighbours were matched.
             in_place = bool(taken) and before_task[place] == before_todo[index]
             score = likeness(task.subject, todo.content)
             if score >= (_LIKELY_IN_PLACE if in_place else _LIKELY):
@@ -412,9 +405,7 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
 
 
 def _neighbours(matched: Sequence[bool], anchors: Sequence[int]) -> list[int]:
-    """
-    Return for each line the anchor of the nearest matched line before it, -1 for none.
-    """
+    """Return for each line the anchor of the nearest matched line before it, or -1."""
     nearest, last = [], -1
     for is_matched, anchor in zip(matched, anchors, strict=True):
         last = anchor if is_matched else last
@@ -423,9 +414,7 @@ def _neighbours(matched: Sequence[bool], anchors: Sequence[int]) -> list[int]:
 
 
 def likeness(one: str, other: str) -> float:
-    """
-    Return the share of words that two texts have in common, from 0 to 1, small words aside.
-    """
+    """Return the share of common words of two texts, from 0 to 1, ignoring small words."""
     words, others = _words(one), _words(other)
     common = len(words & others)
     return 2 * common / (len(words) + len(others)) if common else 0.0
@@ -433,26 +422,24 @@ def likeness(one: str, other: str) -> float:
 
 def _words(text: str) -> frozenset[str]:
     words = normalised(text).split()
-    # Chinese has no spaces: there pairs of characters are compared. Of a word the beginning
-    # counts, so that "testing" is "test".
+    # Chinese has no spaces, so pairs of characters are compared. Only the beginning of a word
+    # counts, so that "testing" equals "test".
     pairs = (w[i : i + 2] for w in words if not w.isascii() for i in range(max(1, len(w) - 1)))
     stems = (word[:5] for word in words if word.isascii() and word not in _SMALL)
     return frozenset((*stems, *pairs))
 
 
 def unnumbered(todos: Iterable[Todo]) -> tuple[Todo, ...]:
-    """
-    Return the lines without ids.
-    """
+    """Return the lines without ids."""
     return tuple(attrs.evolve(todo, id=None) for todo in todos)
 
 
 def merged(plan: Plan, command: WriteTodos, shown: Mapping[str, str]) -> WriteTodos:
     """
-    Return the whole list that a merging write means: what it names changes, the rest stays.
+    Return the whole list that results from a merging write, in which unnamed tasks stay as is.
 
-    `shown` has our id for one that an earlier list gave to its line. Cursor's merges name tasks by
-    these alone.
+    `shown` maps the ids that an earlier list gave to its lines to our ids. Cursor's merges name
+    tasks only by these.
     """
     ids = [shown.get(todo.id or "", todo.id or "") for todo in command.todos]
     pairs = list(zip(ids, command.todos, strict=True))
@@ -468,35 +455,33 @@ def merged(plan: Plan, command: WriteTodos, shown: Mapping[str, str]) -> WriteTo
 
 
 # -------- shown_state --------
-# State that the recording itself shows: how the plan stood, by the answer of a tool.
+# The state of the plan as the answers of tools in the recording show it.
 #
-# A recording is often one hand's part of a session: a teammate's file, a part that was cut, a
-# program that clears a finished list by itself. Then the plan that its calls give drifts from the
-# plan that was there. Answers show the latter: Claude Code's TaskList and TaskGet list tasks, its
-# TaskUpdate says what the status was before, its TodoWrite which list it replaced and which one
-# stood then; OpenCode, OpenHands, LangChain and Gemini repeat the list. What is shown is believed
-# over what was computed, as far as it goes: an answer in words may be cut short, so that only a
-# structured one tells that a task is gone.
+# A recording often has only a part of a session: a teammate's file, a truncated part, or a session
+# in which the program itself clears a finished list. Then the plan computed from the calls differs
+# from the real plan. Answers show the real one: Claude Code's TaskList and TaskGet list tasks, its
+# TaskUpdate has the previous status, its TodoWrite has the replaced list and the new one; OpenCode,
+# OpenHands, LangChain and Gemini repeat the list. The shown state takes precedence over the
+# computed one. An answer in words may be truncated, so only a structured answer shows that a task
+# was removed.
 
 
 LIMITS = InputLimits(chars=16_777_216, items=10_000)
-"""Wider than for a live model: what a recording holds has already been accepted once."""
+"""Wider limits than for a live model, because the recorded calls were accepted already."""
 
 _LINE = re.compile(r"^#(\d{1,15}) \[(\w+)\] (.+?)(?: \[blocked by [^\]]*\])?$", re.MULTILINE)
 _NO_TASKS = ("No tasks found", "No task list found", "No tasks available")
 _STATUSES = {status.value: status for status in Status}
-# Claude Code says `newTodos`, OpenCode's metadata `todos`, OpenHands' observation `task_list`.
+# The keys of Claude Code, of OpenCode's metadata, and of OpenHands' observation.
 _LISTS = ("newTodos", "todos", "task_list")
 _PYTHON_LIST = "Updated todo list to "
-# Gemini's answer, and Roo's where the person edited the list.
+# The beginnings of Gemini's answer, and of Roo's after the person has edited the list.
 _HEADS = ("The current list is now:\n", "User edits todo:\n")
 
 
 @attrs.frozen
 class ShownTask:
-    """
-    A task as an answer shows it. `exact` says whether its subject is the whole subject.
-    """
+    """A task as an answer shows it. `exact` is false if its subject may be incomplete."""
 
     id: str
     status: Status
@@ -505,13 +490,12 @@ class ShownTask:
 
 
 def shown_tasks(result: CallResult) -> tuple[ShownTask, ...]:
-    """
-    Return the tasks that the answer of TaskList or TaskGet shows.
-    """
+    """Return the tasks that the answer of TaskList or TaskGet shows."""
     data = result.data or {}
     if structured := tuple(_structured(data["tasks"] if shows_all(result) else [data.get("task")])):
         return structured
-    # In words an owner stands behind the subject in parentheses, where a subject may end too.
+    # In text answers, the subject may be followed by an owner in parentheses, which cannot be told
+    # from a subject that ends in parentheses.
     found = _LINE.findall(result.text)
     return tuple(
         ShownTask(task_id, _STATUSES[status], subject)
@@ -525,23 +509,23 @@ def _structured(listed: list[Any]) -> Iterator[ShownTask]:
         fields: Mapping[str, Any] = one if isinstance(one, Mapping) else {}
         task_id, subject = fields.get("id"), fields.get("subject")
         status = _STATUSES.get(str(fields.get("status")))
-        # Not str.isdigit(), to which "²" is a digit; and int() refuses thousands of them.
+        # str.isdigit() also accepts "²", and int() refuses thousands of digits.
         usable = isinstance(task_id, str) and re.fullmatch(r"[0-9]{1,15}", task_id)
         if usable and status and isinstance(subject, str):
             yield ShownTask(str(task_id), status, subject, exact=True)
 
 
 def shows_all(result: CallResult) -> bool:
-    """
-    Whether the answer lists all tasks there are, at least one, so that others are gone.
-    """
+    """Return whether the answer lists all tasks, at least one, so that unlisted ones are gone."""
     listed = (result.data or {}).get("tasks")
     return isinstance(listed, list) and bool(listed)
 
 
 def shows_none(result: CallResult) -> bool:
     """
-    Whether the tool found no tasks at all. That removes none: programs clear finished tables.
+    Return whether the tool found no tasks.
+
+    This does not remove tasks, because programs clear finished lists by themselves.
     """
     data = result.data or {}
     empty = any(data.get(key) == [] for key in ("tasks", *_LISTS))
@@ -550,7 +534,7 @@ def shows_none(result: CallResult) -> bool:
 
 def shown_list(result: CallResult | None) -> WriteTodos | None:
     """
-    Return the whole list as the answer shows it, with at least one line; `None` if it shows none.
+    Return the whole list that the answer shows, or `None` if it shows no list or an empty one.
     """
     if result is None:
         return None
@@ -560,9 +544,7 @@ def shown_list(result: CallResult | None) -> WriteTodos | None:
 
 
 def replaced_list(result: CallResult | None) -> WriteTodos | None:
-    """
-    Return the list that a write replaced, as Claude Code's answer shows it.
-    """
+    """Return the list that a write replaced, as Claude Code's answer shows it."""
     data = (result.data if result else None) or {}
     return _as_write(data.get("oldTodos"))
 
@@ -581,7 +563,7 @@ def _in_words(text: str) -> Any:
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
     for head in _HEADS:
-        # A line that is none of a list may be the rest of a text with a line break, or a hint.
+        # A line that is not an item may be the rest of a text with a line break, or a hint.
         if head in text:
             return checklist(text.partition(head)[2])
     return None
@@ -598,9 +580,10 @@ def _as_write(rows: Any) -> WriteTodos | None:
 
 def status_before(call: PlanningCall) -> ShownTask | None:
     """
-    Return the task that an update was about, with the status that it had before.
+    Return the updated task with the status that it had before the update.
 
-    An update of the status that is answered with no changed fields found it as it was to become.
+    If the answer to an update of the status names no changed fields, the task already had the new
+    status.
     """
     data = (call.result.data if call.result else None) or {}
     change, task_id = data.get("statusChange"), data.get("taskId")
@@ -613,7 +596,7 @@ def status_before(call: PlanningCall) -> ShownTask | None:
 
 def is_new_list(result: CallResult | None, plan: Plan) -> bool:
     """
-    Whether a whole-list write replaced nothing, because the program had cleared a finished list.
+    Return whether a whole-list write replaced an empty list that the program had cleared before.
     """
     data = (result.data if result else None) or {}
     replaced_nothing = data.get("oldTodos") == [] and bool(data.get("newTodos"))
@@ -621,21 +604,22 @@ def is_new_list(result: CallResult | None, plan: Plan) -> bool:
 
 
 # -------- translation --------
-# A recorded command in the ids of our plan, with what it needs in place.
+# Translating a recorded command into the ids of our plan, and creating the tasks that it needs.
 #
-# A recording may begin in the middle, may be one of a team's, and may give out an id twice: then
-# our ids differ from its own, and tasks are named that were never created in it.
+# A recording may begin in the middle, be one of a team's, or use an id twice. Then our ids differ
+# from the recorded ones, and commands name tasks that were never created in the recording.
 
 
 @attrs.define
 class Lane:
     """
-    A plan and what is counted of it. `shown` has our id for a recorded one where they differ.
+    A plan and its counts.
 
-    `sizes` has the largest length of each plan that was replaced, `largest` that of all of them.
-    `written_in` is the latest turn that wrote the whole list, `completed_in` the latest one that
-    updated single tasks, with those that it completed; `last_at` is when the plan was last touched.
-    `shown_between` has what was shown to have happened since the latest call.
+    `shown` maps recorded ids to our ids where they differ. `sizes` has the largest length of each
+    plan that was replaced, and `largest` is the maximum over all plans. `written_in` is the latest
+    turn that wrote the whole list. `completed_in` is the latest turn that updated single tasks,
+    with the tasks that it completed. `last_at` is the time of the last call. `shown_between` has
+    the events since the latest call that the recording shows outside of calls.
     """
 
     name: str
@@ -654,24 +638,18 @@ class Lane:
     shown_between: list[Event] = attrs.Factory(list)
 
     def measure(self) -> None:
-        """
-        Take note of how long the plan is now.
-        """
+        """Update the largest lengths with the current length of the plan."""
         self.longest = max(self.longest, len(self.plan))
         self.largest = max(self.largest, self.longest)
 
     def end_plan(self) -> None:
-        """
-        Take note that another plan begins in this lane.
-        """
+        """Record the size of the current plan, because another plan begins in this lane."""
         self.sizes.append(self.longest)
         self.longest = 0
 
     @property
     def plans(self) -> tuple[int, ...]:
-        """
-        The largest length of each plan of the lane, in order.
-        """
+        """The largest length of each plan of the lane, in order."""
         return (*self.sizes, self.longest)
 
 
@@ -681,8 +659,9 @@ _ELSEWHERE = "(made elsewhere)"
 @attrs.define
 class Translation:
     """
-    The translation of one call: its lane gets the tasks it lacks, `events` and `findings` name
-    them.
+    The translation of one call.
+
+    Missing tasks are added to the lane's plan. `events` and `findings` report these additions.
     """
 
     lane: Lane
@@ -692,18 +671,16 @@ class Translation:
     _coming: frozenset[str] = frozenset()
 
     def of(self, command: Command) -> Command:
-        """
-        Say a command in the ids of our plan.
-        """
+        """Return the command with the ids of our plan."""
         match command:
             case CreateTask():
-                # First what it names: tasks made elsewhere get entries, and so numbers.
+                # The named tasks come first, because missing ones are created and get numbers.
                 item, recorded = self._new(command), created_id(self.call.result)
                 self.claim_ids((recorded,) if recorded else ())
                 return item
             case CreateTasks(items):
                 new = CreateTasks(tuple(map(self._new, items)))
-                if not self._coming:  # those of a batch are claimed for all of it
+                if not self._coming:  # for a batch, the ids are claimed all together
                     self.claim_ids(created_ids(self.call.result, len(items)))
                 return new
             case UpdateTask():
@@ -736,14 +713,12 @@ class Translation:
         )
 
     def _batch(self, commands: Sequence[Command]) -> Batch:
-        """
-        Say several commands as one; those that follow may name what the first ones create.
-        """
+        """Return several commands as one batch, in which later ones may name new tasks."""
         most, start = sum(map(_most_new, commands)), self.lane.plan.next_id
         guessed = tuple(map(str, range(start, start + most)))
-        # A call without an answer most likely got the numbers that ours would give.
+        # For a call without an answer, the ids are most likely the next numbers of our plan.
         created = created_ids(self.call.result, most) or guessed
-        # Tasks made elsewhere get entries, and so numbers, before any are claimed for the new ones.
+        # Missing tasks are created first, before numbers are claimed for the new ones.
         self._ids([one for each in commands for one in _named(each) if one not in created])
         self.claim_ids(created)
         self._coming = frozenset(created)
@@ -753,10 +728,8 @@ class Translation:
         return tuple(map(self._id, recorded))
 
     def _id(self, recorded: str) -> str:
-        """
-        Return our id for a recorded one; a task made elsewhere gets an entry of its own.
-        """
-        if recorded.startswith("#"):  # an entry of the same call
+        """Return our id for a recorded one, creating the task if it is missing."""
+        if recorded.startswith("#"):  # a task of the same call
             return recorded
         task_id = self.lane.shown.get(recorded, recorded)
         if task_id in self.lane.plan or recorded in self._coming:
@@ -771,19 +744,18 @@ class Translation:
 
     def claim_ids(self, recorded: Sequence[str]) -> None:
         """
-        Make the plan's next ids the recorded ones; an id that was given out before gets a new
-        number.
+        Make the recorded ids the plan's next ids. An id that was used before gets a new number.
         """
         plan = self.lane.plan
         if not recorded or int(recorded[0]) == plan.next_id:
             return
-        # Beyond the largest number a given id is a name, not a count: it must not use up the
+        # A number beyond `LARGEST_GIVEN` is treated as a name, so that it does not use up the
         # numbers.
         if plan.next_id < int(recorded[0]) <= LARGEST_GIVEN:
             self.lane.plan = attrs.evolve(plan, next_id=int(recorded[0]))
             return
-        # AgentScope gives out the id of a deleted task again, as Claude Code did before 2.1.21:
-        # here no id is used twice (law 6).
+        # AgentScope reuses the id of a deleted task, as Claude Code did before 2.1.21. Our plan
+        # uses no id twice (law 6).
         for number, task_id in enumerate(recorded, plan.next_id):
             if task_id in plan or task_id in self.lane.shown:
                 self._note("reused_id", task_id, task=task_id, shown=str(number))
@@ -806,7 +778,7 @@ def _most_new(command: Command) -> int:
 
 
 def _named(command: Command) -> Iterator[str]:
-    # The only places where the commands of `lean`, which alone makes batches, name a task.
+    # Only the tool set `lean` makes batches, and its commands name tasks only in these places.
     if isinstance(command, UpdateTask):
         yield command.task_id
         yield from command.add_blocked_by
@@ -817,20 +789,18 @@ def _named(command: Command) -> Iterator[str]:
 
 
 # -------- describing --------
-# What is noted of a call that no rule is about: it is legal, and still says how the plan was kept.
+# Findings about legal calls, which break no rule but show how carefully the plan was kept.
 
 
 SILENCE = timedelta(minutes=30)
-"""So long a task may be in progress without a planning call before it is noted."""
+"""The time without a planning call after which a task in progress is reported."""
 
 _SEVERAL = 2
 Note = Callable[..., None]
 
 
 def describe(lane: Lane, call: PlanningCall, change: Change, note: Note) -> None:
-    """
-    Note updates without effect, tasks born completed, and completions that were saved up.
-    """
+    """Report updates without effect, tasks created as completed, and delayed completions."""
     command, events = change.command, change.events
     if isinstance(command, UpdateTask) and not events:
         note("no_effect", command.task_id, tasks=ids_text((command.task_id,)))
@@ -838,7 +808,8 @@ def describe(lane: Lane, call: PlanningCall, change: Change, note: Note) -> None
     born = [task.id for task in made if task.status is Status.COMPLETED]
     if born and len(born) == len(made) == len(change.after):
         note("written_after", *born, tasks=ids_text(born))
-    # A completed item that is reworded beyond recognition leaves and comes back: it was planned.
+    # A completed task that is reworded beyond recognition seems removed and created again, but it
+    # was planned.
     elif born and not any(isinstance(event, TaskDeleted) for event in events):
         note("born_completed", *born, tasks=ids_text(born))
     if isinstance(command, UpdateTask) and call.turn:
@@ -846,7 +817,7 @@ def describe(lane: Lane, call: PlanningCall, change: Change, note: Note) -> None
 
 
 def _parallel_completion(lane: Lane, turn: str, change: Change, note: Note) -> None:
-    # Claude Code writes each call of a message on a line of its own: the turn joins them.
+    # Claude Code writes each call of a message on its own line. The turn identifies the message.
     latest, ids = lane.completed_in
     done = tuple(
         event.task_id
@@ -855,16 +826,17 @@ def _parallel_completion(lane: Lane, turn: str, change: Change, note: Note) -> N
     )
     ids = (*ids, *done) if latest == turn else done
     lane.completed_in = (turn, ids)
-    # Once for a turn: when its second completion comes.
+    # Reported once for a turn, at its second completion.
     if done and len(ids) == _SEVERAL:
         note("parallel_completion", *ids, tasks=ids_text(ids))
 
 
 def describe_silence(lane: Lane, call: PlanningCall, note: Note) -> None:
     """
-    Note that a task was in progress for long without any planning call.
+    Report a task that was in progress for long without a planning call.
 
-    A person who spoke in between resets `last_at`: then it was their silence, perhaps over night.
+    A message of the person resets `last_at`, because the agent may have waited for them, perhaps
+    over night.
     """
     last, lane.last_at = lane.last_at, call.at
     if last is None or call.at is None or call.at - last < SILENCE:
@@ -875,10 +847,10 @@ def describe_silence(lane: Lane, call: PlanningCall, note: Note) -> None:
 
 
 # -------- following --------
-# The plan is made what the recording shows it to be, and the difference is told.
+# Bringing the plan to the state that the recording shows, and reporting the difference.
 #
-# This is a matter of its own since what is shown was done by others: it stands in the step's
-# events, before those of the call, and is judged by no rule.
+# The differences were made by others. They are added to the step's events before those of the
+# call, and are not judged by the rules.
 
 
 ANYTHING_GOES = Policy()
@@ -894,7 +866,7 @@ _MOVES = {
 @attrs.define
 class Follower:
     """
-    Brings a lane's plan to what is shown beside one call; `events` and `findings` name the change.
+    Brings a lane's plan to the state shown by a call. `events` and `findings` report the changes.
     """
 
     lane: Lane
@@ -903,12 +875,10 @@ class Follower:
     events: list[Event]
 
     def read(self, result: CallResult) -> None:
-        """
-        Follow what a call showed that only reads: the whole list, or some of its tasks.
-        """
+        """Follow the result of a reading call: the whole list, or some of its tasks."""
         plan = self.lane.plan
         if shows_none(result):
-            # A finished plan that is gone was cleared by its program, as Claude Code does.
+            # A missing finished plan was cleared by the program, as Claude Code does.
             if left := open_tasks(plan):
                 ids = (task.id for task in left)
                 self.note("lost_plan", *ids, open=len(left), total=len(plan))
@@ -919,7 +889,7 @@ class Follower:
         start, tasks = len(self.events), shown_tasks(result)
         for one in tasks:
             self._task(one)
-        # An answer in words may be cut short: only a structured one tells that a task is gone.
+        # A text answer may be truncated. Only a structured one shows that a task was removed.
         if tasks and shows_all(result):
             known = {self.lane.shown.get(one.id, one.id) for one in tasks}
             for task in plan:
@@ -928,35 +898,27 @@ class Follower:
         self._tell(self.events[start:])
 
     def before_update(self) -> None:
-        """
-        Follow what Claude Code says of an updated task: the status that it had before.
-        """
+        """Follow the previous status of an updated task, which Claude Code's answers have."""
         start = len(self.events)
         if before := status_before(self.call):
             self._task(before)
         self._tell(self.events[start:])
 
     def before_write(self) -> None:
-        """
-        Follow the list that Claude Code says a write replaced.
-        """
+        """Follow the list that a write replaced, which Claude Code's answers have."""
         if old := replaced_list(self.call.result):
             self.whole(old)
 
     def whole(self, shown: WriteTodos) -> None:
-        """
-        Make the plan this list.
-        """
+        """Replace the plan by this list."""
         start = len(self.events)
-        # Texts and statuses alone: an active form that a program leaves out was not taken back.
+        # Only texts and statuses are used: a missing active form does not mean it was removed.
         rows = tuple(Todo(todo.content, todo.status) for todo in shown.todos)
         self.carry_out(meaning(self.lane.plan, WriteTodos(rows)).command)
         self._tell(self.events[start:])
 
     def begin(self) -> None:
-        """
-        Empty the plan for a new one, and say what became of the old one.
-        """
+        """Clear the plan for a new one, and report the open tasks of the old one."""
         plan = self.lane.plan
         if left := open_tasks(plan):
             first = one_line(left[0].subject, _CLIP)
@@ -968,25 +930,21 @@ class Follower:
         self.carry_out(ClearPlan())
 
     def carry_out(self, command: Command) -> None:
-        """
-        Do what the recording shows was done, under no policy; nothing, where no plan can hold it.
-        """
+        """Carry out a command without a policy. It has no effect if no plan can have the result."""
         decision = decide(self.lane.plan, command, ANYTHING_GOES, at=self.call.at)
         if not isinstance(decision, Rejected):
             self.lane.plan = decision.plan
             self.events += decision.events
 
     def note(self, code: str, *task_ids: str, **values: object) -> None:
-        """
-        Add a finding about the recording.
-        """
+        """Add a finding about the recording."""
         line, lane = self.call.line, self.lane.name
         self.findings.append(recording_finding(code, line, lane, *task_ids, **values))
 
     def _task(self, shown: ShownTask) -> None:
         task = self.lane.plan.get(self.lane.shown.get(shown.id, shown.id))
         if task is None:
-            # An update shows no subject: its translation makes an entry for the task.
+            # An update shows no subject, so its translation creates the task.
             if shown.subject:
                 Translation(self.lane, self.call, self.findings, self.events).claim_ids((shown.id,))
                 self.carry_out(CreateTask(shown.subject, status=shown.status))
@@ -1024,21 +982,20 @@ def _change(event: Event) -> tuple[tuple[str, str], ...]:
 
 
 # -------- call_replay --------
-# One recorded call, replayed on its lane's plan.
+# Replaying one recorded call on its lane's plan.
 #
-# What happened, happened. A call that was accepted when it was made is carried out again under no
-# policy at all, and judged by one afterwards: if the policy refused it, the plan would stand still
-# from there on, and every later finding would be about a plan that never was. A call that the
-# recording says was refused changes nothing. So there are five outcomes: `applied`, `read`,
-# `refused` (then), `unreadable` (no arguments that we understand) and `impossible` (no plan can
-# hold the result).
+# A call that was accepted when it was recorded is carried out without a policy, and judged by the
+# policy afterwards. If the policy refused it here, the plan would not change any more, and later
+# findings would be about a plan that never existed. A call that was refused when it was recorded
+# changes nothing. So there are five outcomes: `applied`, `read`, `refused` (when recorded),
+# `unreadable` (the arguments are not understood) and `impossible` (no plan can have the result).
 
 
 Mark = Compaction | PersonSpoke
 Outcome = Literal["applied", "read", "refused", "unreadable", "impossible"]
 
-# Nobody's mistake in planning: Claude Code and Gemini drop a call whose neighbour failed, or that
-# the person stopped.
+# Not a planning mistake: Claude Code and Gemini cancel a call if a parallel call failed or if the
+# person stopped it.
 _CANCELLED = re.compile(
     r"Sibling tool call errored|Cancelled: parallel tool call|Request interrupted by user"
     r"|user doesn't want to proceed|Operation Cancelled"
@@ -1050,10 +1007,11 @@ _SHOWN = 3
 @attrs.frozen
 class Step:
     """
-    What one planning call did: `plan` is its lane's after it, `chars` what call and answer cost.
+    The effect of one planning call.
 
-    `before` has what happened in the conversation since the step before it, `was` the plan that all
-    its events happened to, where that is known.
+    `plan` is the lane's plan after the call. `chars` is the length of the call and the answer.
+    `before` has the events of the conversation since the previous step. `was` is the plan before
+    all events of the step, if known.
     """
 
     line: int
@@ -1072,9 +1030,7 @@ class Step:
 
 @attrs.define
 class CallReplay:
-    """
-    One call being replayed.
-    """
+    """The replay of one call."""
 
     lane: Lane
     call: PlanningCall
@@ -1084,9 +1040,7 @@ class CallReplay:
     before: tuple[Mark, ...] = ()
 
     def carry_out(self) -> Step:
-        """
-        Carry the call out as the recording says it went, and judge it.
-        """
+        """Carry out the call with its recorded outcome, and judge it."""
         result = self.call.result
         self.events += self.lane.shown_between
         self.lane.shown_between.clear()
@@ -1126,11 +1080,11 @@ class CallReplay:
         return Follower(self.lane, self.call, self.findings, self.events)
 
     def _written(self, request: WriteTodos, *, merges: bool) -> Step:
-        # Hosts carry out both and let the later one win; agents that send two rarely mean it.
+        # Hosts carry out both writes and the later one wins, which agents rarely intend.
         if self.call.turn and self.lane.written_in == self.call.turn:
             self._follower.note("parallel_write")
         self.lane.written_in = self.call.turn
-        # What others did comes first: else it would seem to be done by this call.
+        # Changes by others come first. Otherwise they would be attributed to this call.
         self._follower.before_write()
         if merges:
             command = merged(self.lane.plan, request, self.lane.shown)
@@ -1139,14 +1093,14 @@ class CallReplay:
             command = meant.command
             if meant.begins or is_new_list(self.call.result, self.lane.plan):
                 self._follower.begin()
-                # Ids would name tasks of the old plan, and none is used twice (law 6).
+                # The ids would name tasks of the old plan, and no id is used twice (law 6).
                 command = attrs.evolve(command, todos=unnumbered(command.todos))
         step = self._decided(command)
-        # Ids of a list are its writer's own: a later merge names tasks by them.
+        # Ids in a list are chosen by its writer, and later merges name tasks by them.
         for todo, task in zip(request.todos, self.lane.plan, strict=False):
             if todo.id is not None and not merges:
                 self.lane.shown[todo.id] = task.id
-        # The answer has the last word on how the plan stands.
+        # The state shown by the answer takes precedence.
         if shown := shown_list(self.call.result):
             self._follower.whole(shown)
         return self._step(step.outcome)
@@ -1172,8 +1126,8 @@ class CallReplay:
         before = self.lane.plan
         decision = decide(before, command, ANYTHING_GOES, at=self.call.at)
         if isinstance(decision, Rejected):
-            # No plan can hold it (a cycle, an empty text). The recorded system accepted it all the
-            # same: the audit describes, and does not call that an error.
+            # No plan can have the result (a cycle, an empty text), but the recorded system
+            # accepted it. So the audit reports it as a warning.
             severity = Severity.WARN if self.policy == AUDIT else Severity.ERROR
             self._judge(decision.problems, severity, before)
             return self._step("impossible")
@@ -1198,36 +1152,32 @@ def _length(arguments: Mapping[str, Any] | str) -> int:
 
 
 def _is_model_mistake(repair: Repair) -> bool:
-    """
-    Say whether the model was at fault: not where its system has more keys or words of its own.
-    """
-    # More keys than ours, ids and wrappers are the system's own.
+    """Return whether a repair corrects a mistake of the model, and not another system's format."""
+    # Additional keys, ids and wrappers belong to the recorded system's format.
     if repair.code in {"ignored_key", "id", "wrapper"}:
         return False
     return not (repair.code == "word" and repair.seen in FOREIGN_STATUS_WORDS)
 
 
 # -------- entries --------
-# One entry of a journal of ours: what happened is known, and is judged as a call would be.
+# Entries of our own journals. Their events are known, and are judged like those of a call.
 
 
 def entry_step(
     lane: Lane, item: RecordedEntry, policy: Policy, before: tuple[Mark, ...] = ()
 ) -> Step:
-    """
-    Apply an entry to its lane's plan. One that does not fit it changes nothing.
-    """
+    """Apply an entry to its lane's plan. An entry that does not fit the plan has no effect."""
     entry, plan = item.entry, lane.plan
     findings = []
     after = replay(plan, entry.events)
-    # `apply` takes any events to any plan: only the revision tells that entries are missing.
+    # `apply` accepts any events on any plan. Only the revision shows that entries are missing.
     fits = after.revision == entry.revision
     if not fits:
         after = plan
         reason = f"the entry does not lead to revision {entry.revision}; others are missing"
         findings.append(recording_finding("bad_line", item.line, lane.name, reason=reason))
     else:
-        # The command is not kept in a journal: rules about lists as such have nothing to say.
+        # A journal does not have the command, so rules about lists do not apply.
         change = Change(plan, after, UpdateTask("0"), entry.events, policy.limits)
         for severity, problems in zip(
             (Severity.ERROR, Severity.WARN), judge(policy, change), strict=True
@@ -1251,29 +1201,31 @@ def entry_step(
 
 
 # -------- recording --------
-# A whole recording, read and replayed: its steps stream by, and what is counted of them stays.
+# Reading and replaying a whole recording. Steps are streamed, and only counts of them are kept.
 #
-# Memory holds the plans and one step.
+# The plans and one step are in memory at a time.
 
 
 KEPT_BAD_LINES = 100
-"""So many lines that could not be read are kept of a recording; all of them are counted."""
+"""The number of bad lines that are kept as findings for a recording. All of them are counted."""
 
 _KEPT_MARKS = 100
 
 
 class Fold:
     """
-    The replay of one recording: feed it items, then close it.
+    The replay of the items of one recording.
 
-    `others` names the first tools that are no planning tools known here, until a planning call.
+    `others` has the names of the first tools that are not known planning tools, up to the first
+    planning call.
     """
 
     def __init__(self, policy: Policy = AUDIT) -> None:
         self.policy = policy
         self.lanes: dict[str, Lane] = {}
         self.others: dict[str, None] = {}
-        # The latest ones: a recording of a million messages may have no planning call.
+        # Only the latest marks are kept: a recording of a million messages may have no planning
+        # call.
         self._marks: deque[Mark] = deque(maxlen=_KEPT_MARKS)
 
     def steps(self, items: Iterable[Item]) -> Iterator[Step | Finding]:
@@ -1321,16 +1273,14 @@ class Fold:
         self._marks.append(mark)
         if isinstance(mark, PersonSpoke):
             for lane in self.lanes.values():
-                # An agent that waits for a person is not silent.
+                # Waiting for a person does not count as silence.
                 lane.last_at = mark.at
 
     def _shown(self, item: ShownPlan) -> Iterator[Finding]:
-        """
-        Follow a plan that is shown beside any call, once the lane has one.
-        """
+        """Follow a state of the plan that is shown outside of calls, if the lane exists."""
         lane = self.lanes.get(item.lane)
         if lane is not None:
-            # A state at the end of a document stands on no line of its own.
+            # A state at the end of a document has no line.
             line = item.line or lane.last_line
             shown = PlanningCall("", {}, line, item.lane, at=item.at)
             findings: list[Finding] = []
@@ -1339,9 +1289,7 @@ class Fold:
             yield from findings
 
     def feed(self, call: PlanningCall) -> Step:
-        """
-        Replay one call on its lane.
-        """
+        """Replay one call on its lane."""
         lane = self.lanes.setdefault(call.lane, Lane(call.lane))
         lane.calls += 1
         lane.last_line = call.line
@@ -1358,9 +1306,10 @@ class Fold:
 @attrs.define(eq=False)
 class Replay:
     """
-    A replay, to be consumed once: iterate `steps()`, then look at the rest.
+    A replay, which can be consumed once: iterate over `steps()`, then use the other attributes.
 
-    `findings` has those of the steps too. `trouble` says why the reading ended early, if it did.
+    `findings` includes the findings of the steps. `trouble` is the reason why the reading ended
+    early, if it did.
     """
 
     file: str
@@ -1373,17 +1322,13 @@ class Replay:
     _ahead: Step | None = None
 
     def steps(self) -> Iterator[Step]:
-        """
-        Give the steps one by one; none of them is kept.
-        """
+        """Yield the steps one by one. They are not kept."""
         while (step := self._next()) is not None:
             self.findings += step.findings
             yield step
 
     def _next(self) -> Step | None:
-        """
-        Read on to the next step, and keep the findings before it.
-        """
+        """Read on to the next step, and keep the findings before it."""
         if self._ahead is not None:
             step, self._ahead = self._ahead, None
             return step
@@ -1391,62 +1336,48 @@ class Replay:
             for one in self._coming:
                 if isinstance(one, Step):
                     return one
-                # A file that is no text has a bad line for each of its lines: not all are kept.
+                # In a binary file every line is bad, so only some bad lines are kept.
                 self.bad_lines += one.code == "bad_line"
                 if one.code != "bad_line" or self.bad_lines <= KEPT_BAD_LINES:
                     self.findings.append(one)
         except ReadError as error:
-            # The disk failed on the way: what was read until then is worth showing.
+            # The disk failed while reading. The part that was read is still shown.
             self.trouble = str(error)
         return None
 
     def is_unreadable(self) -> bool:
-        """
-        Look for the first step; true if there is none, but lines that could not be read.
-        """
+        """Read up to the first step, and return true if there is none but there are bad lines."""
         self._ahead = self._next()
         return self._ahead is None and self.bad_lines > 0
 
     @property
     def lanes(self) -> tuple[Lane, ...]:
-        """
-        The plans of the recording, as far as it was read.
-        """
+        """The lanes of the part of the recording that was read."""
         return tuple(self.fold.lanes.values())
 
     @property
     def calls(self) -> int:
-        """
-        How many planning calls were replayed.
-        """
+        """The number of planning calls that were replayed."""
         return sum(lane.calls for lane in self.lanes)
 
     @property
     def refused(self) -> int:
-        """
-        How many of them were refused when they were made.
-        """
+        """The number of calls that were refused when they were recorded."""
         return sum(lane.refused for lane in self.lanes)
 
     @property
     def unreadable(self) -> int:
-        """
-        How many of them had arguments that were not understood.
-        """
+        """The number of calls whose arguments were not understood."""
         return sum(lane.unreadable for lane in self.lanes)
 
     @property
     def other_tools(self) -> tuple[str, ...]:
-        """
-        The first tools that were called, where none is a planning tool known here.
-        """
+        """The first tools that were called, if none is a known planning tool."""
         return () if self.fold.lanes else tuple(self.fold.others)
 
     @property
     def has_errors(self) -> bool:
-        """
-        True if a finding has severity error.
-        """
+        """Whether a finding has severity error."""
         return any(finding.severity is Severity.ERROR for finding in self.findings)
 
 
@@ -1458,10 +1389,12 @@ def replay_file(
     on_bytes: Callable[[int], None] | None = None,
 ) -> Replay:
     """
-    Return the replay of a file under a policy, not yet begun; its dialect is detected unless given.
+    Return the replay of a file under a policy. Its dialect is detected unless given.
+
+    Nothing is replayed until its `steps()` are consumed.
 
     Raises:
-        ReadError: the file is no recording.
+        ReadError: the file is not a recording.
         MissingExtraError: it is one JSON document, and ijson is not installed.
     """
     dialect = dialect or detect(path)
@@ -1474,9 +1407,9 @@ def replay_file(
 # -------- together --------
 # Several recordings of one session as one: a leader's and those of its teammates.
 #
-# Each hand of an agent team has a file of its own, and updates tasks that were created in
-# another's. Read one by one, such a file is full of tasks made elsewhere; in the order of time
-# they are one plan.
+# Each member of an agent team has its own file, and updates tasks that were created in another
+# file. Read alone, such a file is full of unknown tasks. Read in the order of time, the files are
+# one plan.
 
 
 _EPOCH = datetime.min.replace(tzinfo=UTC)
@@ -1492,23 +1425,23 @@ def replay_together(
     """
     Return the replay of several recordings as one, in the order of their times.
 
-    Task tools act on the one plan that the hands share; a list that is written whole is its
-    writer's own, and has a lane of its own. All calls are held at once. A finding's line is that of
-    the file of its hand.
+    Task tools act on one plan that all recordings share. A whole list belongs to its writer and
+    has its own lane. All calls are in memory at once. The line of a finding is the line in the
+    file that its call comes from.
 
     Raises:
-        ReadError: one of them is no recording.
-        MissingExtraError: one is one JSON document, and ijson is not installed.
+        ReadError: one of the files is not a recording.
+        MissingExtraError: one of them is a single JSON document, and ijson is not installed.
     """
     dialects = [dialect or detect(path) for path in paths]
     timed: list[tuple[datetime, int, Item]] = []
     for path, spoken in zip(paths, dialects, strict=True):
-        # An item without a time stays behind the one before it.
+        # An item without a time stays after the previous item.
         latest = _EPOCH
         for item in _together_named(read_items(path, spoken), path.stem):
             latest = max(latest, getattr(item, "at", None) or latest)
             timed.append((latest, len(timed), item))
-    # Items have no order: of one time, the first one read comes first.
+    # Items cannot be compared. Items with the same time stay in reading order.
     ordered = (item for _, _, item in sorted(timed, key=lambda one: one[:2]))
     fold = Fold(policy)
     return Replay(label, ", ".join(dict.fromkeys(dialects)), fold, fold.steps(ordered))

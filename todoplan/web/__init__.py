@@ -1,6 +1,6 @@
 """
-What every HTTP server of ours needs, whatever it serves: the MCP server's and the board's one room.
+HTTP server code that the MCP server and the board share.
 
-`access` says who may ask, `bodies` how much may be sent, `serving` runs a server. It needs
-Starlette and uvicorn, which the extras `board` and `mcp` bring.
+`access` checks whether a request is allowed, `bodies` limits its size, `serving` runs a server.
+Starlette and uvicorn are required; the extras `board` and `mcp` install them.
 """

@@ -1,8 +1,8 @@
 """
-Who may talk to an HTTP server: checked before a request reaches a protocol, or any plan.
+Access control for HTTP servers: checked before a request reaches a protocol or a plan.
 
-A web page that a person visits can send requests to servers on their machine; what gives it away is
-the Host that it had to name, or the Origin that the browser adds.
+A web page that a person visits can send requests to servers on that person's machine. Such a
+request is recognised by its Host header, or by the Origin header that the browser adds.
 """
 
 import re
@@ -25,16 +25,16 @@ _ORIGIN_HEADER = re.compile(f"https?://{_HOST}", re.IGNORECASE)
 
 
 def _trimmed(token: str | None) -> str | None:
-    """
-    Return a token without the newline with which files end; `None` if nothing is left.
-    """
+    """Strip a token of its trailing newline, as read from a file. An empty token becomes `None`."""
     return (token or "").strip() or None
 
 
 @attrs.frozen
 class Access:
     """
-    What a request must bring: a Host and an Origin among `hosts`, and the bearer `token` if any.
+    The conditions for a request: its Host and Origin must be in `hosts`, and it must send `token`.
+
+    If `token` is `None`, no token is required.
     """
 
     hosts: tuple[str, ...] = _LOOPBACK
@@ -42,9 +42,7 @@ class Access:
 
     @property
     def is_local(self) -> bool:
-        """
-        Whether it names this machine alone.
-        """
+        """Whether `hosts` names only this machine."""
         return all(_is_loopback(host.strip("[]")) for host in self.hosts)
 
     @classmethod
@@ -57,13 +55,14 @@ class Access:
         variable: str = "TODOPLAN_MCP_TOKEN",
     ) -> "Access":
         """
-        Return the access to a server that is bound to `host` and also known by other `names`, as
-        they stand in a Host header; their ports do not count. `variable` is where a person sets the
-        token, for the message that asks for one.
+        Return the access rules for a server that is bound to `host`.
+
+        `names` are further host names of the server, as sent in a Host header; ports are ignored.
+        `variable` is the environment variable of the token, as named in the error message.
 
         Raises:
-            TodoplanError: others than this machine could reach it, and there is no token; or a name
-                is none.
+            TodoplanError: other machines can reach the server and there is no token; or a name is
+                not a valid host.
         """
         if not _trimmed(token) and not _is_loopback(host):
             msg = (
@@ -75,27 +74,21 @@ class Access:
         return cls((*_LOOPBACK, known.lower(), *map(_host_of, names)), token)
 
     def refusal(self, headers: Headers) -> Response | None:
-        """
-        Return the answer to a request that may not pass, or `None` if it may.
-        """
+        """Return the response that refuses a request, or `None` if the request is allowed."""
         return self.stranger(headers) or self.unauthorised(headers)
 
     def stranger(self, headers: Headers) -> Response | None:
-        """
-        Return the answer to a request from elsewhere, whatever token it brings.
-        """
+        """Refuse a request with a foreign Host or Origin, whatever token it sends."""
         if not self._known(_HOST_HEADER, headers.getlist("host")):
             return refused(421, "this Host is not served here; name it with --allow-host")
-        # Only browsers send one: without it, no web page is behind the request.
+        # Only browsers send an Origin. A request without one does not come from a web page.
         origins = headers.getlist("origin")
         if origins and not self._known(_ORIGIN_HEADER, origins):
             return refused(403, "this Origin may not call this server")
         return None
 
     def unauthorised(self, headers: Headers) -> Response | None:
-        """
-        Return the answer to a request without the token, if there is one to be brought.
-        """
+        """Refuse a request without the bearer token, if a token is required."""
         if self.token is not None and not self._authorised(headers.getlist("authorization")):
             challenge = {"WWW-Authenticate": "Bearer"}
             return refused(401, "send the token: Authorization: Bearer <token>", challenge)
@@ -103,14 +96,15 @@ class Access:
 
     def _known(self, form: re.Pattern[str], values: list[str]) -> bool:
         matches = [form.fullmatch(value) for value in values]
-        # Exactly one: of two headers we might check one and somebody behind us use the other.
+        # Exactly one: with two headers, we might check one and a later component use the other.
         return len(matches) == 1 and all(m and m[1].lower() in self.hosts for m in matches)
 
     def _authorised(self, values: list[str]) -> bool:
         scheme, _, sent = values[0].partition(" ") if len(values) == 1 else ("", "", "")
         expected = (self.token or "").encode()
-        # In constant time: how far a guess was right must not show in how long the answer takes.
-        # As bytes, which Starlette read as latin-1: of texts, `compare_digest` takes ASCII only.
+        # Compared in constant time, so that the response time does not show how much of a guess was
+        # right. Compared as bytes (Starlette decodes headers as latin-1), because `compare_digest`
+        # takes only ASCII text.
         same = compare_digest(sent.strip(" \t").encode("latin-1"), expected)
         return same and scheme.lower() == "bearer"
 
@@ -131,7 +125,5 @@ def _is_loopback(host: str) -> bool:
 
 
 def refused(status: int, text: str, headers: dict[str, str] | None = None) -> Response:
-    """
-    Return the answer to a request that does not pass: a line of plain text.
-    """
+    """Return a refusal: a response with one line of plain text."""
     return PlainTextResponse(f"{text}\n", status, headers)

@@ -1,4 +1,4 @@
-"""The bodies of requests: read whole before anybody else does, so that they have an end."""
+"""Request bodies: read completely, with a limit on size and time, before any parser sees them."""
 
 import re
 
@@ -12,9 +12,9 @@ from todoplan.web.access import refused
 __all__ = ["DEEPEST", "is_too_deep", "read_body", "sent_again"]
 
 DEEPEST = 100
-"""Levels of nested JSON that a body may have."""
+"""The maximum depth of nested JSON in a body."""
 
-# A string goes whole: the brackets in it open nothing.
+# A string is one token, so that brackets inside it are not counted.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 
 
@@ -22,14 +22,17 @@ async def read_body(
     headers: Headers, receive: Receive, limit: int, seconds: float
 ) -> bytes | Response:
     """
-    Return the whole body; or the answer to one that is too large, or does not come.
+    Return the whole body, or the response that refuses it.
+
+    A body is refused if it has more than `limit` bytes or does not arrive within `seconds`.
     """
     body, too_large = bytearray(), _is_over(headers.get("content-length", ""), limit)
     more = not too_large
-    # mcp reads a body as well, but only when it holds a place for the request, and without an end.
+    # mcp also reads the body, but only after it has reserved a slot for the request, and without a
+    # deadline.
     with anyio.move_on_after(seconds):
         while more:
-            # A client that hangs up ends the body too; mcp refuses the incomplete JSON.
+            # A disconnect also ends the body; mcp refuses the incomplete JSON.
             message = await receive()
             body += message.get("body", b"")
             too_large = len(body) > limit
@@ -41,10 +44,12 @@ async def read_body(
 
 def is_too_deep(body: bytes) -> bool:
     """
-    Say whether JSON is nested more than `DEEPEST` deep, without parsing it: the parsers that come
-    later are recursive. What holds a zero byte is no JSON in UTF-8, and counts as too deep.
+    Return whether JSON is nested more than `DEEPEST` levels deep, without parsing it.
+
+    The parsers that run later are recursive. A body with a zero byte is not JSON in UTF-8 and
+    counts as too deep.
     """
-    if b"\0" in body:  # UTF-16, in which a quotation mark is half of many characters
+    if b"\0" in body:  # UTF-16: the byte of a quotation mark is also half of many other characters
         return True
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
         return False
@@ -61,14 +66,15 @@ def is_too_deep(body: bytes) -> bool:
 
 
 def _is_over(declared: str, limit: int) -> bool:
-    # By their length first: `int` raises over more than 4,300 digits.
+    # Compare lengths first: `int` raises an error for more than 4,300 digits.
     digits, most = declared.lstrip("0"), str(limit)
     return declared.isdecimal() and (len(digits), digits) > (len(most), most)
 
 
 def sent_again(body: bytes, receive: Receive) -> Receive:
     """
-    Return a channel that gives a body that was read once more, and then what follows it.
+    Return a receive channel that replays a body that was already read, then continues with
+    `receive`.
     """
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

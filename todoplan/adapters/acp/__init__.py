@@ -1,13 +1,13 @@
 """
 Plans for any ACP client (Zed, JetBrains, Neovim, Emacs): `pip install 'todoplan[acp]'`.
 
-`show_plan` sends a planner's plan to the client of a session, and again after every change.
-`make_update` is what it sends, as plain JSON, for an agent with a wire of its own.
+`show_plan` sends a planner's plan to the client of a session, and sends it again after every
+change. `make_update` returns the same update as plain JSON, for an agent with its own transport.
 
-Read `updates` first: a plan as the protocol writes it; `showing` is when it is sent.
+Read `updates` first: it has the format of a plan in the protocol. `showing` decides when to send.
 
-ACP shows plans and does nothing else with them: what the model calls, and reminders, are the matter
-of the adapter of the framework that runs it.
+ACP only displays plans. Tool calls and reminders belong to the adapter of the framework that runs
+the model.
 """
 
 from todoplan.errors import MissingExtraError

@@ -1,9 +1,9 @@
 """
-When a plan is sent: at once, and after every change, until that is stopped.
+Send a plan to a client: at once, and after every change, until it is stopped.
 
-A subscriber must not take long, and a client may read slowly. So it only leaves the newest plan,
-and a task of this loop sends it. What comes meanwhile is sent as one: an update is the whole plan,
-and the later one takes the earlier one's place.
+A subscriber must return quickly, but a client may read slowly. So the subscriber only records the
+newest plan, and a task of the event loop sends it. Several changes in the meantime are sent as one
+update, since an update contains the whole plan and replaces earlier ones.
 """
 
 import asyncio
@@ -32,30 +32,29 @@ async def show_plan(
     plan_id: str | None = None,
 ) -> Callable[[], Awaitable[None]]:
     """
-    Show a plan in a session from now on; await what is returned to stop that, when all was sent.
+    Send a plan to a session's client from now on, and return a coroutine function that stops it.
 
-    `client` is the connection that an agent of the `acp` package has to its client. `plan_id` is as
-    of `make_update`. A plan that nobody has written yet is not shown. What others do is shown too
-    while somebody has the planner `follow` them. A client that is gone is told no more.
+    The returned function first sends what is still pending. `client` is the connection of an agent
+    of the `acp` package to its client. `plan_id` has the same meaning as in `make_update`. A plan
+    that was never written is not sent. Changes from other processes are sent while the planner's
+    `follow` runs. If sending to the client fails, nothing more is sent.
     """
     feed = _Feed(client, session_id, plan_id)
     stop = planner.subscribe(feed.changed)
-    # Subscribed first: a change that comes between is sent by itself.
+    # Subscribed before the plan is read, so that no change in between is missed.
     plan = (
         await planner.plan()
         if isinstance(planner, AsyncPlanner)
         else await asyncio.to_thread(lambda: planner.plan)
     )
     feed.saw(plan)
-    # However it ends: closed, the client gone, or the loop.
+    # However the task ends: closed, failed, or stopped with the loop.
     feed.sender.add_done_callback(lambda _: stop())
     return feed.close
 
 
 class _Feed:
-    """
-    The newest plan, and the task that sends it.
-    """
+    """The newest plan, and the task that sends it."""
 
     def __init__(self, client: Client, session_id: str, plan_id: str | None) -> None:
         self._client, self._session_id, self._plan_id = client, session_id, plan_id
@@ -66,24 +65,18 @@ class _Feed:
         self.sender = self._loop.create_task(self._send_all())
 
     def changed(self, _: Entry, plan: Plan) -> None:
-        """
-        Hear of a change, in whatever thread the command was given.
-        """
+        """Handle a change; called in the thread that made it."""
         self._loop.call_soon_threadsafe(self.saw, plan)
 
     def saw(self, plan: Plan) -> None:
-        """
-        Have a plan sent, unless a newer one is known.
-        """
+        """Schedule a plan for sending, unless a newer one is known."""
         if plan.revision > self._newest.revision:
             self._newest = plan
             self._wake.set()
 
     async def close(self) -> None:
-        """
-        Send what is still to be sent, and end.
-        """
-        # What other threads called before this stands in the loop's queue.
+        """Send the pending plan, and end."""
+        # Calls that other threads made before this are still in the loop's queue.
         await asyncio.sleep(0)
         self._closing = True
         self._wake.set()
@@ -98,7 +91,7 @@ class _Feed:
                 continue
             try:
                 await self._client.session_update(self._session_id, self._model(plan))
-            # Whatever the connection raises: a plan goes on without those who look at it.
+            # Whatever the connection raises: the plan does not depend on its viewers.
             except Exception:
                 _logger.exception("the client of session %r is told no more", self._session_id)
                 return

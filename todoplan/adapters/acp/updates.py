@@ -1,17 +1,17 @@
 """
-A plan as ACP writes it: the `update` of a `session/update`, always the whole list.
+A plan in ACP's format: the `update` of a `session/update`, which is always the whole list.
 
-The protocol knows fewer statuses than we do, and its versions differ:
+The protocol has fewer statuses than todoplan, and its versions differ:
 
 | | version 1 | version 2 |
 | --- | --- | --- |
 | pending, in progress, completed | the same | the same |
-| cancelled | left out, as in LangChain's list: none of the three is true of it | `cancelled` |
-| failed | `pending`: it is not done, and what waits for it cannot begin | `_failed`, an own word |
+| cancelled | left out, as in LangChain's list, since none of the three fits | `cancelled` |
+| failed | `pending`: it is not done, and the tasks that it blocks cannot start | `_failed` (ours) |
 | waiting | `pending` | `pending` |
 
-What the status cannot say stands behind the text, where a person reads it, and with ids and edges
-under `_meta`, where a client that knows us finds it.
+What the status cannot express follows the text, for people, and is also under `_meta`, together
+with ids and edges, for clients that know todoplan.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from todoplan.texts.cleaning import one_line
 __all__ = ["META", "make_update"]
 
 META = "todoplan"
-"""Our key under `_meta`: the protocol asks for one that nobody else uses."""
+"""Our key under `_meta`; the protocol requires a unique one."""
 
 _STATUSES: dict[int, dict[Status, str]] = {
     1: {Status.FAILED: Status.PENDING.value},
@@ -41,12 +41,13 @@ def make_update(
     """
     Return the update that shows a plan, as plain JSON.
 
-    Without `plan_id` it is version 1's `plan`, of which a session has one; with it a `plan_update`,
-    which a client of version 1 takes if it says so (`clientCapabilities.plan`). Version 2 has
-    nothing else: the id is "plan" unless given.
+    In version 1 without `plan_id`, it is a `plan`, of which a session has one. With `plan_id` it is
+    a `plan_update`, which a client of version 1 accepts if it declares it
+    (`clientCapabilities.plan`). In version 2 it is always a `plan_update`; the default id is
+    "plan".
 
     Raises:
-        PlanError: there is no such plan or version.
+        PlanError: `plan` is not a plan, or the version is unknown.
     """
     require(plan, Plan)
     if version not in _STATUSES:
@@ -65,7 +66,7 @@ def make_update(
 def _entry(task: Task, version: int) -> dict[str, Any]:
     notes = "; ".join(_notes(task, version))
     return {
-        # A client draws it as it is: no sequence of a terminal, no line breaks.
+        # A client displays it unchanged, so it has no terminal sequences and no line breaks.
         "content": one_line(f"{task.subject} ({notes})" if notes else task.subject),
         "priority": (task.priority or Priority.MEDIUM).value,
         "status": _STATUSES[version].get(task.status, task.status.value),

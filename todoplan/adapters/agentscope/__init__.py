@@ -1,14 +1,14 @@
 """
 Plans in AgentScope 2: `pip install 'todoplan[agentscope]'`.
 
-`TaskCreate`, `TaskGet`, `TaskList` and `TaskUpdate` take the places of AgentScope's own, by the
-import line alone. `make_tools` makes the tools of any tool set under any policy; `attach` returns
-what `Agent` takes for tools and guidance together. The plan stands in the agent's state as
+`TaskCreate`, `TaskGet`, `TaskList` and `TaskUpdate` replace AgentScope's own tools; only the import
+line changes. `make_tools` returns the tools of any tool set with any policy. `attach` returns the
+arguments of `Agent` for both tools and guidance. The plan is kept in the agent's state as
 AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan`, `edit_plan` and
-`undo_plan` set and change it, `repair` checks and corrects a list that was written by hand.
+`undo_plan` set and change it, and `repair` checks and corrects a list that was written by hand.
 
-Read `state` first: where the plan and the session's record are, and how applications read and edit
-them. Then `attaching`: what an agent is given.
+Read `state` first: it has the storage of the plan and the session, and the functions with which
+applications read and edit them. Then read `attaching`: the tools and the middleware of an agent.
 """
 
 from todoplan.errors import MissingExtraError

@@ -1,15 +1,14 @@
 """
-What an agent takes: the planning tools for its `Toolkit`, of any tool set and under any policy,
-guidance as a middleware, and `attach`, which puts both together.
+The planning tools for an agent's `Toolkit`, guidance as a middleware, and `attach` for both.
 
-The tools are not safe to run at once, and say so: AgentScope then runs the calls of a turn in
-order, and each sees what the one before it has done. The context shows the whole turn, which law 13
-asks about and which all of its calls were written in front of.
+The tools that write are marked as not safe for concurrent calls. So AgentScope runs the calls of a
+turn in order, and each call sees the changes of the previous one. The context contains the whole
+turn, which is needed for law 13 and for the merge base of its calls.
 
-Reminders are put into one request (`on_model_call`), where AgentScope's own injection is kept with
-the conversation. A reply's end is an event: it is swallowed if the model is to go on, and
-AgentScope asks it again; the premature text has been streamed by then, and stays in the message.
-What the session remembers stands in the agent's state, and with it what it is about to say.
+Reminders are added to a single request (`on_model_call`), whereas AgentScope saves its own
+injections with the conversation. The end of a reply is an event. If the model must go on, the event
+is dropped, and AgentScope asks the model again; the premature text has been streamed by then and
+stays in the message. The session's state and a pending reminder are kept in the agent's state.
 """
 
 from __future__ import annotations
@@ -61,10 +60,10 @@ _IDS = frozenset({Kind.ID, Kind.ID_HINT, Kind.IDS, Kind.REF, Kind.REFS})
 
 class _Shown(dict[str, Any]):
     """
-    A schema that lets every argument pass, and whose copy, which models are shown, is the real one.
+    A schema that accepts any arguments, but whose deep copy, shown to models, is the real schema.
 
-    AgentScope changes arguments to fit the schema, and says so to nobody; ours are read by intake.
-    A reference to `true` spares it a validator for each call.
+    AgentScope silently changes arguments to fit the schema, but intake must read them unchanged. A
+    reference to `true` avoids making a validator for each call.
     """
 
     def __init__(self, schema: dict[str, Any]) -> None:
@@ -77,7 +76,9 @@ class _Shown(dict[str, Any]):
 
 
 class PlanTool(ToolBase):
-    """One planning tool, always allowed, as AgentScope's own are. Calls of a turn run in order."""
+    """
+    One planning tool. It is always allowed, like AgentScope's own; writes of a turn run in order.
+    """
 
     is_state_injected = True  # AgentScope then passes its state as `_agent_state`
 
@@ -88,7 +89,8 @@ class PlanTool(ToolBase):
         self.planning = planning
         self.name, self.description = definition.name, definition.description
         self.input_schema = _Shown(definition.schema)
-        # AgentScope's own say the opposite: reads count as writes, creates may run at once.
+        # AgentScope's own tools are marked the other way: reads as writes, and creates as
+        # concurrent.
         self.is_read_only = self.is_concurrency_safe = definition.read_only
         tool = planning.toolbox.toolset.find(definition.name)
         self._fields = tool.fields if tool else ()
@@ -99,20 +101,22 @@ class PlanTool(ToolBase):
         context: PermissionContext,  # noqa: ARG002 - same
     ) -> PermissionDecision:
         """Allow every call."""
-        # Anything else parks the reply until a person says yes to a note in a list.
+        # Any other result suspends the reply until a person approves a mere planning call.
         message = f"{self.name} is always allowed to be called."
         return PermissionDecision(behavior=PermissionBehavior.ALLOW, message=message)
 
     async def call(self, _agent_state: Any, **arguments: Any) -> ToolChunk:
         """
-        Answer one call. Upon a plan in the agent's state nothing is awaited but a verifier, so that
-        no other call comes between reading and writing.
+        Answer one call.
+
+        For a plan in the agent's state, nothing but a verifier is awaited, so no other call can
+        interleave between reading and writing.
 
         Raises:
-            DeveloperOrientedException: there is no state.
+            DeveloperOrientedException: AgentScope passed no state.
         """
-        # The application's mistake, not the model's: of all exceptions only this kind passes the
-        # toolkit, others become results.
+        # This is the application's mistake, not the model's. The toolkit passes on only this kind
+        # of exception; others become results.
         if not isinstance(_agent_state, AgentState):
             msg = f"{self.name} needs the AgentState, and was given {_agent_state!r}"
             raise DeveloperOrientedException(msg)
@@ -125,15 +129,16 @@ class PlanTool(ToolBase):
         session = await self.planning.session(state)
         kept, message = kept_in(state), state.context[-1].id if state.context else None
         calls, waiting = calls_in_turn(state.context)
-        # AgentScope tells a tool no id. It answers the calls of planning tools one after the other.
+        # AgentScope passes no call id to a tool, but runs the calls of planning tools in order.
         made = next((call for call in waiting if call.name == self.name), None)
         sent: Any = given if made is None else as_sent(made.input, given)
         if kept.names:
             sent = _with_ids(sent, self._fields, kept.names)
         call = Call(self.name, sent, made.id if made else "")
         turn = [Call(each.name, None, each.id) for each in calls] if waiting else []
-        # A session that is resumed from what was saved before the answer makes the call again. Some
-        # providers number the calls of each response anew, and one message has all responses.
+        # A session that is resumed from data saved before the answer repeats the call. Call ids
+        # alone are not unique: some providers number the calls of each response from the start, and
+        # one message contains all responses.
         scope = (state.session_id, message, session.state.answered) if call.call_id else None
         reply = await session.answer_one(call, turn, scope)
         kept.save(state, reply.plan)
@@ -146,8 +151,8 @@ class PlanTool(ToolBase):
 
 
 def calls_in_turn(context: Sequence[Msg]) -> tuple[list[ToolCallBlock], list[ToolCallBlock]]:
-    """Return the calls of the model's last turn, and those among them that are not answered."""
-    # One message holds all turns of a reply: only its tail, from the last result on, is this turn.
+    """Return the calls of the model's last turn, and those of them that are unanswered."""
+    # One message contains all turns of a reply: only its end, after earlier results, is this turn.
     calls: list[ToolCallBlock] = []
     answered: set[str] = set()
     for block in reversed(context[-1].content if context else ()):
@@ -162,10 +167,9 @@ def calls_in_turn(context: Sequence[Msg]) -> tuple[list[ToolCallBlock], list[Too
 
 def as_sent(sent: str, given: dict[str, Any]) -> str | dict[str, Any]:
     """
-    Return the arguments of a call as the model sent them, or, if somebody has changed them on their
-    way, as they were given.
+    Return the arguments as the model sent them, or those passed in if a middleware changed them.
 
-    AgentScope completes what was cut off and keeps the last of a repeated key, and tells nobody.
+    AgentScope silently completes truncated arguments and keeps the last value of a repeated key.
     """
     try:
         return sent if sent and json.loads(sent) == given else given
@@ -174,12 +178,12 @@ def as_sent(sent: str, given: dict[str, Any]) -> str | dict[str, Any]:
 
 
 def _with_ids(value: Any, fields: tuple[Field, ...], names: Mapping[str, str]) -> Any:
-    """Return a call's arguments with the ids of tasks that are called by their earlier names."""
+    """Return a call's arguments with earlier names of tasks replaced by their ids."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
-            return value  # intake reads what is no JSON; the names in it are not known here
+            return value  # intake reads text that is not JSON; names in it are not replaced
     found = dict(value)
     for key, part in value.items():
         field = meant_by(key, fields)[0]
@@ -202,7 +206,7 @@ def _chunk(text: str, *, is_error: bool, metadata: dict[str, Any] | None = None)
 
 
 def tools_of(planning: Planning) -> list[ToolBase]:
-    """Return the tools of a planning."""
+    """Return the tools for a `Planning`."""
     return [PlanTool(planning, each) for each in planning.toolbox.toolset.definitions()]
 
 
@@ -216,14 +220,14 @@ def make_tools(  # noqa: PLR0913 - one keyword for each of its settings
     actor: str | None = None,
 ) -> list[ToolBase]:
     """
-    Return the tools of a tool set for `Toolkit(tools=...)`; AgentScope's own four by default.
+    Return the tools of a tool set for `Toolkit(tools=...)`; by default AgentScope's four.
 
-    With a `store` the plan is kept there under `plan_id`, or else under the session's id. `clock`
-    gives aware times, `verify` looks whether a task is done (see `AsyncPlanner`), `actor` is this
-    agent's name in the history.
+    With a `store`, the plan is kept there under `plan_id`, by default the session's id. `clock`
+    returns aware times, `verify` checks whether a task is done (see `AsyncPlanner`), and `actor` is
+    this agent's name in the history.
 
     Raises:
-        PlanError: what was given is no toolbox, no store, no clock, no verifier or no name.
+        PlanError: an argument has the wrong type.
     """
     box = PLAIN.toolbox if toolbox is None else toolbox
     return tools_of(Planning(box, Settings(), store, plan_id, clock, verify, actor))
@@ -240,46 +244,46 @@ class _DropIn(PlanTool):
 
 
 class TaskCreate(_DropIn):
-    """In place of `agentscope.tool.TaskCreate`."""
+    """Replacement for `agentscope.tool.TaskCreate`."""
 
     name = "TaskCreate"
 
 
 class TaskGet(_DropIn):
-    """In place of `agentscope.tool.TaskGet`."""
+    """Replacement for `agentscope.tool.TaskGet`."""
 
     name = "TaskGet"
 
 
 class TaskList(_DropIn):
-    """In place of `agentscope.tool.TaskList`."""
+    """Replacement for `agentscope.tool.TaskList`."""
 
     name = "TaskList"
 
 
 class TaskUpdate(_DropIn):
-    """In place of `agentscope.tool.TaskUpdate`."""
+    """Replacement for `agentscope.tool.TaskUpdate`."""
 
     name = "TaskUpdate"
 
 
-# AgentScope's own lines about tasks, within a hint that may also tell the time.
+# AgentScope's own lines about tasks, in a hint that may also contain the time.
 _TASKS = re.compile(r"<tasks>.*?</tasks>\n?", re.DOTALL)
 _NATIVE = "TaskList"
-# Changing an import must not change what the user sees: an answer that is sent back was streamed.
+# Changing an import must not change what the user sees, and a sent-back answer was streamed.
 _DROP_IN = Settings(unfinished=0)
 _Next = Callable[..., AsyncGenerator[Any, None]]
 
 
 class PlanMiddleware(MiddlewareBase):
     """
-    Reminds the model of its plan, at the tail of a request and unsaved; with
-    `Settings(unfinished=2)` it also sends a final answer back while tasks are open.
+    Guidance for an agent: reminders at the end of a request, which are not saved.
 
-    What it remembers stands in the agent's state. Where it says the plan is lost, AgentScope's own
-    line about tasks, which names `TaskList`, is kept out of the request. `system_prompt` is put
-    behind the agent's ("" for none); by default it is the tool set's. `store`, `plan_id`, `clock`
-    and `actor` are those of the tools.
+    With `Settings(unfinished=2)` it also sends a final answer back while tasks are open. Its state
+    is kept in the agent's state. If it reminds of a lost plan, AgentScope's own lines about tasks,
+    which name `TaskList`, are removed from the request. `system_prompt` is appended to the agent's
+    prompt; the default is the tool set's prompt, and "" adds none. `store`, `plan_id`, `clock` and
+    `actor` must be those of the tools.
     """
 
     def __init__(  # noqa: PLR0913 - a constructor of keyword arguments
@@ -304,14 +308,14 @@ class PlanMiddleware(MiddlewareBase):
         agent: Agent,  # noqa: ARG002 - AgentScope gives it
         current_prompt: str,
     ) -> str:
-        """Say what the tools are for, in the same words in every request."""
+        """Append the planning prompt, which is the same in every request."""
         return "\n\n".join(filter(None, (current_prompt, self.system_prompt)))
 
     async def on_reply(
         self, agent: Agent, input_kwargs: dict[str, Any], next_handler: _Next
     ) -> AsyncGenerator[Any, None]:
-        """Keep the end of a reply back if the model is to go on; caps are those of one reply."""
-        # An event resumes a reply that waited for a person: its caps go on.
+        """Drop the end of a reply if the model must go on; caps apply to one reply."""
+        # An event resumes a reply that waited for a person, so its caps are not reset.
         is_new = not isinstance(input_kwargs["inputs"], EventBase)
         if await self._sight(agent.state):
             kept_in(agent.state).is_new_run = is_new
@@ -320,13 +324,13 @@ class PlanMiddleware(MiddlewareBase):
                 # Without its end the reply goes on, and the model is asked again.
                 if await self._goes_on(agent, event):
                     continue
-                # So that an edit of the saved list is seen once it is loaded.
+                # So that an edit of the saved list is detected when it is loaded.
                 kept_in(agent.state)[SEAL] = sum_of(agent.state.tasks_context.tasks)
             yield event
 
     async def _goes_on(self, agent: Agent, event: ReplyEndEvent) -> bool:
         state, sight = agent.state, await self._sight(agent.state)
-        # The end that the reply's own limit sets must pass: swallowed twice, AgentScope raises.
+        # An end by the reply's own limit must pass: AgentScope raises if it is dropped twice.
         if sight is None or event.finished_reason != ReplyFinishedReason.COMPLETED:
             return False
         session, plan = sight
@@ -335,7 +339,7 @@ class PlanMiddleware(MiddlewareBase):
             structured=state.reply_context.structured_schema is not None,
             request=Request(session.state.memory, plan.revision),
         )
-        # The next request is another hook's, and the state is what both have.
+        # Another hook handles the next request; the two share only the state.
         kept = kept_in(state)
         kept.update({PENDING: advice.text} if advice.verdict == "again" else {})
         kept.save(state, plan)
@@ -347,12 +351,12 @@ class PlanMiddleware(MiddlewareBase):
         input_kwargs: dict[str, Any],
         next_handler: Callable[..., Awaitable[Any]],
     ) -> Any:
-        """Put what is due behind the messages of this one request."""
+        """Append the reminder that is due to the messages of this request."""
         messages, state, request = self._without_native(agent, input_kwargs), agent.state, None
         if sight := await self._sight(state):
             kept, (session, _) = kept_in(state), sight
             conversation, pending = Conversation(messages, neutral), kept.get(PENDING)
-            # One reminder has the tail: what else is due comes with the next request.
+            # One reminder per request: any other that is due comes with the next request.
             request = await session.before_model(
                 conversation, silent=bool(pending), is_new=kept.is_new_run
             )
@@ -364,26 +368,29 @@ class PlanMiddleware(MiddlewareBase):
             session, plan = now
             kept = kept_in(state)
             kept.pop(PENDING, None)
-            # What it says may be a stream that has not begun: the end of the reply judges it.
+            # The answer may be a stream that has not started: it is judged at the reply's end.
             await session.after_model(Message("assistant"), silent=True, request=request)
             kept.save(state, plan)
         return answer
 
     async def _sight(self, state: AgentState) -> tuple[AsyncSession, Plan] | None:
-        """Return the session and its plan, whose list is published; `None` if that is no plan."""
+        """
+        Return the session and its plan, and publish the list; `None` if there is no valid plan.
+        """
         try:
             session = await self.planning.session(state)
             plan = await session.plan()
         except (CodecError, PlanError):
             if self.planning.store is not None:
                 raise
-            return None  # the next planning call says what is wrong
+            return None  # the next planning call reports the error
         kept_in(state).save(state, plan)
         return session, plan
 
     def _without_native(self, agent: Agent, input_kwargs: dict[str, Any]) -> list[Msg]:
         names = {tool["function"]["name"] for tool in input_kwargs["tools"] or ()}
-        # One of us speaks of a lost plan, never both, nor of a tool that the model lacks.
+        # Only one of AgentScope and this middleware reminds of a lost plan, and never with the name
+        # of a tool that the model lacks.
         if not self.planning.settings.plan_lost and _NATIVE in names:
             return list(input_kwargs["messages"])
         config = agent.injection_config
@@ -391,7 +398,7 @@ class PlanMiddleware(MiddlewareBase):
 
 
 def neutral(message: Msg) -> Message:
-    """Return one message of AgentScope as guidance reads it; it may hold a whole reply."""
+    """Convert a message of AgentScope, which may contain a whole reply, for guidance."""
     return _message(message.role, message.content)
 
 
@@ -409,7 +416,7 @@ def _message(role: str, blocks: Sequence[object]) -> Message:
 
 
 def last_answer(context: Sequence[Msg]) -> Message:
-    """Return what the model said last: the blocks behind the last tool result or hint."""
+    """Return the model's last answer: the blocks after the last tool result or hint."""
     blocks = context[-1].content if context else []
     tail = takewhile(lambda b: not isinstance(b, ToolResultBlock | HintBlock), reversed(blocks))
     return _message("assistant", tuple(tail)[::-1])
@@ -447,28 +454,27 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     injection_config: InjectionConfig | None = None,
 ) -> dict[str, Any]:
     """
-    Return what `Agent` takes, `Agent(name, prompt, model, **attach())`, for tools and guidance.
+    Return arguments for tools and guidance: `Agent(name, prompt, model, **attach())`.
 
-    The tools are added to `toolkit`; guidance comes behind your `middlewares`, nearest to the
-    model, so that it sees the request as it is sent. `clock` gives the aware time of every change,
-    `verify` looks whether a task is done (see `AsyncPlanner`), `actor` is this agent's name in the
-    history: give each agent its own where several share a plan. With a `store` the plan is kept
-    there under `plan_id`, or else under the session's id, and anyone may change it at any time;
-    AgentScope's list is published.
+    The tools are added to `toolkit`. Guidance comes after your `middlewares`, nearest to the model,
+    so it sees the request that is sent. `clock` returns the aware time of a change, `verify` checks
+    whether a task is done (see `AsyncPlanner`), and `actor` is this agent's name in the history;
+    agents that share a plan should have different names. With a `store`, the plan is kept there
+    under `plan_id`, by default the session's id, and anyone may change it at any time; AgentScope's
+    list is then a copy of it.
 
     Raises:
-        PlanError: the toolkit has tools of these names already; what was given is no toolbox, no
-            settings, no store, no clock, no verifier or no name.
+        PlanError: the toolkit already has tools of these names, or an argument has the wrong type.
     """
     given: dict[str, Any] = {"store": store, "clock": clock, "plan_id": plan_id, "actor": actor}
     guidance = PlanMiddleware(toolbox, settings=settings, system_prompt=system_prompt, **given)
     guidance.planning = planning = attrs.evolve(guidance.planning, verify=verify)
     toolkit = toolkit or Toolkit()
-    # Toolkit always makes the first group, "basic", itself.
+    # `Toolkit` always creates the first group, "basic".
     basic, names = toolkit.tool_groups[0].tools, list(planning.toolbox.toolset.tool_names)
     doubled = sorted({tool.name for tool in basic} & set(names))
     if doubled:
-        # Toolkit takes the second silently, and the model is offered both.
+        # `Toolkit` silently accepts both, and offers both to the model.
         msg = f"the toolkit has {', '.join(doubled)} already; leave out AgentScope's own task tools"
         raise PlanError(msg, names=doubled)
     basic.extend(tools_of(planning))
@@ -476,6 +482,6 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     return {
         "toolkit": toolkit,
         "middlewares": [*middlewares, guidance],
-        # Without our names it would tell the model to call `TaskList`, which it may not have.
+        # Without our names, it would tell the model to call `TaskList`, which may not exist.
         "injection_config": config.model_copy(update={"task_tool_names": names}),
     }

@@ -1,4 +1,4 @@
-"""The shapes of the Anthropic Messages API: all results of a turn stand in one user message."""
+"""The Anthropic Messages API: all results of a turn are in one user message."""
 
 from collections.abc import Iterator, Sequence
 
@@ -32,7 +32,8 @@ __dir__ = listing(__all__)
 
 
 def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: FBT001 - a Wire's
-    # Optional: all strict tools become one grammar, too large for some users with 13 tools.
+    # Optional: all strict tools are compiled to one grammar, which was too large for some users
+    # with 13 tools.
     more = {"strict": True} if strict else {}
     return [
         {
@@ -61,13 +62,13 @@ def _results(replies: Sequence[Reply]) -> list[Shape]:
         }
         for reply in replies
     ]
-    # Together: this API refuses a call whose result is not in the very next message.
+    # All in one message: this API refuses a call whose result is not in the next message.
     return [{"role": "user", "content": results}] if results else []
 
 
 def _tail(messages: Sequence[Shape], text: str) -> list[Shape]:
-    """Put the text into the user turn that ends the request, behind its tool results."""
-    # Turns alternate in this API, and a result must come first in the turn behind its call.
+    """Append the text to the user turn that ends the request, after its tool results."""
+    # Turns alternate in this API, and results must come first in the turn after their calls.
     last = messages[-1] if messages else None
     block = {"type": "text", "text": text}
     if field(last, "role") != "user":

@@ -1,4 +1,4 @@
-"""The shapes of the Gemini API: contents made of parts; a call need not have an id."""
+"""The Gemini API: contents consist of parts, and a call need not have an id."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -34,12 +34,12 @@ __dir__ = listing(__all__)
 
 
 def _define(tools: Sequence[Definition], _strict: bool) -> list[Shape]:  # noqa: FBT001 - a Wire's
-    """Declare all tools in one; there is no strict mode, only strict schemas."""
+    """Return one entry with all declarations; there is no strict mode, only strict schemas."""
     declarations = [
         {
             "name": tool.name,
             "description": tool.description,
-            # Not `parameters`: there the SDK crashes on a type such as ["string", "null"].
+            # Not `parameters`, where the SDK crashes on a type such as ["string", "null"].
             "parameters_json_schema": tool.schema,
         }
         for tool in tools
@@ -48,7 +48,7 @@ def _define(tools: Sequence[Definition], _strict: bool) -> list[Shape]:  # noqa:
 
 
 def _content(response: object) -> tuple[Any, Any]:
-    # A prompt that was blocked has no candidates, a blocked answer no content.
+    # For a blocked prompt there are no candidates; a blocked answer has no content.
     return first_choice(response, "candidates", "content")
 
 
@@ -69,7 +69,7 @@ def _results(replies: Sequence[Reply]) -> list[Shape]:
 
 
 def _response(reply: Reply) -> Shape:
-    # There is no flag for errors: the key tells. A call need not have an id.
+    # There is no error flag: the key marks an error. A call need not have an id.
     said = {"error" if reply.is_error else "output": reply.text}
     named = {"id": reply.call_id} if reply.call_id else {}
     return {**named, "name": reply.name, "response": said}
@@ -96,12 +96,12 @@ def _read(entry: object) -> Message:
 
 def _kept(response: object) -> list[Shape]:
     content, _ = _content(response)
-    # A blocked answer has no content, and the next request would be refused for a None in it.
+    # A blocked answer has no content, and a request that contains None is refused.
     return [] if content is None else [plain(content)]
 
 
 def _is_blocked(response: object) -> bool:
-    """Say whether the prompt was blocked: that answer has no candidates, and is no error."""
+    """Return whether the prompt was blocked: the response has no candidates, but is no error."""
     feedback = field(response, "prompt_feedback", "promptFeedback")
     reason = field(feedback, "block_reason", "blockReason")
     return reason is not None and not entries(response, "candidates")

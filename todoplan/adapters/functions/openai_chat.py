@@ -1,4 +1,4 @@
-"""The shapes of the OpenAI chat completions API, which many other servers speak as well."""
+"""The OpenAI Chat Completions API, which many other servers support as well."""
 
 from collections.abc import Iterator, Sequence
 
@@ -56,7 +56,7 @@ def _calls(response: object) -> Iterator[Call]:
 
 
 def _results(replies: Sequence[Reply]) -> list[Shape]:
-    # No flag for errors here: the text says so itself.
+    # There is no error flag: the text itself marks an error.
     return [
         {"role": "tool", "tool_call_id": reply.call_id, "content": reply.text} for reply in replies
     ]
@@ -68,7 +68,7 @@ def _read(entry: object) -> Message:
     if role == "tool":
         call_id = str(field(message, "tool_call_id"))
         return message_of(role, results=[ToolResult("", not is_error_text(text), call_id)])
-    # A refusal stands in a field of its own, whatever the finish reason.
+    # A refusal is in a field of its own, whatever the finish reason.
     finish = "refusal" if field(message, "refusal") else field(choice, "finish_reason")
     return message_of(role, text, finish=finish)
 

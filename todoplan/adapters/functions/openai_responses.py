@@ -1,4 +1,4 @@
-"""The shapes of the OpenAI Responses API: items in, items out."""
+"""The OpenAI Responses API, in which requests and responses consist of items."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -40,7 +40,7 @@ def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: 
             "name": tool.name,
             "description": tool.description,
             "parameters": tool.schema,
-            # Always said, for the API's own default is true.
+            # Always set, since the API's default is true.
             "strict": strict,
         }
         for tool in tools
@@ -48,7 +48,7 @@ def _define(tools: Sequence[Definition], strict: bool) -> list[Shape]:  # noqa: 
 
 
 def _items(response: object) -> Sequence[Any]:
-    # Items of a conversation that is kept by the caller are a list, with no response around it.
+    # The items of a conversation that the caller stores are a list, without a response object.
     return response if isinstance(response, list | tuple) else entries(response, "output")
 
 
@@ -56,7 +56,7 @@ def _calls(response: object) -> Iterator[Call]:
     alone = field(response, "type") == "function_call"
     for item in [response] if alone else _items(response):
         if field(item, "type") == "function_call":
-            # By `call_id`, which the output must name; an item's `id` is another one.
+            # The output must have the `call_id`; an item's `id` is a different id.
             yield call_of(field(item, "name"), field(item, "arguments"), field(item, "call_id"))
 
 
@@ -72,8 +72,8 @@ def _read(entry: object) -> Message:
         text, call_id = text_in(field(entry, "output")), str(field(entry, "call_id"))
         return message_of("tool", results=[ToolResult("", not is_error_text(text), call_id)])
     role = field(entry, "role")
-    # One message; a whole response; or an item without a role, which is the model's: a call, a
-    # thought.
+    # The entry is one message, a whole response, or an item of the model without a role, such as a
+    # call or reasoning.
     messages = [item for item in entries(entry, "output") if field(item, "type") == "message"]
     contents = [field(item, "content") for item in ([entry] if role else messages)]
     refused = any(
@@ -90,7 +90,7 @@ def _read(entry: object) -> Message:
 
 
 def _is_answer(entry: object) -> bool:
-    """Say whether this is of a model: a response that did not fail, or items, or one."""
+    """Return whether this comes from a model: a response that did not fail, an item, or items."""
     if field(entry, "error") is not None or field(entry, "status") in {"failed", "cancelled"}:
         return False
     return isinstance(entry, list | tuple) or any(
@@ -99,7 +99,7 @@ def _is_answer(entry: object) -> bool:
 
 
 def _kept(response: object) -> list[Shape]:
-    # All items, thoughts too: this API wants a call's reasoning back with it.
+    # All items, including reasoning: this API requires a call's reasoning to be sent back.
     return [plain(item) for item in _items(response)]
 
 

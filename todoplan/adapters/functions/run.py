@@ -1,8 +1,8 @@
 """
-`Run`: guidance through one request of a user, in a loop of one's own.
+`Run`: planning and guidance for one user request, in an agent loop of your own.
 
-A loop asks the model and answers its calls, and keeps its messages only. All else that has to be
-kept, the session with the plan and answers that are sent back, is in `Run.to_data`.
+The loop sends requests, answers calls and stores its messages. All other state is in `Run.to_data`:
+the session with the plan, and final answers that were sent back.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from todoplan.planner.session import opened
 from todoplan.planner.verifying.verifier import Verify
 
 Next = Literal["again", "answer", "stop"]
-"""What a loop does with a response: ask once more, answer its calls, or end with it."""
+"""The loop's next step after a response: ask the model again, answer its calls, or stop."""
 
 OtherTools = Callable[[Call], "str | Reply"]
-"""Carries out a call of a tool that is not the plan's, and returns its answer, or a `Reply`."""
+"""Carries out a call of a tool other than the planning tools; returns a text or a `Reply`."""
 
 _WHAT = "what run.to_data() returned"
 _SENT_BACK = "sent_back"
@@ -37,8 +37,10 @@ _SENT_BACK = "sent_back"
 @attrs.frozen
 class _SentBack:
     """
-    Answers that came too early: the `messages` and the `reminder` that end the next request alone,
-    and those of them that `stand` in the conversation, should the model add nothing to them.
+    Final answers that came too early and were sent back.
+
+    `messages` and `reminder` are appended to the next request only. `stand` are the messages that
+    are kept in the conversation if the model stops without a further request.
     """
 
     messages: list[Shape] = attrs.field(factory=list)
@@ -47,7 +49,7 @@ class _SentBack:
 
     @classmethod
     def of(cls, kept: object) -> _SentBack:
-        """Return what was saved of it. Raises PlanError where that is damaged."""
+        """Return the object from saved data. Raises PlanError if the data is damaged."""
         given = require(kept, dict, _WHAT)
         messages, stand = (require(given.get(name), list, _WHAT) for name in ("messages", "stand"))
         return cls(messages, require(given.get("reminder"), str, _WHAT), stand)
@@ -55,8 +57,10 @@ class _SentBack:
 
 class Run:
     """
-    One run of an agent's loop: from what a user asks to the final answer. Made by `start_run` of
-    a provider's module; the next request of the user is a new run, begun with what this one saved.
+    One run of an agent's loop, from a user's request to the final answer.
+
+    It is made by `start_run` of a provider's module. The next user request is a new run, which
+    starts with the data that this run saved.
 
         run = start_run(toolbox, store=store, plan_id="thread-7", saved=kept)
         while True:
@@ -70,21 +74,21 @@ class Run:
             if what == "stop":
                 break
 
-    `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
-    aware time of every change, `verify` checks whether a task is done (see `Planner`), `actor` is
-    this agent's name in the history. With a `store` the plan is kept there under `plan_id`, and
-    others may change it at any time; without one it is part of `to_data()`. `planner` is what
-    others change it by: `run.planner.apply(command, actor="ann")`.
+    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
+    aware time of a change, `verify` checks whether a task is done (see `Planner`), and `actor` is
+    this agent's name in the history. With a `store`, the plan is kept there under `plan_id`, and
+    others may change it at any time; without one, it is part of `to_data()`. Others change the plan
+    through `planner`: `run.planner.apply(command, actor="ann")`.
 
-    After a crash, begin with what was saved, and give a response that was saved to `after_model`
-    first, without a request. In a store that keeps keys (SQLite, PostgreSQL) its calls are carried
-    out once, however often they are answered: a response is known by its id and those of its calls,
-    one without an id by its place in the thread.
+    After a crash, start with the saved data, and pass a saved response to `after_model` first,
+    without a request. In a store with idempotency keys (SQLite, PostgreSQL), its calls are carried
+    out once, however often they are answered: a response is identified by its id and the ids of its
+    calls, or, without an id, by its place in the thread.
 
     Raises:
-        CodecError: what was saved is damaged.
-        PlanError: the plan would have two owners, or none; what was given is no toolbox, no
-            settings, no store, no clock or no verifier.
+        CodecError: the saved data is damaged.
+        PlanError: the plan would be both in the store and in the saved data, or in neither; or an
+            argument has the wrong type.
     """
 
     def __init__(  # noqa: PLR0913 - the settings of every adapter, and what was saved
@@ -114,40 +118,38 @@ class Run:
             plan_id=plan_id,
             actor=actor,
         )
-        # In the middle of a turn it is the same run, whose caps must not begin anew at each crash.
+        # In the middle of a turn it is still the same run: a crash must not reset its caps.
         self._is_new = self._session.request is None and back is None
         self._next: Next | None = None
         self._is_blocked = False
 
     @property
     def planner(self) -> Planner:
-        """
-        The plan for everyone else: `plan`, `apply`, `undo`, `history`, `subscribe`.
-        """
+        """The planner through which others use the plan: `plan`, `apply`, `undo`, `subscribe`."""
         return self._session.planner
 
     @property
     def toolbox(self) -> Toolbox:
-        """
-        The tool set and the policy.
-        """
+        """The tool set and the policy."""
         return self.planner.toolbox
 
     def history(self) -> tuple[Entry, ...]:
         """
-        Return what happened to the plan, oldest first. A store has all of it; what was saved has
-        the latest 50 entries, fewer if long.
+        Return the journal of the plan, oldest entry first.
+
+        A store has the whole journal. Saved data has at most the latest 50 entries, fewer if they
+        are long.
         """
         return self._session.history()
 
     def before_model(self, messages: Sequence[Shape]) -> list[Shape]:
         """
-        Return the messages of the next request: these, and what stands in this request alone.
+        Return the messages of the next request: `messages`, and a reminder for this request only.
 
-        Give all that the model is to see, after any cutting or summarising. A request that failed
-        may be asked for again.
+        Pass all messages that the model will see, after any truncation or summarising. If a request
+        fails, this may be called again.
         """
-        # An answer that was sent back, and its reminder, end the request: no other one is given.
+        # A request that ends with an answer sent back and its reminder gets no other reminder.
         silent = bool(self._back.reminder)
         read = () if silent else self._wire.read_messages(messages)
         request = self._session.before_model(read, silent=silent, is_new=self._is_new)
@@ -157,21 +159,22 @@ class Run:
 
     def after_model(self, response: object, *, structured: bool = False) -> Next:
         """
-        Say what to do with a response: "answer" its calls, "stop", or ask "again", since it was an
-        answer that came too early, and is kept in no conversation. `structured` is that of
-        `Guidance.after_model`.
+        Return the next step for a response: "answer" its calls, "stop", or ask "again".
+
+        "again" means that the final answer came too early; it is not added to the conversation.
+        `structured` has the same meaning as in `Guidance.after_model`.
 
         Raises:
-            PlanError: no request was made before it; what was given is no answer of a model, such
-                as an error of the provider's (ask again then, `before_model` need not be called
-                anew); or the model goes on answering over open tasks, and the settings say to
-                raise.
+            PlanError: no request was made before; or the response does not come from a model, such
+                as a provider's error (send the request again then; `before_model` need not be
+                called again); or the model gives final answers again and again while tasks are
+                open, and the settings say to raise.
         """
         (message,) = self._wire.read_messages([response])
         self._is_blocked = self._wire.is_blocked(response)
         if message.role != "assistant" and not self._is_blocked:
             raise no_answer(response)
-        # Where the provider lets the model say nothing, there is nothing to judge, nor to keep.
+        # If the provider blocked the answer, there is nothing to judge and nothing to keep.
         advice = self._session.after_model(message, structured=structured, silent=self._is_blocked)
         self._is_new = False
         if advice.verdict == "again":
@@ -185,26 +188,27 @@ class Run:
 
     def answer(self, response: object, other_tools: OtherTools | None = None) -> list[Shape]:
         """
-        Answer every call of a response, and return what to append to the messages: the response's
-        own message, and the results, as the provider wants them.
+        Answer every call of a response, and return the messages to append to the conversation.
 
-        All planning calls are carried out in order as one, behind those of `other_tools`: if one of
-        these raises, nothing was done to the plan. A response that is answered again, after a
-        crash, calls `other_tools` again too.
+        These are the response's own message and the results, in the provider's format. The calls
+        of `other_tools` run first; then all planning calls are carried out in order, as one turn.
+        So if `other_tools` raises, the plan is unchanged. If a response is answered again after a
+        crash, `other_tools` is called again too.
 
         Raises:
-            PlanError: `after_model` has not said that it may be answered; or it calls a tool that
-                is not the plan's, and there is no function for it.
+            PlanError: `after_model` did not return "answer" or "stop" for the response; or it calls
+                another tool, and `other_tools` is `None`.
         """
         if self._next not in {"answer", "stop"}:
             msg = "nothing to answer: call after_model first, and again after before_model"
             raise PlanError(msg, said=self._next)
         planning, others = self._wire.split(self.toolbox, response)
         results = iter([self._answer_of(call, other_tools, others) for call in others])
-        # What was saved may be older than the response, or nothing: so its own id comes first.
+        # The saved data may be older than the response, or missing, so the response's own id is
+        # preferred.
         name = as_text(field(response, *self._wire.name))
         planned = iter(self._session.answer(planning, name).replies)
-        # In the order of the calls: without ids, which Gemini's need not have, nothing else tells.
+        # In the order of the calls: Gemini's calls may lack ids, and are matched by order then.
         calls = self._wire.calls(response)
         replies = [next(planned if call in planning else results) for call in calls]
         own = [] if self._is_blocked else self._wire.kept(response)
@@ -227,11 +231,11 @@ class Run:
 
     def to_data(self) -> dict[str, Any]:
         """
-        Return what is to be saved beside the messages, as plain JSON values; an answer that was
-        sent back is in it as its provider's message.
+        Return the data to save beside the messages, as plain JSON values.
 
-        It is whole at any time: before a request, with a response that is not answered yet (to be
-        saved too), and behind its answer.
+        An answer that was sent back is included as the provider's message. The data is complete at
+        any time: before a request, with an unanswered response (which must be saved too), and after
+        the response was answered.
         """
         back = {} if self._back == _SentBack() else {_SENT_BACK: attrs.asdict(self._back)}
         return {**self._session.to_data(), **back}

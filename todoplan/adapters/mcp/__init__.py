@@ -1,16 +1,18 @@
 """
 Plans for any MCP client, over stdio or streamable HTTP: `pip install 'todoplan[mcp]'`.
 
-`make_server(toolbox, store=...)` makes a server of the plans in a store; `serve_stdio` and
-`http_server` run it, as `todoplan mcp` does. `make_app` returns the ASGI application for a host of
-your own, `make_tools` and `result_of` serve an MCP server that has other tools too. One code for
-mcp 1.x and 2.x.
+- `make_server(toolbox, store=...)` returns a server for the plans in a store.
+- `serve_stdio` and `http_server` run it, as `todoplan mcp` does.
+- `make_app` returns the ASGI application, for your own HTTP host.
+- `make_tools` and `result_of` add the plan tools to an MCP server that has other tools too.
 
-Read `server` first: what is asked and answered, whose call it is, and who is told of changes.
-`serving` runs a server; what comes over HTTP passes a guard and limits before it reaches mcp.
+All of them work with mcp 1.x and 2.x.
 
-MCP has no way to remind a model, to ask for one more turn, or to see the calls of a turn together:
-there is no guidance here, and parallel calls are carried out in the order in which they arrive.
+`server` has the request handlers, the sessions and the subscriptions. `serving` runs a server over
+stdio or HTTP, with access checks and limits before a request reaches mcp.
+
+MCP cannot remind a model, ask it for another turn, or show the calls of a turn together. So this
+adapter has no guidance, and parallel calls are carried out in the order of their arrival.
 """
 
 from todoplan.errors import MissingExtraError

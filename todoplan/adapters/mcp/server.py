@@ -1,18 +1,18 @@
 """
-The server: what a client asks about plans, and who it is; the same for mcp 1.x and 2.x.
+The MCP server for mcp 1.x and 2.x: request handlers, sessions and subscriptions.
 
-A connection is a session (law 15): it has listed what its own calls have listed, and nobody keeps
-its record, so that who connects anew has listed nothing. Its journal entries bear the name that the
-client gave itself, which is no more than a label: two windows of one program have the same. Since
-protocol 2026-07-28 there are no connections, and a client's name is all that tells its requests
-from others': two windows of one name are one session there.
+A connection is a session (law 15). It has listed the tasks that its own calls have listed. Its
+record is not stored, so a client that connects again has listed nothing. The actor of its journal
+entries is the name that the client reports. This name is only a label: two windows of one program
+have the same name. Protocol 2026-07-28 has no connections, and only the name distinguishes the
+requests of clients. There, two windows with one name share a session.
 
-The board is a page in the client's own window: MCP Apps (SEP-1865), version 2026-01-26. A client
-that says it shows such pages is told with every tool which one draws its results, and finds the
-page among the resources; no other client is told of it. The page reads the plan as a resource and
-acts on nothing: a call that it made would be the model's own for the server.
+The board is a page inside the client's window: MCP Apps (SEP-1865), version 2026-01-26. If a client
+declares that it shows such pages, the definition of each tool names the page that shows its
+results, and the page is one of the resources. Other clients do not see it. The page reads the plan
+as a resource and makes no calls, because the server would take them for calls of the model.
 
-Every type of the protocol is built from what stands on the wire, which mcp 1.x and 2.x read alike.
+All protocol types are built from their wire form, which mcp 1.x and 2.x parse in the same way.
 """
 
 from __future__ import annotations
@@ -45,41 +45,43 @@ from todoplan.planner.session import AsyncSession
 from todoplan.planner.verifying.verifier import Verify
 from todoplan.stores.memory import MemoryStore
 
-_MOST = 1_000  # plans and clients: mcp 1.x does not say that one is gone, nor do all unsubscribe
+# Plans and clients kept. mcp 1.x does not report that a client is gone, and some never unsubscribe.
+_MOST = 1_000
 _LONGEST_NAME = 40
-_PATIENCE = 1.0  # seconds: who does not read is forgotten, and would hold up the call that tells
+# Seconds to notify a client. A client that does not read is dropped, since it delays the caller.
+_PATIENCE = 1.0
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 _NO_CONNECTIONS = "2026-07-28"
-_ADDED_BY_GEMINI = "wait_for_previous"  # to the schema of each tool, and it is sent on
+_ADDED_BY_GEMINI = "wait_for_previous"  # added to each tool's schema, and sent with the arguments
 _Handler = Callable[[Any, Any], Awaitable[Any]]
-"""Answers one request: `(context, params) -> result`, as mcp 2.x has it."""
+"""A request handler `(context, params) -> result`, with the signature of mcp 2.x."""
 
 EXTENSION = "io.modelcontextprotocol/ui"
-"""What a client has among the extensions of its capabilities if it shows pages."""
+"""The capability extension of clients that show pages."""
 
 APP_TYPE = "text/html;profile=mcp-app"
-"""The MIME type of the pages that such a client shows."""
+"""The MIME type of these pages."""
 
 PLAN_TYPE = "application/json"
 """The MIME type of a plan as a resource: the document that `todoplan.codec` reads."""
 
-# No more than a file name may safely hold, should a store make one of it: agentscope#1249 and
-# CVE-2026-3954 are paths that came in as names.
+# Only characters that are safe in a file name, because a store may use the id as one. In
+# agentscope#1249 and CVE-2026-3954, paths were passed as names.
 PLAN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""What a plan may be called: its id stands in addresses."""
+"""The pattern of plan ids, which are parts of addresses."""
 
 _TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
 _COUNTS = dict.fromkeys(Counts._fields, _COUNT)
 _DATA = {
-    "text": _TEXT,  # because some clients show a model nothing else where there is data
+    "text": _TEXT,  # some clients show the model only the structured data if there is any
     "plan": _TEXT,
     "revision": _COUNT,
     "counts": {"type": "object", "properties": _COUNTS, "required": [*_COUNTS]},
     "changed": {"type": "array", "items": _TEXT},
 }
 OUTPUT_SCHEMA: dict[str, Any] = {"type": "object", "properties": _DATA, "required": [*_DATA]}
-"""What a call says as data: `changed` are the ids of tasks that it touched."""
+"""The JSON Schema of structured results. `changed` are the ids of the tasks that were changed."""
 
 
 def plan_uri(plan_id: str) -> str:
@@ -87,7 +89,7 @@ def plan_uri(plan_id: str) -> str:
     Return the address of a plan as a resource.
 
     Raises:
-        PlanError: the id could not stand in an address.
+        PlanError: the id does not match `PLAN_ID`.
     """
     if not PLAN_ID.fullmatch(plan_id):
         msg = f"{plan_id!r} is no plan id: it has 1 to 64 letters, digits, - and _"
@@ -96,12 +98,12 @@ def plan_uri(plan_id: str) -> str:
 
 
 def app_uri(plan_id: str) -> str:
-    """Return the address of a plan's page; each plan has its own, since clients keep pages."""
+    """Return the address of a plan's page. Each plan has its own, because clients cache pages."""
     return f"ui://todoplan/board/{plan_id}"
 
 
 def make_tools(tools: Toolbox | ToolSet, *, structured: bool = False) -> list[types.Tool]:
-    """Return the definitions for `tools/list`; `structured` declares the output's schema too."""
+    """Return the definitions for `tools/list`, with the output schema if `structured` is true."""
     toolset = tools.toolset if isinstance(tools, Toolbox) else tools
     made = []
     for definition, tool in zip(toolset.definitions(), toolset.tools, strict=True):
@@ -112,11 +114,11 @@ def make_tools(tools: Toolbox | ToolSet, *, structured: bool = False) -> list[ty
             "annotations": {
                 "readOnlyHint": definition.read_only,
                 "destructiveHint": not (definition.read_only or tool.adds_only),
-                # Law 8: the same list written twice changes nothing the second time.
+                # Law 8: writing the same list a second time changes nothing.
                 "idempotentHint": definition.read_only or tool.whole_list,
                 "openWorldHint": False,
             },
-            # Claude Code defers tools of servers, and their schemas, unless they ask for this.
+            # Claude Code defers loading a server's tools and schemas unless this is set.
             "_meta": {"anthropic/alwaysLoad": True},
             **({"outputSchema": OUTPUT_SCHEMA} if structured else {}),
         }
@@ -125,11 +127,11 @@ def make_tools(tools: Toolbox | ToolSet, *, structured: bool = False) -> list[ty
 
 
 def result_of(reply: Reply, plan_id: str, *, structured: bool = False) -> types.CallToolResult:
-    """Return what a call is answered with. An error is a result too: the model has to read it."""
-    # Where a schema is declared MCP wants data of every success, but of no error.
+    """Return the result of a call. Errors are results too, because the model has to read them."""
+    # With an output schema, MCP requires structured data in every success, but not in errors.
     if reply.is_error or not structured:
         return _result(reply.text, isError=reply.is_error)
-    # An order names every task of the plan, and none of them is another one than before.
+    # A reordering names every task of the plan, but changes none of them.
     events = [event for event in reply.events if not isinstance(event, TasksReordered)]
     data = {
         "text": reply.text,
@@ -147,14 +149,14 @@ def _result(text: str, **fields: Any) -> types.CallToolResult:
 
 
 def shows_apps(context: Any) -> bool:
-    """Say whether the client of a request shows pages."""
+    """Return whether the client of a request shows pages (MCP Apps)."""
     session = context.session
-    # Since protocol 2026-07-28 a client may say what it can do and not who it is: only mcp 2.x
-    # knows of that.
+    # Since protocol 2026-07-28 a client may declare its capabilities without its name. Only mcp
+    # 2.x supports that.
     said = getattr(session, "client_capabilities", None) or getattr(
         session.client_params, "capabilities", None
     )
-    # mcp 1.x keeps the extensions as they came: any JSON.
+    # mcp 1.x does not validate the extensions, so they may be any JSON.
     found: Any = getattr(said, "extensions", None)
     for key in (EXTENSION, "mimeTypes"):
         found = found.get(key) if isinstance(found, dict) else None
@@ -162,7 +164,7 @@ def shows_apps(context: Any) -> bool:
 
 
 def modern_subscriptions() -> Any:
-    """Return the module with which mcp 2.x serves `subscriptions/listen`; `None` on mcp 1.x."""
+    """Return the mcp 2.x module that serves `subscriptions/listen`, or `None` on mcp 1.x."""
     with suppress(ModuleNotFoundError):
         return import_module("mcp.server.subscriptions")
     return None
@@ -170,12 +172,13 @@ def modern_subscriptions() -> Any:
 
 class Topic:
     """
-    One plan, the sessions of the clients that call, and those who want to know of its changes.
+    One plan with the sessions of its clients and the subscribers to its changes.
 
-    A client of the handshake subscribes with its connection; since protocol 2026-07-28 it keeps a
-    request open, which mcp 2.x serves. A client knows one of the two ways, so none is told twice.
-    mcp 2.x makes a session object for each request. What the client said of itself in the handshake
-    is one object for the whole connection in both versions: that tells connections apart.
+    A client with a connection subscribes that connection. Since protocol 2026-07-28, a client keeps
+    a request open instead, which mcp 2.x serves. A client uses one of the two ways only, so none is
+    notified twice. Connections are identified by the client's parameters from the handshake, which
+    are one object for the whole connection in both versions; mcp 2.x makes a new session object for
+    each request.
     """
 
     def __init__(self, plan_id: str, planner: AsyncPlanner) -> None:
@@ -191,31 +194,34 @@ class Topic:
 
     def session(self, context: Any) -> AsyncSession:
         """
-        Return the session of a request's client. It answers the calls of its client one after the
-        other, in the order of their arrival: hosts send those of one turn at once.
+        Return the session of the client that sent a request.
+
+        A session answers the calls of its client one after the other, in the order of their
+        arrival, because hosts send the calls of one turn at the same time.
         """
         said = context.session.client_params
         name = said and _name(said)
-        # Versions are ISO dates, which compare as text; a context of mcp 1.x has none.
+        # Protocol versions are ISO dates, so they can be compared as text. mcp 1.x has no version
+        # in the context.
         connects = getattr(context, "protocol_version", "") < _NO_CONNECTIONS
         key = id(said) if said and connects else name
-        # It is kept beside its session: its number could be another's once it is gone.
+        # `said` is stored with its session to keep it alive. Otherwise its id() could be reused.
         found = self._sessions.pop(key, None) or (said, AsyncSession(self.planner, actor=name))
         self._sessions[key] = found
         _forget(self._sessions)
         return found[1]
 
     def subscribe(self, session: Any) -> None:
-        """Tell this connection of changes. Of more than 1,000 the oldest is forgotten."""
+        """Notify this connection of changes. Beyond 1,000 subscribers the oldest is dropped."""
         self._subscribed[id(session.client_params)] = session
         _forget(self._subscribed)
 
     def unsubscribe(self, session: Any) -> None:
-        """Tell this connection no more."""
+        """Stop notifying this connection of changes."""
         self._subscribed.pop(id(session.client_params), None)
 
     async def listen(self, context: Any, params: Any) -> Any:
-        """Keep a request open and tell it of changes, until its client closes it (mcp 2.x)."""
+        """Keep a request open and report changes on it until the client closes it (mcp 2.x)."""
         self._open_requests += 1
         try:
             return await self._listen(context, params)
@@ -224,12 +230,13 @@ class Topic:
 
     @property
     def is_followed(self) -> bool:
-        """Whether somebody wants to know of changes."""
+        """Whether the plan has subscribers or open `listen` requests."""
         return bool(self._subscribed or self._open_requests)
 
     async def _changed(self, *_: Any) -> None:
         async with anyio.create_task_group() as group:
-            # A copy: others subscribe while these are told, and who does not hear is removed.
+            # Iterate over a copy: clients may subscribe meanwhile, and unresponsive ones are
+            # removed.
             for key, session in tuple(self._subscribed.items()):
                 group.start_soon(self._tell, key, session)
         if self._modern:
@@ -243,9 +250,10 @@ class Topic:
 
 
 def _name(said: Any) -> str | None:
-    # mcp 2.x has names in snake_case, 1.x those of the wire.
+    # mcp 2.x uses snake_case attributes, 1.x the names of the wire format.
     info = getattr(said, "client_info", None) or said.clientInfo
-    # Models of others read it in their replies: one short line, without control characters.
+    # Other clients' models read the name in replies, so it must be one short line without control
+    # characters.
     return "".join(filter(str.isprintable, info.name))[:_LONGEST_NAME].strip() or None
 
 
@@ -256,7 +264,7 @@ def _forget(found: dict[Any, Any]) -> None:
 
 @attrs.define
 class Handlers:
-    """Answers requests. The plan of a request is known by its path, never by its arguments."""
+    """The request handlers. The path of a request names its plan, never its arguments."""
 
     _planner: Callable[[str], AsyncPlanner]
     _plan_id: str
@@ -266,22 +274,22 @@ class Handlers:
 
     def topic(self, plan_id: str) -> Topic:
         """
-        Return the topic of a plan, opened when first asked for.
+        Return the topic of a plan, creating it at the first request.
 
-        A client may name any number of plans. Beyond a thousand, the one that was not asked for in
-        the longest time, and that nobody follows, is forgotten, with the sessions of its clients.
+        A client may name any number of plans. Beyond 1,000, the least recently used topic without
+        subscribers is dropped, with the sessions of its clients.
         """
         found = self._topics.pop(plan_id, None) or Topic(plan_id, self._planner(plan_id))
         self._topics[plan_id] = found
         if len(self._topics) > _MOST:
-            # Whoever has just asked for this one may be about to subscribe to it.
+            # The current topic is kept, because its client may be about to subscribe.
             others = (each for each in self._topics.values() if each is not found)
             idle = next((each.plan_id for each in others if not each.is_followed), "")
             self._topics.pop(idle, None)
         return found
 
     def by_method(self) -> dict[str, tuple[str, _Handler]]:
-        """Return what answers each method, with the name of its request in `mcp.types`."""
+        """Return by method its handler, with the name of the request type in `mcp.types`."""
         found: dict[str, tuple[str, _Handler]] = {
             "tools/list": ("ListTools", self._list_tools),
             "tools/call": ("CallTool", self._call_tool),
@@ -294,7 +302,7 @@ class Handlers:
         return {method: one for method, one in found.items() if hasattr(types, f"{one[0]}Request")}
 
     def _asked(self, context: Any) -> Topic:
-        # Over stdio there is no HTTP request: one process serves one plan.
+        # Over stdio there is no HTTP request, and the process serves one plan.
         path = getattr(context.request, "path_params", {})
         return self.topic(path.get("plan_id", self._plan_id))
 
@@ -309,7 +317,7 @@ class Handlers:
         tools = make_tools(topic.planner.toolbox, structured=self._sends_data(context))
         if self._shows_board(context):
             for meta in (tool.meta for tool in tools if tool.meta is not None):
-                # To models alone: a client refuses the call of a tool that its page makes.
+                # Visible to models only: a client then refuses tool calls by the page.
                 meta["ui"] = {"resourceUri": app_uri(topic.plan_id), "visibility": ["model"]}
         return types.ListToolsResult(tools=tools)
 
@@ -318,9 +326,9 @@ class Handlers:
         if given and _ADDED_BY_GEMINI in given:
             given = {key: value for key, value in given.items() if key != _ADDED_BY_GEMINI}
         try:
-            # No call is ever made again under its id: none is kept.
+            # MCP has no retries with the same call id, so no replies are kept for them.
             turn = await topic.session(context).answer([Call(params.name, given)], None)
-        # A result, not a protocol error: it is the model that has to read it.
+        # A result and not a protocol error, because the model has to read it.
         except TodoplanError as error:
             return _result(str(error), isError=True)
         return result_of(turn.replies[0], topic.plan_id, structured=self._sends_data(context))
@@ -334,7 +342,7 @@ class Handlers:
 
     async def _read_resource(self, context: Any, params: Any) -> types.ReadResourceResult:
         plan_id = self._asked(context).plan_id
-        # To whoever names it: a gateway may fetch pages over a connection of its own.
+        # Served to every client, because a gateway may fetch pages over a separate connection.
         if self._board and str(params.uri) == app_uri(plan_id):
             content = {**_page(plan_id), "text": app_page(plan_uri(plan_id), _version())}
         else:
@@ -355,11 +363,11 @@ class Handlers:
         return types.EmptyResult()
 
     def listen(self, context: Any, params: Any) -> Awaitable[Any]:
-        """Keep a request open, and tell it when its plan changes (mcp 2.x)."""
+        """Keep a request open and report changes of its plan on it (mcp 2.x)."""
         return self._asked(context).listen(context, params)
 
     def _named(self, context: Any, params: Any) -> Topic:
-        """Return the topic of the request if it is about that one's plan."""
+        """Return the topic of the request, or raise if the request names another resource."""
         topic = self._asked(context)
         if str(params.uri) != topic.uri:
             msg = f"no such resource; there is {topic.uri}"
@@ -368,7 +376,7 @@ class Handlers:
 
 
 def _page(plan_id: str) -> dict[str, Any]:
-    # No `csp`: a client holds a page that names no addresses to its strictest policy.
+    # Without `csp`, a client applies its strictest content security policy.
     look = {"ui": {"prefersBorder": True}}
     return {"uri": app_uri(plan_id), "mimeType": APP_TYPE, "_meta": look}
 
@@ -380,10 +388,10 @@ def _protocol_error(code: int, message: str) -> Exception:
 
 
 def _instructions(toolset: ToolSet) -> str:
-    # Many hosts show this text long before they show the tools, so it has to stand alone.
+    # Many hosts show this text long before the tools, so it must be understandable alone.
     try:
         return toolset.text("instructions") or toolset.system_prompt()
-    except KeyError:  # a set of fewer tools than the text names
+    except KeyError:  # the tool set lacks a tool that the text names
         return toolset.system_prompt()
 
 
@@ -393,16 +401,14 @@ def _version() -> str:
     return "0"
 
 
-# Low-level, because intake has to see all arguments and the model every error: the high-level
-# servers of mcp ignore arguments that are not in the schema, fastmcp 4 rejects them, and mcp 2.x
-# masks the texts of exceptions.
+# The low-level server is used because intake must receive all arguments and the model must read
+# every error. The high-level servers of mcp ignore arguments that are not in the schema, fastmcp 4
+# rejects them, and mcp 2.x masks the texts of exceptions.
 class _Server(Server):
     offers_board = True
 
     def get_capabilities(self, *args: Any, **kwargs: Any) -> types.ServerCapabilities:
-        """
-        Say that resources can be subscribed to, and that a page is there: mcp 1.x never does.
-        """
+        """Declare subscriptions and the page as capabilities, which mcp 1.x does not."""
         capabilities: Any = super().get_capabilities(*args, **kwargs)
         capabilities.resources.subscribe = True
         if self.offers_board:
@@ -410,7 +416,7 @@ class _Server(Server):
         return capabilities  # type: ignore[no-any-return]  # as above
 
     def add(self, method: str, name: str, handler: _Handler) -> None:
-        """Register a handler: by method and params on mcp 2.x, by the request's type on 1.x."""
+        """Register a handler: by method and parameters on mcp 2.x, by request type on 1.x."""
         modern: Any = getattr(self, "add_request_handler", None)
         if modern:
             params = "Paginated" if method.endswith("/list") else name
@@ -434,16 +440,19 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     board: bool = True,
 ) -> Any:
     """
-    Return a low-level MCP server of the plans in a store; without one they end with the server.
+    Return a low-level MCP server for the plans in a store.
 
-    Requests are about the plan `plan_id`; over HTTP, a path that ends in another id is about that
-    plan. `verify` looks whether a task is done (see `AsyncPlanner`). `structured` says whether
-    results come as data too, beside the text: by default only to clients that show the board, since
-    others show a model the data instead of the text. `board` says whether clients that show pages
-    (MCP Apps) are offered the board.
+    Without a store, plans are kept in memory until the server ends.
+
+    `plan_id` is the plan that requests are about; over HTTP, a path that ends in another id
+    selects that plan. `verify` checks whether a task is done (see `AsyncPlanner`). `structured`
+    adds structured data to the text of results; `None` adds it only for clients that show the
+    board, because other clients show the model the data instead of the text. `board` offers the
+    board to clients that show pages (MCP Apps).
 
     Raises:
-        PlanError: the id could not stand in an address; or toolbox, store or verifier are none.
+        PlanError: the plan id does not match `PLAN_ID`; or the toolbox, the store or the verifier
+            has the wrong type.
     """
     kept = MemoryStore() if store is None else store
     given: Any = {"toolbox": toolbox, "clock": clock, "verify": verify}

@@ -1,16 +1,15 @@
 """
-Running a server: over stdio, or over streamable HTTP behind its guard.
+Running a server over stdio, or over streamable HTTP with access checks and limits.
 
-The guard says who may talk to the server, about which plan, and how much may be sent. mcp's session
-manager checks neither Host nor Origin unless it is asked to, 1.30 included; CVE-2025-66416 is about
-such a default. So `todoplan.web` checks them, on every version of mcp.
+`Guard` checks each HTTP request: who may use the server, the plan id, and the size of the body.
+By default, mcp's session manager checks neither Host nor Origin, in 1.30 too; CVE-2025-66416 is
+about such a default. So `todoplan.web` checks them, on every version of mcp.
 
-How much of an HTTP server its clients may take: requests, connections and sessions that end.
-
-A client that sends slowly, goes away without a word or opens session after session would hold what
-others need. mcp counts and ends sessions itself since 1.30; 1.27 does neither, keeps a session for
-each request that opened none, and forgets no ended one. So they are counted here, before mcp, and
-ended as a client ends them: by a DELETE.
+`Limits` bounds requests, connections and sessions, and `Sessions` ends idle sessions. Otherwise a
+client that sends slowly, disappears, or opens many sessions would use up the resources of others.
+mcp counts and ends sessions itself since 1.30. mcp 1.27 does neither: it keeps a session for each
+request that did not open one, and never frees ended sessions. So sessions are counted here, before
+mcp, and ended as a client ends them: by a DELETE.
 """
 
 import os
@@ -42,12 +41,12 @@ _FULL = "too many sessions are open; end one of them, or try again later\n"
 @attrs.frozen
 class Limits:
     """
-    What a client may take: bytes and seconds of a request, sessions, and connections of all.
+    The limits of the HTTP server: bytes and seconds of a request, sessions, and connections.
 
-    A session ends when nobody has used it for `idle_seconds`; an open stream uses it.
+    A session ends when it was not used for `idle_seconds`. An open stream counts as use.
     """
 
-    # mcp 1.30 itself takes 4 MiB and 10,000 sessions, and ends them after the same half hour.
+    # mcp 1.30 itself allows 4 MiB and 10,000 sessions, and ends sessions after the same half hour.
     body_bytes: int = 1024 * 1024
     head_seconds: float = 10.0
     body_seconds: float = 30.0
@@ -58,14 +57,14 @@ class Limits:
 
 @attrs.define
 class _Session:
-    """How many requests a session is answering, and when it was last used."""
+    """The number of open requests of a session, and the time of its last use."""
 
     open: int
     used: float
 
 
 class Sessions:
-    """An ASGI application before mcp's manager of sessions: it knows every session by its id."""
+    """ASGI middleware in front of mcp's session manager. It counts and ends the sessions."""
 
     def __init__(self, manager: Any, limits: Limits) -> None:
         self._manager = manager
@@ -73,10 +72,11 @@ class Sessions:
         self._sessions: dict[str, _Session] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request on, and note what becomes of its session."""
+        """Pass a request on, and update the state of its session."""
         headers = Headers(scope=scope)
         known, opened = headers.get(_ID), None
-        # A request of protocol 2026-07-28 has no session; one that opens a session has no version.
+        # A request of protocol 2026-07-28 has no session but a version header. A request that
+        # opens a session has neither.
         opening = known is None and "mcp-protocol-version" not in headers
         if opening and len(self._sessions) >= self._limits.sessions:
             await PlainTextResponse(_FULL, 503)(scope, receive, send)
@@ -100,16 +100,16 @@ class Sessions:
             if session:
                 session.open -= 1
                 session.used = anyio.current_time()
-            # A request that opened no session was given one all the same; and one too many may
-            # have come in beside others.
+            # A session must be ended if mcp made it for a request that did not open one, or if
+            # concurrent requests have exceeded the limit.
             refused = opened and (not session or len(self._sessions) > self._limits.sessions)
             if refused or scope["method"] == "DELETE":
-                # In a scope that anyio has cancelled every await raises: the session would stay.
+                # In a cancelled scope of anyio every await raises, and the session would stay.
                 with anyio.CancelScope(shield=True):
                     await self._end(known or opened or "")
 
     async def end_idle(self) -> None:
-        """End sessions that nobody uses, for ever."""
+        """End idle sessions periodically; this never returns."""
         while True:
             await anyio.sleep(self._limits.idle_seconds / 4)
             latest = anyio.current_time() - self._limits.idle_seconds
@@ -133,24 +133,24 @@ class Sessions:
             return {"type": "http.request", "body": b"", "more_body": False}
 
         async def send(_: Message) -> None:
-            """Nobody asked."""
+            """Discard the response."""
 
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self._manager.handle_request(scope, receive, send)
-        # mcp 1.27 keeps those that have ended until the server does.
+        # mcp 1.27 keeps ended sessions until the server ends.
         getattr(self._manager, "_server_instances", {}).pop(session_id, None)
 
 
 @attrs.frozen(eq=False)
 class Guard:
-    """An ASGI application before another one: what passes has been checked, and its body read."""
+    """ASGI middleware that checks each request and reads its body before it passes it on."""
 
     app: ASGIApp
     access: Access
     limits: Limits = Limits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse the request, or hand it on."""
+        """Refuse the request, or pass it on."""
         headers, limits = Headers(scope=scope), self.limits
         body: bytes | Response | None = self.access.refusal(headers)
         if body is None and not PLAN_ID.fullmatch(scope["path_params"].get("plan_id", "plan")):
@@ -166,25 +166,25 @@ class Guard:
 
 
 async def serve_stdio(server: Any) -> None:
-    """Serve the one client at the other end of stdin and stdout, until it hangs up."""
+    """Serve one client over stdin and stdout until it closes stdin."""
     with _again(sys.stdin, "r") as stdin, _again(sys.stdout, "w") as stdout:
         async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
 
 def _again(stream: TextIO, mode: str) -> IO[str]:
-    """Return a stream's file opened once more: mcp 1.x closes what it was given."""
+    """Return a duplicate of a stream, because mcp 1.x closes the stream that it is given."""
     return os.fdopen(os.dup(stream.fileno()), mode, encoding="utf-8", errors="replace")
 
 
 def make_app(server: Any, access: Access | None = None, limits: Limits | None = None) -> Starlette:
     """
-    Return the ASGI application: the server's plan at `/mcp`, others by their id at `/mcp/<id>`.
+    Return the ASGI application, with the server's plan at `/mcp` and other plans at `/mcp/<id>`.
 
-    Nobody passes whom `access` does not know: from this machine only, unless told otherwise.
+    `access` decides who may use it; by default, only this machine.
     """
     limits = limits or Limits()
-    # Its own check of Host and Origin stays off: the guard has checked before, on every version.
+    # mcp's own check of Host and Origin stays off, because the guard does it on every version.
     manager = StreamableHTTPSessionManager(server)
     sessions = Sessions(manager, limits)
     guarded = Guard(sessions, access or Access(), limits)
@@ -204,8 +204,10 @@ def http_server(
     server: Any, access: Access | None = None, limits: Limits | None = None
 ) -> uvicorn.Server:
     """
-    Return the HTTP server: `await .serve(sockets=[listener])` runs it until the process is asked to
-    end, or `should_exit` is set.
+    Return the HTTP server.
+
+    `await server.serve(sockets=[listener])` runs it until the process receives a signal to end or
+    `should_exit` is set.
     """
     limits = limits or Limits()
     app = make_app(server, access, limits)

@@ -1,13 +1,14 @@
 """
 Plans in the OpenAI Agents SDK: `pip install 'todoplan[openai-agents]'`.
 
-`Planning` is the plan of one session; `attach(agent, planning)` gives an agent tools, prompt and
-guidance, however it is run. `make_tools` is the tools alone, `guided_model` a model with guidance
-for `RunConfig(model=...)`. `seed_plan`, `edit_plan` and `undo_plan` set and change a
-session's plan, `plan_of_state` and `history_of` read what `Planning.to_data` saved.
+`Planning` is the plan of one session. `attach(agent, planning)` gives an agent the tools, the
+prompt and guidance, however it is run. `make_tools` returns only the tools, and `guided_model`
+returns a model with guidance for `RunConfig(model=...)`. `seed_plan`, `edit_plan` and `undo_plan`
+set and change a session's plan. `plan_of_state` and `history_of` read the data of
+`Planning.to_data`.
 
-Read `planning` first: where the plan lives, and who writes it when. Then `attaching`, which makes
-the tools and wraps the model, with `conversation` below it.
+Read `planning` first: it explains where the plan is stored and who writes it. Then read
+`attaching`, which makes the tools and wraps the model, and its helper `conversation`.
 """
 
 from todoplan.errors import MissingExtraError

@@ -1,12 +1,12 @@
 """
-`attach`: an agent with the tools, the prompt and the guidance of one session's plan.
+`attach`: give an agent the tools, the prompt and the guidance of one session's plan.
 
-Hooks and input filters belong to a run in this SDK, tools and model to an agent: what is to hold
-however the agent is run must be part of the agent. No hook can put a text into one request alone
-and ask the model again, for every way of running an agent; a model that wraps the agent's own can.
-It stands behind all input filters, so that it sees what is really sent. Of a streamed answer the
-events are passed on as they come, and only its completion is held back: the SDK takes the last
-completion for the answer.
+In this SDK, hooks and input filters belong to a run, but tools and model belong to an agent. To
+work however the agent is run, guidance must be part of the agent. No hook can add a text to a
+single request and ask the model again, for every way of running an agent, but a wrapper of the
+agent's model can. It runs after all input filters, so it sees the actual request. The events of a
+streamed answer are passed on as they come, and only the completion event is held back, because the
+SDK takes the last completion as the answer.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ T = TypeVar("T")
 @attrs.define
 class GuidedRequest:
     """
-    A request with its reminder, and the further ones that follow from it.
+    A request with its reminder, and the further requests if its answer is sent back.
 
-    `request` is without reminders; `asked` is what the session knows of it.
+    `request` has no reminders; `asked` is the session's record of the request.
     """
 
     planning: Planning
@@ -74,34 +74,32 @@ class GuidedRequest:
     async def of(
         cls, planning: Planning, guidance: Guidance, request: SentRequest
     ) -> GuidedRequest:
-        """
-        Return what a request of the SDK's opens. One that answers no call opens a run.
-        """
+        """Return the guided request for an SDK request. If it answers no call, it starts a run."""
         asked = await planning.session.before_model(
             conversation(request.input),
-            # With the conversation at the provider, the input is only what is new: read like any
-            # other, it would count the plan as lost in every request.
+            # If the provider stores the conversation, the input has only new messages. Read as a
+            # whole conversation, it would make the plan look lost in every request.
             partial=request.is_partial,
-            # No hook says that a run begins; a request without an answer of ours is a user's.
+            # No hook reports the start of a run; a request without a result of ours is a user's.
             is_new=not planning.pending.awaits(answers_in(request.input)),
             guidance=guidance,
         )
         return cls(planning, guidance, request, asked)
 
     def arguments(self) -> dict[str, Any]:
-        """
-        Return the arguments of the model, by name.
-        """
-        # At the tail, so that the cached prefix stays, and in a copy: no later request holds it.
+        """Return the arguments of the model, by name."""
+        # At the end, so that the cached prefix stays valid, and in a copy, so that no later request
+        # contains it.
         sent = with_reminder(self.request.input, self.asked.text)
         return {**self.request.arguments(), "input": sent}
 
     async def goes_on(self, output: Sequence[TResponseOutputItem]) -> bool:
         """
-        Take what the model has sent, and say whether it is to be asked again.
+        Process the model's output, and return whether to ask the model again.
 
         Raises:
-            PlanError: it goes on answering over open tasks, and the settings say to raise.
+            PlanError: the model gives final answers again and again while tasks are open, and the
+                settings say to raise.
         """
         answer = neutral(output)
         self._note(output)
@@ -116,8 +114,8 @@ class GuidedRequest:
             return False
         self.asked = attrs.evolve(self.asked, memory=advice.memory, text=advice.text)
         self.stands = _messages(output) if advice.keeps(answer) else ()
-        # With `previous_response_id` the further turn goes on from the same response, which knows
-        # neither this input nor this answer; a conversation has taken in both.
+        # With `previous_response_id`, the next request continues the same earlier response, which
+        # contains neither this input nor this answer. A stored conversation contains both.
         items = [
             *as_list(self.request.input),
             *ModelResponse([*output], Usage(), None).to_input_items(),
@@ -128,8 +126,10 @@ class GuidedRequest:
 
     def _note(self, output: Sequence[TResponseOutputItem]) -> None:
         """
-        Note the calls of the turn. Nothing stands in the way of a tool that needs no approval; a
-        call that was answered before is a repetition, which the SDK leaves out.
+        Record the calls of the turn, and which of them will surely run.
+
+        A call of a tool without approval and guardrails will surely run. A call that was answered
+        before is a repetition, which the SDK skips.
         """
         find = self.guidance.toolset.find
         sure = {
@@ -137,9 +137,9 @@ class GuidedRequest:
             for tool in self.request.tools
             if isinstance(tool, FunctionTool)
             and find(tool.name)
-            # It may also be a function, whose answer is not known before the call is started.
+            # It may also be a function, whose result is unknown until the call starts.
             and tool.needs_approval is False
-            # A guardrail may refuse this call, which its neighbours must not have carried out then.
+            # A guardrail may refuse this call; then the other calls must not carry it out.
             and not tool.tool_input_guardrails
         }
         answered = answers_in(self.request.input)
@@ -149,8 +149,10 @@ class GuidedRequest:
 
     def completed(self, output: list[TResponseOutputItem]) -> list[TResponseOutputItem]:
         """
-        Return what is handed on: behind a question whether all was said, both answers as one; if
-        that question is refused, the first.
+        Return the output for the SDK.
+
+        After the question whether the answer is complete, both answers are merged into one; if the
+        model refuses that question, the first answer is returned.
         """
         output, answer = [carried(item, self.guidance.toolset) for item in output], neutral(output)
         if not self.stands or not is_final_answer(answer):
@@ -160,7 +162,7 @@ class GuidedRequest:
             output, messages = [item for item in output if item not in messages], ()
         if not messages:
             return [*output, *self.stands]
-        # One message, since the SDK takes the last for the final output.
+        # One message, since the SDK uses the last message as the final output.
         last, gap = (
             messages[-1],
             ResponseOutputText(annotations=[], text="\n\n", type="output_text"),
@@ -175,9 +177,7 @@ def _messages(output: Sequence[TResponseOutputItem]) -> tuple[ResponseOutputMess
 
 
 def summed(spent: ResponseUsage | None, more: ResponseUsage | None) -> ResponseUsage | None:
-    """
-    Return the tokens of two answers together; an answer that reports none counts as none.
-    """
+    """Return the sum of the tokens of two answers; an answer without usage counts as zero."""
     if spent is None or more is None:
         return spent or more
     return ResponseUsage.model_validate(_sum(spent.model_dump(), more.model_dump()))
@@ -191,14 +191,14 @@ def _sum(one: Any, other: Any) -> Any:
     return one + other
 
 
-# Registered below and not derived: `Model` has methods of its own (`close`, `get_retry_advice`),
-# which a subclass would inherit in place of the inner model's.
+# Registered below instead of derived from `Model`: a subclass would inherit methods such as `close`
+# and `get_retry_advice`, instead of using those of the inner model.
 class GuidedModel:
     """
-    A model that is reminded of the plan of one session, and asked again if it stops too early.
+    A model with reminders of one session's plan; it is asked again if it stops too early.
 
-    Requests without the planning tools pass through; all else about the model, such as closing it,
-    is its own.
+    Requests without the planning tools are passed on unchanged. All other attributes, such as
+    `close`, are those of the inner model.
     """
 
     def __init__(
@@ -209,22 +209,23 @@ class GuidedModel:
         self._resolve = cache(resolve)
 
     def __getattr__(self, name: str) -> Any:
-        # Copying and pickling ask for these before there is anything to resolve.
+        # Copying and pickling read such attributes before the object is initialised.
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._resolve(), name)
 
     def _shows_tools(self, request: SentRequest) -> bool:
-        # `RunConfig(model=...)` serves every agent of a run, also those that share no plan.
+        # `RunConfig(model=...)` is used for all agents of a run, even those without a plan.
         names = self._guidance.toolset.tool_names
         return any(tool.name in names for tool in request.tools)
 
     async def get_response(self, *args: Any, **options: Any) -> ModelResponse:
         """
-        Return the model's last answer; those before it are part of its usage alone.
+        Return the model's last answer; its usage includes the answers that were sent back.
 
         Raises:
-            PlanError: it goes on answering over open tasks, and the settings say to raise.
+            PlanError: the model gives final answers again and again while tasks are open, and the
+                settings say to raise.
         """
         model, request = self._resolve(), SentRequest(*args, **options)
         if not self._shows_tools(request):
@@ -232,7 +233,7 @@ class GuidedModel:
         guided, spent = await GuidedRequest.of(self._planning, self._guidance, request), Usage()
         while True:
             response = await model.get_response(**guided.arguments())
-            # An answer that is sent back is paid for too: it must count in the run's limits.
+            # An answer that is sent back costs tokens too, and must count towards the run's limits.
             spent.add(response.usage)
             if not await guided.goes_on(response.output):
                 output = guided.completed(response.output)
@@ -240,11 +241,13 @@ class GuidedModel:
 
     def stream_response(self, *args: Any, **options: Any) -> AsyncIterator[TResponseStreamEvent]:
         """
-        Yield the model's events. Those of an answer that is sent back have been seen by then; it
-        gets no completion, and the SDK keeps only the last answer.
+        Yield the model's events.
+
+        The events of an answer that is sent back are yielded too, but not its completion event, so
+        the SDK keeps only the last answer.
 
         Raises:
-            PlanError: as of `get_response`.
+            PlanError: as in `get_response`.
         """
         model, request = self._resolve(), SentRequest(*args, **options)
         if not self._shows_tools(request):
@@ -260,7 +263,7 @@ class GuidedModel:
             end: ResponseCompletedEvent | None = None
             items: list[TResponseOutputItem] = []
             events: Any = model.stream_response(**guided.arguments())
-            # Left half read, a generator keeps its connection until it is collected.
+            # A generator that is not read to its end keeps its connection open until collected.
             async with aclosing(events) if hasattr(events, "aclose") else nullcontext():
                 async for event in events:
                     if isinstance(event, ResponseOutputItemDoneEvent):
@@ -269,11 +272,11 @@ class GuidedModel:
                         end = event
                     else:
                         yield event
-            # Without a completion nothing is judged: the SDK itself says what is wrong.
+            # Without a completion event there is nothing to judge; the SDK reports the error.
             if end is None:
                 return
             spent = summed(spent, end.response.usage)
-            # Some providers send a completion without output; then the items are the answer.
+            # Some providers send a completion event without output; then the items are the answer.
             output = end.response.output or items
             if not await guided.goes_on(output):
                 change = {"output": guided.completed(output), "usage": spent}
@@ -292,16 +295,16 @@ def guided_model(
     model_provider: ModelProvider | None = None,
 ) -> Model:
     """
-    Return a model with guidance; `attach` gives one to its agent.
+    Return a model with guidance; `attach` does this for an agent's model.
 
-    `RunConfig(model=...)` takes the place of an agent's own model: give it one of these. A model's
-    name, or `None` for the SDK's default, is looked up when it is first needed, with the
-    `model_provider`, since that of a `RunConfig` is not asked.
+    `RunConfig(model=...)` replaces an agent's own model, so pass it a guided model. A model's name,
+    or `None` for the SDK's default, is resolved on first use with `model_provider`; the provider of
+    a `RunConfig` is not used.
 
-    `settings` are those of the planning unless others are given.
+    `settings` are by default those of the planning.
 
     Raises:
-        PlanError: what was given is no `Planning`, or no settings.
+        PlanError: `planning` is not a `Planning`, or `settings` are not settings.
     """
     chosen = require(planning, Planning).settings if settings is None else settings
     require(chosen, Settings)
@@ -313,15 +316,15 @@ def guided_model(
 
 def make_tools(planning: Planning) -> list[Tool]:
     """
-    Return the tools of a session's plan, for `Agent(tools=...)`: without prompt and guidance.
+    Return the tools of a session's plan for `Agent(tools=...)`, without prompt and guidance.
 
-    Their schemas are strict. Only a model of `guided_model` makes known which calls belong to one
-    turn; with another, each call counts when it comes.
+    Their schemas are strict. Only a model of `guided_model` records which calls belong to one turn;
+    with another model, each call is carried out on its own.
 
     Raises:
-        PlanError: this is no `Planning`.
+        PlanError: the argument is not a `Planning`.
     """
-    # Strict already: left to the SDK, every property becomes required, and none may be null.
+    # Made strict here: the SDK would make every property required, but none nullable.
     definitions = require(planning, Planning).toolbox.toolset.definitions(strict=True)
     return [_tool(planning, definition) for definition in definitions]
 
@@ -331,7 +334,7 @@ def _tool(planning: Planning, definition: Definition) -> FunctionTool:
         reply = await planning.answer(Call(definition.name, arguments, context.tool_call_id))
         return reply.text
 
-    # It returns a text whatever is wrong: a tool that raises ends the whole run.
+    # It always returns a text, even on errors: a tool that raises ends the whole run.
     return FunctionTool(
         name=definition.name,
         description=definition.description,
@@ -349,38 +352,38 @@ def attach(
     model_provider: ModelProvider | None = None,
 ) -> Agent[T]:
     """
-    Return a copy of the agent that works with the plan of a session, in `Runner.run`, `run_sync`
-    and `run_streamed` alike; it costs no more than the copy, so make one for each session.
+    Return a copy of the agent that works with the plan of a session.
 
-    `settings` are those of the planning unless this agent has others.
+    It works in `Runner.run`, `run_sync` and `run_streamed`. It costs only the copy, so make one for
+    each session. `settings` are by default those of the planning.
 
-    Its lists are its own, so that what is added to them, handoffs say, is this session's. A copy of
-    it with another model has no guidance: `clone` first, then attach.
+    The copy has its own lists, so additions to them, such as handoffs, apply to this session only.
+    A clone of the copy with another model has no guidance: `clone` first, then attach.
 
-    `system_prompt` is put behind the agent's instructions ("" for none); by default it is the tool
-    set's. Guidance is part of the model, and so unsaved: nothing of it is in a session, in
-    `to_input_list()` or in a `RunState`; but a provider that keeps the conversation
-    (`conversation_id`, `previous_response_id`) keeps what it is sent. `guided_model` says what
-    `model_provider` and `RunConfig(model=...)` mean for it.
+    `system_prompt` is appended to the agent's instructions; the default is the tool set's prompt,
+    and "" adds none. Guidance is part of the model and is not saved: no reminder is in a session,
+    in `to_input_list()` or in a `RunState`. But a provider that stores the conversation
+    (`conversation_id`, `previous_response_id`) stores the reminders sent to it. See `guided_model`
+    about `model_provider` and `RunConfig(model=...)`.
 
-    Other agents share the plan if they are attached to the same `Planning`, as targets of handoffs;
-    one that is not attached has no plan. An agent that serves as a tool and shares the plan should
-    have only `make_tools(planning)`, so that it is not sent back over tasks that are not its own.
+    Other agents, such as targets of handoffs, share the plan if they are attached to the same
+    `Planning`; an agent that is not attached has no plan. An agent that is used as a tool and
+    shares the plan should have only `make_tools(planning)`, so that its answers are not sent back
+    because of tasks that are not its own.
 
     Raises:
-        PlanError: the agent has tools of these names already; what was given is no agent, no
-            `Planning` or no settings.
+        PlanError: the agent already has tools of these names, or an argument has the wrong type.
     """
     require(agent, Agent, "an agent of the SDK, and then the planning")
     tools = make_tools(planning)
     doubled = sorted({tool.name for tool in tools} & {tool.name for tool in agent.tools})
     if doubled:
-        # The SDK only writes a line to its log, and lets the last one win.
+        # The SDK only logs a warning and uses the last tool.
         msg = f"the agent {agent.name!r} has {', '.join(doubled)} already; attach one plan, once"
         raise PlanError(msg, names=doubled)
     prompt = planning.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
     guided = guided_model(planning, agent.model, settings=settings, model_provider=model_provider)
-    # `clone` would share the lists and dicts: one session's tools would be another's, too.
+    # `clone` would share the lists and dicts, and so one session's tools with another session.
     values = {field.name: getattr(agent, field.name) for field in fields(agent) if field.init}
     own = {name: copy(each) for name, each in values.items() if isinstance(each, list | dict)}
     own |= {"tools": [*agent.tools, *tools], "instructions": _instructions(agent, prompt)}
@@ -392,7 +395,7 @@ def attach(
 def _instructions(agent: Agent[Any], prompt: str) -> Any:
     given = agent.instructions
     if not callable(given):
-        # Behind the agent's own, and always the same bytes: a cached prefix stays valid.
+        # After the agent's own instructions, and constant, so that a cached prefix stays valid.
         return _both(given, prompt) or None
 
     async def instructions(context: RunContextWrapper[Any], now: Agent[Any]) -> str:

@@ -1,10 +1,10 @@
 """
-What the SDK hands to a model and takes from it, as guidance reads it, and as the SDK can carry it.
+Conversion of the SDK's requests and responses for guidance, and of arguments for the SDK.
 
-Items of the Responses API mark no errors, so an answer is known by its words. Some arguments that a
-model sends would end the SDK's run (0.24): half a character (a lone surrogate), or lists in lists
-without end. What the model has sent is what intake reads; what the SDK and the conversation hold is
-`portable`.
+Items of the Responses API have no error flag, so an error is recognised by its text. Some arguments
+that a model sends would abort the SDK's run (0.24): lone surrogates, and very deeply nested lists.
+Intake reads the arguments as the model sent them; the SDK and the conversation get them in the form
+that `portable` returns.
 """
 
 import json
@@ -24,10 +24,10 @@ from todoplan.dialogue.toolbox import Call
 from todoplan.dialogue.tools.toolset import ToolSet
 
 Input = str | list[TResponseInputItem]
-_TRIMMED = "[Trimmed"  # how ToolOutputTrimmer begins what it leaves of a long output
+_TRIMMED = "[Trimmed"  # the beginning of an output that ToolOutputTrimmer has cut
 _REFUSAL = "refusal"
-# More than intake reads (32), and far less than what ends `json`: about 1,000 on Python 3.11
-# (openai-agents#4772).
+# More than intake reads (32), and far less than the depth at which `json` fails: about 1,000 on
+# Python 3.11 (openai-agents#4772).
 _DEEPEST = 100
 _BRACKET = re.compile(r"[\[\]{}]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
@@ -35,9 +35,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 @attrs.frozen
 class SentRequest:
-    """
-    The arguments of a model, by the names and in the order of `agents.Model`.
-    """
+    """The arguments of a model's method, with the names and in the order of `agents.Model`."""
 
     system_instructions: str | None
     input: Input
@@ -51,23 +49,19 @@ class SentRequest:
     prompt: Any = attrs.field(kw_only=True)
 
     def arguments(self) -> dict[str, Any]:
-        """
-        Return them by name.
-        """
+        """Return the arguments by name."""
         return attrs.asdict(self, recurse=False)
 
     @property
     def is_partial(self) -> bool:
         """
-        Say whether the provider keeps the conversation, and the input is only what is new.
+        Return whether the provider stores the conversation, so that the input has only new items.
         """
         return bool(self.previous_response_id or self.conversation_id)
 
     @property
     def is_structured(self) -> bool:
-        """
-        Say whether the answer is to be of a given shape.
-        """
+        """Return whether the answer must have a given structure."""
         return self.output_schema is not None and not self.output_schema.is_plain_text()
 
 
@@ -81,9 +75,10 @@ def _items(given: Input) -> Sequence[Any]:
 
 def conversation(given: Input) -> list[Message]:
     """
-    Return the tools' answers in a request. The SDK marks no errors: they are known by their words.
+    Return the tool results in a request.
 
-    What `ToolOutputTrimmer` has cut to a preview shows the plan no longer.
+    The SDK has no error flag, so errors are recognised by their text. An output that
+    `ToolOutputTrimmer` has cut no longer shows the plan, so it counts as failed.
     """
     items = _items(given)
     names = {_field(i, "call_id"): _field(i, "name") for i in items if _is(i, "function_call")}
@@ -103,17 +98,17 @@ def _is(item: object, kind: str) -> bool:
 
 
 def answers_in(given: Input) -> list[str]:
-    """
-    Return the ids of the calls whose answers stand in a request.
-    """
+    """Return the ids of the calls whose results are in a request."""
     answers = (i for i in _items(given) if str(_field(i, "type")).endswith("_output"))
     return [_field(item, "call_id") for item in answers]
 
 
 def neutral(output: Iterable[object]) -> Message:
     """
-    Return a model's response as one message. What the SDK is to carry out counts as a call; what
-    the provider has carried out itself, such as a web search, does not.
+    Return a model's response as one message.
+
+    Items that the SDK must carry out count as calls. Calls that the provider has carried out
+    itself, such as a web search, do not.
     """
     items = [*output]
     messages = (item for item in items if _is(item, "message"))
@@ -124,15 +119,13 @@ def neutral(output: Iterable[object]) -> Message:
         for item in items
         if _field(item, "call_id") or _is(item, "mcp_approval_request")
     )
-    # A refusal has no finish reason of its own in this API, only parts of its own kind.
+    # In this API, a refusal is a kind of content part, not a finish reason.
     finish = _REFUSAL if any(_is(part, _REFUSAL) for part in parts) else ""
     return Message("assistant", text, calls, finish=finish)
 
 
 def calls_in(output: Iterable[object]) -> list[Call]:
-    """
-    Return the calls of a model's response that the SDK is to answer, in order.
-    """
+    """Return the calls of a model's response that the SDK must answer, in order."""
     calls = []
     for item in output:
         if _field(item, "call_id"):
@@ -142,9 +135,7 @@ def calls_in(output: Iterable[object]) -> list[Call]:
 
 
 def with_reminder(given: Input, text: str) -> Input:
-    """
-    Return the input of one request with a text at its tail; nothing is put there for "".
-    """
+    """Return the input of one request with a text appended; an empty text adds nothing."""
     if not text:
         return given
     said: list[TResponseInputItem] = [{"role": "user", "content": text}]
@@ -152,16 +143,16 @@ def with_reminder(given: Input, text: str) -> Input:
 
 
 def as_list(given: Input) -> list[TResponseInputItem]:
-    """
-    Return the input of a request as a list of items.
-    """
+    """Return the input of a request as a list of items."""
     return [{"role": "user", "content": given}] if isinstance(given, str) else given
 
 
 def portable(arguments: str) -> str:
     """
-    Return the arguments with a question mark for each lone surrogate; as a JSON text of themselves
-    if they are nested too deeply; others as they are.
+    Return the arguments in a form that the SDK can process.
+
+    Lone surrogates are replaced by question marks. Arguments that are nested too deeply are encoded
+    as a JSON string. Other arguments are returned unchanged.
     """
     if _depth(arguments) > _DEEPEST:
         return json.dumps(arguments)
@@ -176,23 +167,23 @@ def portable(arguments: str) -> str:
 
 
 def _depth(arguments: str) -> int:
-    # A bound that needs no regular expression: most arguments end here.
+    # A fast upper bound, which is enough for most arguments.
     if arguments.count("[") + arguments.count("{") <= _DEEPEST:
         return 0
-    # Brackets inside texts count too. At worst sound arguments are encoded once more than needed,
-    # only in what the SDK holds: intake reads them as they were sent.
+    # Brackets inside strings count too. At worst, valid arguments are encoded without need, but
+    # only for the SDK: intake reads them as they were sent.
     steps = (1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(arguments))
     return max(accumulate(steps))
 
 
 def carried(item: TResponseOutputItem, toolset: ToolSet) -> TResponseOutputItem:
     """
-    Return an item of a model's answer as it is handed to the SDK: only planning calls are touched.
+    Return an item of a model's answer in the form for the SDK; only planning calls may change.
     """
     if not isinstance(item, ResponseFunctionToolCall) or toolset.find(item.name) is None:
         return item
     arguments = portable(item.arguments)
-    # The SDK's own object goes on wherever nothing had to change.
+    # The SDK's own object is kept if nothing had to change.
     if arguments is item.arguments:
         return item
     return item.model_copy(update={"arguments": arguments})

@@ -1,14 +1,15 @@
 """
-`Planning`: the plan of one session, and which calls belong together.
+`Planning`: the plan of one session, and the grouping of calls by turn.
 
-The SDK keeps messages in its sessions and a run in `RunState`, neither of them a plan. So the plan
-lives in this object, or in a store that it is given, and `to_data` returns what is to be saved
-beside the SDK's own. Its tools write it, and so do `edit_plan` and `seed_plan`, at any time, also
-while a run goes on: all go through one planner, so that nothing that was accepted is lost.
+The SDK stores messages in its sessions and a run in `RunState`, but has no place for a plan. So the
+plan is kept in this object, or in a store, and `to_data` returns the data to save beside the SDK's
+own. The tools, `edit_plan` and `seed_plan` may write the plan at any time, even during a run. All
+writes go through one planner, so no accepted change is lost.
 
-Law 13 is about the calls of one turn, and the SDK starts each of them by itself, all at once. So
-the calls of a turn are noted when the model has made them, and the first that is started carries
-out all that are sure to come; a call that waits for a person's approval counts when it comes.
+Law 13 is about the calls of one turn, but the SDK starts each call separately, all at once. So the
+calls of a turn are recorded when the model's response arrives, and the first call that starts
+carries out all calls that are sure to run. A call that needs a person's approval is carried out on
+its own when it starts.
 """
 
 from __future__ import annotations
@@ -43,23 +44,19 @@ _CALLS = "calls"
 _MOST = 256
 
 
-# Compared by identity: each of its calls leads to the same group, and `to_data` keeps it once.
+# Compared by identity: several call ids refer to the same group, and `to_data` saves it once.
 @attrs.define(eq=False)
 class CallGroup:
-    """
-    Calls that are carried out as one, in order, when the first of them is started.
-    """
+    """Calls that are carried out together, in order, when the first of them starts."""
 
     calls: tuple[Call, ...]
     replies: Mapping[str, Reply] = attrs.field(factory=dict)
     lock: Lock = attrs.field(factory=Lock)
 
     def has(self, call: Call) -> bool:
-        """
-        Say whether a call is one of these, as the SDK carries it.
-        """
+        """Return whether a call, in the SDK's form, is one of these."""
         return any(
-            # Not by the id alone: ids are unique only within a run, and a session may have several.
+            # Not by id alone: ids are unique only within a run, and a session may have many runs.
             (one.call_id, one.name, portable(one.arguments))
             == (call.call_id, call.name, call.arguments)
             for one in self.calls
@@ -68,10 +65,10 @@ class CallGroup:
 
 class PendingCalls:
     """
-    The calls that models have made and whose answers they have not seen yet, by their ids.
+    The calls whose results the model has not seen yet, by call id.
 
     Raises:
-        CodecError: what was saved is damaged.
+        CodecError: the saved data is damaged.
     """
 
     def __init__(self, toolbox: Toolbox, saved: Iterable[Iterable[Mapping[str, Any]]] = ()) -> None:
@@ -82,10 +79,11 @@ class PendingCalls:
 
     def made(self, calls: Sequence[Call], sure: Collection[str]) -> None:
         """
-        Note the calls of a turn. Those of the tools `sure` are carried out whatever happens; others
-        may be waiting for approval, and count when they come.
+        Record the calls of a turn.
 
-        Whole-list writes that contradict each other belong together in any case.
+        Calls of the tools in `sure` will run in any case, so they form one group. Other calls may
+        wait for approval, so each is a group of its own. Contradicting whole-list writes always
+        form one group.
         """
         clashing = self._toolbox.clashing([call.name for call in calls])
         at_once = []
@@ -94,42 +92,34 @@ class PendingCalls:
                 at_once.append(call)
             elif place not in clashing:
                 self._keep([call])
-        # Law 13: these are refused in any case, and so decided together, approved or not.
+        # Law 13: these are refused in any case, approved or not, so they are decided together.
         self._keep([calls[place] for place in sorted(clashing)])
         self._keep(at_once)
 
     def _keep(self, calls: Sequence[Call]) -> None:
-        # The SDK carries out an exact repetition once, and so must this.
+        # The SDK carries out exact duplicates once, so they are removed here too.
         group = CallGroup(tuple(dict.fromkeys(calls)))
         for call in calls:
             self._groups[call.call_id] = group
-        while len(self._groups) > _MOST:  # calls that no run has ever answered
+        while len(self._groups) > _MOST:  # drop the oldest calls, which no run has answered
             del self._groups[next(iter(self._groups))]
 
     def group(self, call: Call) -> CallGroup:
-        """
-        Return the group of a call; a call that was not noted is one of its own.
-        """
+        """Return the group of a call; an unrecorded call is a group of its own."""
         group = self._groups.get(call.call_id)
         return group if group and group.has(call) else CallGroup((call,))
 
     def awaits(self, call_ids: Iterable[str]) -> bool:
-        """
-        Say whether any of these calls has been made and not been answered.
-        """
+        """Return whether any of these calls was recorded and is still unanswered."""
         return any(call_id in self._groups for call_id in call_ids)
 
     def answered(self, call_ids: Iterable[str]) -> None:
-        """
-        Forget calls whose answers the model has seen.
-        """
+        """Forget calls whose results the model has seen."""
         for call_id in call_ids:
             self._groups.pop(call_id, None)
 
     def to_data(self) -> list[list[dict[str, Any]]]:
-        """
-        Return them as JSON values, by group; calls that were carried out are no longer a group.
-        """
+        """Return the calls as JSON values by group; calls already carried out are saved singly."""
         data = []
         for group in dict.fromkeys(self._groups.values()):
             calls = [attrs.asdict(call) for call in group.calls]
@@ -149,17 +139,17 @@ def _restored(saved: Iterable[Iterable[Mapping[str, Any]]]) -> list[list[Call]]:
 
 class Planning:
     """
-    The plan of one session. Make one for each, and give it to every agent that shares the plan.
+    The plan of one session. Make one per session, and pass it to every agent that shares the plan.
 
-    `toolbox` is the tools and their policy, `settings` are those of guidance, `clock` gives the
-    aware time of every change, `verify` checks whether a task is done (see `AsyncPlanner`). Without
-    a `store`, save `to_data()` beside the SDK's session, and go on with `Planning(saved=...)`. With
-    one, the plan is kept there under `plan_id`, and `to_data` holds only what the session knows.
+    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
+    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`). Without
+    a `store`, save `to_data()` beside the SDK's session, and continue with `Planning(saved=...)`.
+    With a store, the plan is kept there under `plan_id`, and `to_data` has only session state.
 
     Raises:
-        CodecError: what was saved is damaged.
-        PlanError: the plan would have two owners, or none; what was given is no toolbox, no
-            settings, no clock or no verifier.
+        CodecError: the saved data is damaged.
+        PlanError: the plan would be both in the store and in the saved data, or in neither; or an
+            argument has the wrong type.
     """
 
     def __init__(  # noqa: PLR0913 - four settings of every adapter, and what was saved
@@ -189,56 +179,50 @@ class Planning:
 
     @property
     def planner(self) -> AsyncPlanner:
-        """
-        The plan for everyone else: `apply`, `undo`, `watch`.
-        """
+        """The planner through which others use the plan: `apply`, `undo`, `watch`."""
         return self.session.planner
 
     @property
     def toolbox(self) -> Toolbox:
-        """
-        The tool set and the policy.
-        """
+        """The tool set and the policy."""
         return self.planner.toolbox
 
     async def plan(self) -> Plan:
-        """
-        Return the plan as it stands.
-        """
+        """Return the current plan."""
         return await self.planner.plan()
 
     async def history(self) -> tuple[Entry, ...]:
         """
-        Return what happened to the plan, oldest first: when, by whom (`actor`; `None` for the
-        model) and by which tool or command (`cause`). A store has all of it; what was saved has
-        the latest 50 entries, fewer if long.
+        Return the journal of the plan, oldest entry first.
+
+        An entry has its time, its `actor` (`None` for the model) and its `cause`, the name of the
+        tool or command. A store has the whole journal. Saved data has at most the latest 50
+        entries, fewer if they are long.
         """
         return await self.session.history()
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
-        Call a function, plain or a coroutine's, with the journal entry and the plan of every
-        accepted change, as for a user interface that also streams. Call what is returned to stop.
+        Call a subscriber with the journal entry and the plan after every accepted change.
+
+        The subscriber may be a plain or a coroutine function. Call the returned function to stop.
         """
         return self.planner.subscribe(subscriber)
 
     def to_data(self) -> dict[str, Any]:
-        """
-        Return what is to be saved, as plain JSON values.
-        """
+        """Return the data to save, as plain JSON values."""
         return {**self.session.to_data(), _CALLS: self.pending.to_data()}
 
     async def answer(self, call: Call) -> Reply:
-        """
-        Answer a call, with those of its turn that it belongs together with.
-        """
+        """Answer a call, together with the other calls of its group."""
         group = self.pending.group(call)
-        # A run that goes on from a state without the answers makes the calls again, in the same
-        # turn; some providers number the calls of each turn anew. Without a guided model nobody
-        # counts turns here, so the session counts its answers.
+        # A run that continues from a state without the results repeats the calls in the same turn.
+        # Call ids alone do not identify them, since some providers number the calls of each turn
+        # from the start. Without a guided model there is no count of turns, so the session counts
+        # its answers.
         state, is_noted = self.session.state, self.pending.awaits([call.call_id])
         response = f"{state.id}:{state.memory.turn}" if is_noted else ""
-        # The SDK starts a turn's calls at once: the first carries all out, the others wait.
+        # The SDK starts a turn's calls concurrently: the first carries out all, the others wait.
         async with group.lock:
             group.replies = group.replies or await self._replies(group.calls, response)
         return group.replies[call.call_id]
@@ -250,23 +234,27 @@ class Planning:
 
 def plan_of_state(saved: Mapping[str, Any]) -> Plan:
     """
-    Return the plan in what `Planning.to_data` saved. That of a `Planning` is
-    `await planning.plan()`.
+    Return the plan in the data of `Planning.to_data`.
+
+    For a `Planning`, use `await planning.plan()`.
 
     Raises:
-        CodecError: what stands there is no plan.
-        PlanError: there is none: a store keeps it, or `to_data` did not save this.
+        CodecError: the saved plan is damaged.
+        PlanError: the data has no plan: a store keeps it, or the data is not from `to_data`.
     """
     return plan_from_data(_saved(saved)[SLOT])
 
 
 def history_of(saved: Mapping[str, Any]) -> tuple[Entry, ...]:
     """
-    Return the journal in what `Planning.to_data` saved: the latest 50 entries, fewer if long. That
-    of a `Planning` is `await planning.history()`.
+    Return the journal in the data of `Planning.to_data`.
+
+    It has at most the latest 50 entries, fewer if they are long. For a `Planning`, use
+    `await planning.history()`.
 
     Raises:
-        CodecError, PlanError: as of `plan_of_state`.
+        CodecError: as in `plan_of_state`.
+        PlanError: as in `plan_of_state`.
     """
     return read_recent(_saved(saved).get(JOURNAL))
 
@@ -283,10 +271,10 @@ def _saved(given: object) -> Mapping[str, Any]:
 
 async def seed_plan(planning: Planning, plan: Plan, *, actor: str | None = None) -> None:
     """
-    Make the tasks of a session those of a plan, whatever was there. Ids in use go on.
+    Replace the tasks of a session's plan by those of `plan`; ids that were used are not reused.
 
     Raises:
-        PlanError: this is no `Planning`, or no plan.
+        PlanError: an argument has the wrong type.
     """
     await require(planning, Planning).planner.restore(require(plan, Plan), actor=actor)
 
@@ -299,13 +287,13 @@ async def edit_plan(
     policy: Policy | None = None,
 ) -> Decision:
     """
-    Carry out a command on the plan of a session, or say why not; `ClearPlan()` clears it.
+    Apply a command to the plan of a session, and return the decision; `ClearPlan()` clears it.
 
-    It is judged by the policy of the session's toolbox unless another is given. `actor` is who does
-    it, for the journal.
+    The default policy is that of the session's toolbox. `actor` is the author of the change, for
+    the journal.
 
     Raises:
-        PlanError: this is no `Planning`, or no policy.
+        PlanError: an argument has the wrong type.
     """
     planner = require(planning, Planning).planner
     chosen = planner.toolbox.policy if policy is None else require(policy, Policy)
@@ -314,10 +302,13 @@ async def edit_plan(
 
 async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision:
     """
-    Take the last change of a session's plan back that still stands, whoever made it; again, the one
-    before it. Without a store, what came before the plan was saved stays.
+    Undo the last change of a session's plan that is not undone yet, by any actor.
+
+    Repeated calls undo earlier changes. Without a store, changes from before the plan was saved
+    cannot be undone.
 
     Raises:
-        PlanError: this is no `Planning`.
+        PlanError: `planning` is not a `Planning`.
+
     """
     return await require(planning, Planning).planner.undo(actor=actor)

@@ -1,13 +1,14 @@
 """
 Plans in Pydantic AI: `pip install 'todoplan[pydantic-ai]'`.
 
-`Planning` is a capability: tools, prompt and guidance together, for `Agent(capabilities=[...])`.
-`make_tools` is the tools alone, for `Agent(toolsets=[...])`. The plan is kept in the message
-history, beside what the model reads: `plan_of_state` and `history_of` read it there, `seed_plan`,
-`edit_plan` and `undo_plan` set and change it.
+`Planning` is a capability with the tools, the prompt and the guidance, for
+`Agent(capabilities=[...])`. `make_tools` returns the tools alone, for `Agent(toolsets=[...])`.
 
-`planning` has it all: first where the plan and the session are kept in messages, and who writes
-them when; then the tools, the capability, and the application's edits.
+The plan is kept in the metadata of the message history, which the model does not see.
+`plan_of_state` and `history_of` read it; `seed_plan`, `edit_plan` and `undo_plan` change it.
+
+The module `planning` has all the code: reading and writing the plan and the session in messages,
+the tools, the capability, and the application's edits.
 """
 
 from todoplan.errors import MissingExtraError

@@ -1,18 +1,21 @@
 """
-`Planning`, the capability of an agent: tools, prompt and guidance in one; the tools alone; and the
-application's own edits of a message history.
+The capability `Planning`, the tools alone, and the application's edits of a message history.
 
-Pydantic AI keeps no state but the messages, and its capabilities are shared by all runs. So the
-slot of a session is the metadata of messages, which no model sees and which goes where they go. A
-call's `ToolReturnPart` has its journal entry, the whole plan after it, so that one message is
-enough whichever others are summarised away, and the record. A `ModelResponse` has the record, and
-the plan too if the messages have lost it. Between runs, `edit_plan` and the like write all three to
-the last message of a copy. Where a store keeps the plan, a mark says so in its place.
+Pydantic AI has no state except the messages, and its capabilities are shared by all runs. So the
+slot of a session is the metadata of messages, which the model does not see and which is saved with
+them:
 
-A run works on copies of the capability and of the toolset, with a session that is read from the
-messages when the run begins. Guidance works within one request to the model
-(`prepare_model_request`), so that neither a reminder nor an answer that is sent back is kept. What
-was streamed has been seen: there both stay.
+- The `ToolReturnPart` of a call has the call's journal entry, the session's record, and the whole
+  plan after the call. One message is therefore enough, even if all others are summarised away.
+- A `ModelResponse` has the record, and the plan too if the messages have lost it.
+- Between runs, `seed_plan`, `edit_plan` and `undo_plan` write all three to the last message of a
+  copy of the history.
+- If a store keeps the plan, a mark replaces the plan.
+
+A run uses copies of the capability and of the toolset, with a session that is read from the
+messages at the start of the run. Guidance is added within one request to the model
+(`prepare_model_request`), so the history has neither reminders nor answers that were sent back.
+When streaming, the user has already seen the answer, so both stay in the history.
 """
 
 from __future__ import annotations
@@ -68,22 +71,22 @@ PLAN = "plan"
 STORED = "stored"
 ENTRY = "entry"
 EDITS = "edits"
-# What 0.2.0 wrote in place of a record.
+# The keys that 0.2.0 wrote instead of a record.
 _MEMORY = "memory"
 _BASE = "base"
 _M = TypeVar("_M", bound=ModelRequest | ModelResponse)
-_FINISHES = {"tool_call": "tool_calls"}  # Pydantic AI's word, and the one that guidance knows
-_UNDER_WAY = "pause_turn"  # Anthropic's word for a turn that is to be continued
+_FINISHES = {"tool_call": "tool_calls"}  # Pydantic AI's finish reason -> guidance's
+_UNDER_WAY = "pause_turn"  # Anthropic's finish reason for a turn to be continued
 _Context = RunContext[Any]
 _GAP = TextPart("\n\n")
 _AS_SENT = "the arguments as sent"  # no parameter of a tool has this name
 
 
 class Result(Protocol):
-    """What a run returns: anything that has all its messages."""
+    """The result of a run: any object with the method `all_messages`."""
 
     def all_messages(self) -> list[ModelMessage]:
-        """Return the messages, also those of earlier runs."""
+        """Return the messages, including those of earlier runs."""
         ...
 
 
@@ -92,11 +95,11 @@ State = Sequence[ModelMessage] | Result
 
 def plan_of_state(state: State) -> Plan:
     """
-    Return the plan of a message history, or of a run's result; the empty plan if there is none yet.
+    Return the plan in a message history or a run's result, or an empty plan if there is none.
 
     Raises:
-        CodecError: what stands there is no plan.
-        PlanError: a store keeps the plan of this conversation, or this is none.
+        CodecError: the saved plan is damaged.
+        PlanError: a store keeps the plan of this conversation, or `state` has the wrong type.
     """
     messages = messages_of(state)
     refuse_stored(messages)
@@ -106,12 +109,14 @@ def plan_of_state(state: State) -> Plan:
 
 def history_of(state: State) -> tuple[Entry, ...]:
     """
-    Return what happened to the plan, oldest first: when, by whom (`actor`; `None` for the model)
-    and by which tool or command (`cause`). It goes as far back as the messages do; of the edits
-    that follow each other, the latest 50, fewer if long.
+    Return the journal entries of the plan, oldest first.
+
+    Each entry has the time, the actor (`None` for the model) and the tool or command (`cause`).
+    The journal goes back as far as the messages do. Of successive edits by the application, the
+    latest 50 are kept, or fewer if they are long.
 
     Raises:
-        CodecError, PlanError: as of `plan_of_state`.
+        CodecError, PlanError: as `plan_of_state`.
     """
     messages = messages_of(state)
     refuse_stored(messages)
@@ -120,10 +125,10 @@ def history_of(state: State) -> tuple[Entry, ...]:
 
 def earlier_plans(messages: Sequence[ModelMessage]) -> tuple[Start, ...]:
     """
-    Return the plans that stand in the messages, each with the entries that it comes after.
+    Return the plans saved in the messages, each with the number of journal entries before it.
 
     Raises:
-        CodecError: what stands there is no plan, or no entry.
+        CodecError: a saved plan or entry is damaged.
     """
     found, entries = [], 0
     for note in reversed([*_notes(messages)]):
@@ -140,10 +145,10 @@ def _entries_in(note: Mapping[str, Any]) -> list[Entry]:
 
 def messages_of(state: object) -> Sequence[ModelMessage]:
     """
-    Return the messages of a history, or of a run's result.
+    Return the messages of a history or of a run's result.
 
     Raises:
-        PlanError: it is neither.
+        PlanError: `state` is neither.
     """
     result: Any = state
     found = result.all_messages() if hasattr(state, "all_messages") else state
@@ -159,10 +164,12 @@ def messages_of(state: object) -> Sequence[ModelMessage]:
 
 def refuse_stored(messages: Sequence[ModelMessage], *, stored: bool = False) -> None:
     """
-    Raise if a store keeps the plan of these messages, as a mark in them or the caller says.
+    Raise if a store keeps the plan of these messages.
+
+    That is the case if the messages have a mark that says so, or if `stored` is true.
 
     Raises:
-        PlanError: it does.
+        PlanError: a store keeps the plan.
     """
     if stored or any(note.get(STORED) is True for note in _notes(messages)):
         msg = (
@@ -174,11 +181,12 @@ def refuse_stored(messages: Sequence[ModelMessage], *, stored: bool = False) -> 
 
 def _notes(messages: Sequence[ModelMessage]) -> Iterator[Mapping[str, Any]]:
     """
-    Yield what is kept in the metadata, the latest first: a conversation of a thousand messages has
-    its plan in one of the last.
+    Yield our notes in the metadata of the messages, the latest first.
+
+    In this order, the plan of a long conversation is found in one of the first notes.
 
     Raises:
-        CodecError: one is damaged. It is never taken for none.
+        CodecError: a note is damaged. It is never ignored.
     """
     for message in reversed(messages):
         parts = [part for part in reversed(message.parts) if isinstance(part, ToolReturnPart)]
@@ -193,17 +201,17 @@ def _notes(messages: Sequence[ModelMessage]) -> Iterator[Mapping[str, Any]]:
 
 
 def _latest(messages: Sequence[ModelMessage], *names: str) -> Mapping[str, Any]:
-    """Return the latest note that has one of these; an empty one if there is none."""
+    """Return the latest note that has one of these keys, or an empty note."""
     return next((note for note in _notes(messages) if any(name in note for name in names)), {})
 
 
 def kept_in(messages: Sequence[ModelMessage], *, stored: bool) -> dict[str, Any]:
     """
-    Return what messages keep of a session, for `opened`; `stored` says that a store has its plan.
+    Return the saved values of a session, for `opened`. `stored` says that a store has the plan.
 
     Raises:
-        CodecError: something in the messages is damaged.
-        PlanError: a store keeps the plan, and none is given.
+        CodecError: a note in the messages is damaged.
+        PlanError: a store keeps the plan, and `stored` is false.
     """
     kept: dict[str, Any] = {}
     if not stored:
@@ -211,12 +219,12 @@ def kept_in(messages: Sequence[ModelMessage], *, stored: bool) -> dict[str, Any]
         kept[PLAN] = _latest(messages, PLAN).get(PLAN, _NO_PLAN)
     note = _latest(messages, SESSION, _MEMORY, PLAN)
     if note.get(STORED, False) is not stored:
-        return kept  # a record is about the one plan that it was written with
+        return kept  # the record is about another plan than the one in use
     if SESSION in note:
         kept[SESSION] = note[SESSION]
     elif note:
         kept[_MEMORY] = _latest(messages, _MEMORY).get(_MEMORY, {})
-        # Whoever wrote a plan said in the same note what of it the model had not seen.
+        # The note that has the plan also has the merge base: what the model had seen of the plan.
         kept[_BASE] = None if stored else _latest(messages, PLAN, _BASE).get(_BASE)
     return kept
 
@@ -225,7 +233,7 @@ _NO_PLAN = plan_to_data(Plan())
 
 
 def note_of(session: Session | AsyncSession, *, plan: bool) -> dict[str, Any]:
-    """Return what is to be kept of a session; its `plan` too, unless a store has it."""
+    """Return the note to save for a session, with its plan if `plan` and no store keeps it."""
     note: dict[str, Any] = {SESSION: session.record}
     if session.slot is None:
         note[STORED] = True
@@ -237,7 +245,7 @@ def note_of(session: Session | AsyncSession, *, plan: bool) -> dict[str, Any]:
 def with_session(
     response: ModelResponse, session: AsyncSession, messages: Sequence[ModelMessage]
 ) -> ModelResponse:
-    """Return a response with the session, and with its plan if the messages have lost that."""
+    """Return a response with the session's record, and the plan if the messages have lost it."""
     is_lost = False
     if session.slot is not None:
         held = _latest(messages, PLAN).get(PLAN, _NO_PLAN)
@@ -246,20 +254,20 @@ def with_session(
 
 
 def noting(message: _M, note: Mapping[str, Any]) -> _M:
-    """Return a message with a note beside what else is kept of it."""
+    """Return a message with a note merged into its metadata."""
     metadata = message.metadata or {}
     return replace(message, metadata={**metadata, KEY: {**metadata.get(KEY, {}), **note}})
 
 
 def neutral(message: ModelMessage) -> Message:
-    """Return a message as guidance reads it; a response to be continued counts as calling tools."""
+    """Convert a message for guidance. A response to be continued counts as one that calls tools."""
     if isinstance(message, ModelResponse):
         calls = tuple(call.tool_name for call in message.tool_calls)
         reason = message.finish_reason or ""
         finish = _FINISHES.get(reason, reason) if message.state == "complete" else _UNDER_WAY
         return Message("assistant", message.text or "", calls, finish=finish)
     returns = (part for part in message.parts if isinstance(part, ToolReturnPart))
-    # A failed or denied call has shown the model nothing of the plan.
+    # The result of a failed or denied call has not shown the plan to the model.
     results = [ToolResult(p.tool_name, p.outcome == "success", p.tool_call_id) for p in returns]
     return Message("user", results=tuple(results))
 
@@ -268,8 +276,10 @@ def turn_of(
     messages: Sequence[ModelMessage], call_id: str | None
 ) -> tuple[tuple[str, ...], tuple[Call, ...]]:
     """
-    Return what names the response that made a call, in this process and in any that resumes the
-    run, and its calls; ((), ()) if no message has it.
+    Return the name of the response that made a call, and all calls of that response.
+
+    The name is the same in every process that resumes the run. The result is `((), ())` if no
+    message has the call.
     """
     for message in reversed(messages):
         if isinstance(message, ModelResponse):
@@ -281,31 +291,31 @@ def turn_of(
 
 
 def with_reminder(messages: Sequence[ModelMessage], text: str) -> list[ModelMessage]:
-    """Return the messages of one request with a text at their tail; nothing is added for ""."""
+    """Return the messages of one request with a text appended; "" adds nothing."""
     *earlier, last = messages
     if text and isinstance(last, ModelRequest):
-        # In the same request, behind its results: Anthropic wants one user turn, results first.
+        # Added to the last request after its tool results: Anthropic requires a single user turn
+        # that begins with the results.
         return [*earlier, replace(last, parts=[*last.parts, UserPromptPart(text)])]
     return [*messages]
 
 
-# Arguments that Pydantic AI refuses count as a retry, of which a tool has one by default.
+# If Pydantic AI refuses arguments, that counts as a retry, and a tool has one retry by default.
 class _Lenient:
-    """
-    A validator that lets every argument pass: ours are read by intake, which says what is wrong.
-    """
+    """A validator that accepts all arguments. Intake validates them and explains the errors."""
 
     def validate_json(self, input: Any, **_: Any) -> dict[str, Any]:  # noqa: A002 - Pydantic's name
-        """Return the object that a text is, or else the text itself."""
+        """Return the JSON object in a text, or the text itself under `_AS_SENT`."""
         try:
-            # NaN as a text: as a number it equals nothing, and `_as_sent` would find it changed.
+            # NaN is kept as text. As a number it is not equal to itself, and `_as_sent` would
+            # conclude that a hook has changed the arguments.
             found = json.loads(input, parse_constant=str)
         except (ValueError, RecursionError):
             found = None
         return self.validate_python(found if isinstance(found, dict) else input)
 
     def validate_python(self, input: Any, **_: Any) -> dict[str, Any]:  # noqa: A002 - same
-        """Return the arguments under their names; what has no names stands under one of ours."""
+        """Return the arguments by name; arguments that are not a dict are put under `_AS_SENT`."""
         return input if isinstance(input, dict) else {_AS_SENT: input}
 
 
@@ -313,16 +323,14 @@ _LENIENT = _Lenient()
 
 
 def _as_sent(given: dict[str, Any], sent: Any) -> Any:
-    """
-    Return a call's arguments as the model sent them, for intake, unless a hook has changed them.
-    """
-    # The text shows what an object has lost, such as a key that stood twice.
+    """Return a call's arguments as the model sent them, unless a hook has changed them."""
+    # The text has details that a parsed object has lost, such as a duplicate key.
     unchanged = isinstance(sent, str) and _LENIENT.validate_json(sent or "{}") == given
     return sent if unchanged else given.get(_AS_SENT, given)
 
 
 class PlanToolset(AbstractToolset[Any]):
-    """The tools of a toolbox. It holds no plan: each run has a copy of its own, with a session."""
+    """The tools of a toolbox. It has no plan itself: each run uses a copy with a session."""
 
     def __init__(
         self,
@@ -341,16 +349,16 @@ class PlanToolset(AbstractToolset[Any]):
 
     @property
     def id(self) -> str:
-        """One name for all: an agent has one plan."""
+        """The toolset's id. It is constant, because an agent has one plan."""
         return KEY
 
     async def for_run(self, ctx: _Context) -> PlanToolset:
         """Return the toolset for one run, with the session of its conversation."""
-        # The capability's has read it already.
+        # The capability's toolset already has a session.
         return self if self.session else self.opened(ctx, Settings())
 
     def opened(self, ctx: _Context, settings: Settings) -> PlanToolset:
-        """Return a copy with the session that a run goes on from."""
+        """Return a copy with the session that is saved in the run's messages."""
         own, stored = copy(self), self.store is not None
         own.session = opened_async(
             kept_in(ctx.messages, stored=stored),
@@ -364,14 +372,14 @@ class PlanToolset(AbstractToolset[Any]):
         return own
 
     async def get_tools(self, ctx: _Context) -> dict[str, ToolsetTool[Any]]:
-        """Return the tools; each is a barrier, so that calls of a turn are carried out in order."""
+        """Return the tools. They are sequential: the calls of a turn are carried out in order."""
         if not self._shown:
             self._shown += (
                 ToolDefinition(
                     name=one.name,
                     description=one.description,
                     parameters_json_schema=one.schema,
-                    # Pydantic AI runs the calls of a turn at once; law 13 wants them in order.
+                    # Pydantic AI runs the calls of a turn concurrently; law 13 requires order.
                     sequential=True,
                 )
                 for one in self.toolbox.toolset.definitions()
@@ -390,8 +398,8 @@ class PlanToolset(AbstractToolset[Any]):
         Answer one call.
 
         Raises:
-            ToolFailed: the reply is an error: told to the model, and no retry is counted.
-            PlanError: it is called outside a run.
+            ToolFailed: the reply is an error. The model reads it, and no retry is counted.
+            PlanError: the tool was called outside a run.
         """
         session = self.session
         if session is None:
@@ -401,16 +409,17 @@ class PlanToolset(AbstractToolset[Any]):
         sent = {one.call_id: one.arguments for one in turn}.get(ctx.tool_call_id or "")
         call = Call(name, _as_sent(tool_args, sent), ctx.tool_call_id or "")
         ours = [one for one in turn if self.toolbox.toolset.find(one.name)] or [call]
-        # Some providers number the calls of each response anew: the first bears its name.
+        # Some providers restart the numbers of calls in each response, so the response's name is
+        # added to the first call's id.
         ours[0] = attrs.evolve(ours[0], call_id=" ".join((ours[0].call_id, *response)))
         before, at = session.state, self.clock()
-        # A run that is resumed from messages without the answer makes the call again.
+        # A run that is resumed from messages without the answer repeats the call.
         reply = await session.answer_one(call, ours, response or None)
         if reply.is_error:
-            raise ToolFailed(reply.text)  # an answer; ModelRetry would count against the run
+            raise ToolFailed(reply.text)  # ModelRetry would count as a retry of the run
         note: dict[str, Any] = {}
         if reply.events:
-            if session.slot:  # its journal knows the time
+            if session.slot:  # its journal has the time of the change
                 at = session.slot.entries(PLAN)[-1].at or at
             entry = Entry(reply.revision, reply.events, in_utc(at), cause=reply.name)
             note = {ENTRY: entry_to_data(entry)}
@@ -420,7 +429,7 @@ class PlanToolset(AbstractToolset[Any]):
 
 
 def _has_heard(before: Record, now: Record) -> bool:
-    # What guidance remembers, and a turn's number, are kept with each response.
+    # The memory of guidance and the numbers of the turn are saved with each response anyway.
     return now != attrs.evolve(before, memory=now.memory, answered=now.answered, asked=now.asked)
 
 
@@ -432,13 +441,13 @@ def make_tools(
     verify: Verify | None = None,
 ) -> PlanToolset:
     """
-    Return the tools of a toolbox for `Agent(toolsets=[...])`: without prompt and guidance.
+    Return the tools of a toolbox for `Agent(toolsets=[...])`, without prompt and guidance.
 
     With a store, the plan is kept there under `conversation_id`, and not in the message history.
-    `clock` gives aware times, `verify` looks whether a task is done (see `AsyncPlanner`).
+    `clock` returns aware times, and `verify` checks whether a task is done (see `AsyncPlanner`).
 
     Raises:
-        PlanError: what was given is no toolbox, no clock or no verifier.
+        PlanError: the toolbox, the clock or the verifier has the wrong type.
     """
     return PlanToolset(toolbox, store=store, clock=clock, verify=verify)
 
@@ -446,12 +455,15 @@ def make_tools(
 @dataclass
 class Planning(AbstractCapability[Any]):
     """
-    Planning for an agent. It holds no plan and may serve any number of agents and conversations.
+    The planning capability of an agent.
 
-    The plan is kept in the message history, or with a `store` there, under `conversation_id`.
-    `verify` looks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is a static instruction ("" for none), by default the tool set's. List it behind
-    capabilities that change requests: it looks at what it is handed.
+    It has no plan itself, and any number of agents and conversations may share it. The plan is
+    kept in the message history, or, with a `store`, in that store under `conversation_id`.
+    `verify` checks whether a task is done (see `AsyncPlanner`). `system_prompt` is a static
+    instruction, "" for none; the default is the tool set's.
+
+    List it after capabilities that change requests, because it reads the request as it receives
+    it.
     """
 
     toolbox: Toolbox = field(default_factory=Toolbox)
@@ -464,7 +476,7 @@ class Planning(AbstractCapability[Any]):
     _is_new: bool = field(default=True, init=False, repr=False)
     _sent_back: tuple[ModelMessage, ...] = field(default=(), init=False, repr=False)
     _stands: tuple[ModelResponsePart, ...] = field(default=(), init=False, repr=False)
-    # The conversations that this agent is at work on: of each, so many runs.
+    # The number of active runs of this agent, by conversation.
     _runs: Counter[str] = field(default_factory=Counter, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -478,17 +490,17 @@ class Planning(AbstractCapability[Any]):
         Return the capability for one run, with the session of its conversation.
 
         Raises:
-            CodecError: what stands in the messages is no plan.
-            PlanError: a store is given, and the conversation has no id; or none is, and a store
-                keeps the plan.
+            CodecError: the plan in the messages is damaged.
+            PlanError: a store is given, and the conversation has no id; or no store is given, and
+                a store keeps the plan.
         """
-        own = replace(self)  # the agent's is shared by all runs, and so by all users
+        own = replace(self)  # the agent's instance is shared by all runs and users
         own._tools = self._tools.opened(ctx, self.settings)  # noqa: SLF001 - its own kind
         own._runs = self._runs  # noqa: SLF001 - its own kind
         return own
 
     async def wrap_run(self, ctx: _Context, *, handler: WrapRunHandler) -> AgentRunResult[Any]:
-        """Note that a run goes on: its messages are its own, and an edit would not be in them."""
+        """Count the active runs. A run has its own messages, so edits meanwhile would be lost."""
         conversation = ctx.conversation_id or ""
         self._runs[conversation] += 1
         try:
@@ -497,35 +509,36 @@ class Planning(AbstractCapability[Any]):
             self._runs[conversation] -= 1
 
     def works_on(self, messages: Sequence[ModelMessage]) -> bool:
-        """Say whether a run of this conversation goes on, in this process."""
+        """Return whether a run of this conversation is active in this process."""
         return any(self._runs[message.conversation_id or ""] > 0 for message in messages)
 
     def get_instructions(self) -> str | None:
-        """Say what the tools are for, in the same words in every request."""
-        # Never the plan itself: a prompt that changes ends the cache of all behind it.
+        """Return the instruction about the tools, which is the same in every request."""
+        # It never has the plan, because a changed prompt invalidates the provider's prompt cache.
         given = self.system_prompt
         return (self.toolbox.toolset.system_prompt() if given is None else given) or None
 
     def get_toolset(self) -> PlanToolset:
-        """Return the tools, with the session of the run if this is a run's."""
+        """Return the tools. In the copy for a run, they have the session of the run."""
         return self._tools
 
     @property
     def _session(self) -> AsyncSession:
         return cast("AsyncSession", self._tools.session)
 
-    # The last hook before the request, since 2.64, our floor: others compact the history in it, so
-    # that only here is seen what is really sent.
-    # Not `before_model_request`: what that adds was kept in the history up to Pydantic AI 2.50.
+    # This is the last hook before the request since 2.64, our minimum version. Others compact the
+    # history in it, so only here the messages are the ones that are really sent.
+    # `before_model_request` is not used: up to Pydantic AI 2.50, its additions were kept in the
+    # history.
     async def prepare_model_request(
         self,
         ctx: _Context,  # noqa: ARG002 - Pydantic AI's signature
         request_context: ModelRequestContext,
     ) -> ModelRequestContext:
-        """Put what is due at the tail of this one request; it is kept nowhere."""
+        """Append the due reminder to this request. It is not saved in the history."""
         messages = [*request_context.messages, *self._sent_back]
-        # No reminder behind an answer that was sent back, whose own one ends the request, nor where
-        # the provider paused and just goes on.
+        # No reminder is added after an answer was sent back, because its own reminder ends the
+        # request, nor if the provider paused and only continues.
         silent = bool(self._sent_back) or isinstance(messages[-1], ModelResponse)
         seen = () if silent else [*map(neutral, messages)]
         request = await self._session.before_model(seen, silent=silent, is_new=self._is_new)
@@ -535,30 +548,32 @@ class Planning(AbstractCapability[Any]):
         self, ctx: _Context, *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
         """
-        Send a final answer back, if the model is to go on, and remember.
+        Send a final answer back if the model should continue, and save the session.
 
-        Neither the answer nor the reminder is kept. What was streamed has been seen: there both
-        stay in the history.
+        Neither the answer nor the reminder is kept in the history. When streaming, the user has
+        already seen the answer, so both stay in the history.
 
         Raises:
-            PlanError: the model goes on answering over open tasks, and the settings say to raise.
+            PlanError: the model keeps giving final answers despite open tasks, and the settings
+                say to raise.
         """
         asked, said = request_context.model_request_parameters, neutral(response)
-        # By any of Pydantic AI's ways: a schema of the provider's, or a tool that takes the output.
+        # Structured output in either form: the provider's output schema, or an output tool.
         structured = asked.output_object is not None or not asked.allow_text_output
         advice = await self._session.after_model(said, structured=structured)
         self._is_new = False
         if advice.verdict == "again" and request_context.streaming:
-            with suppress(UserError):  # `run_stream` ends with the first answer: it stands
+            with suppress(UserError):  # `run_stream` ends with the first answer, which is kept
                 ctx.enqueue(advice.text)
         elif advice.verdict == "again":
-            # Asked again within the same step: the history and the limit of requests do not know
-            # of it, the limit of tokens does. `output_validator` has one retry by default.
+            # The model is asked again within the same step. This counts towards the limit of
+            # tokens, but not towards the limit of requests, and is not in the history.
+            # `output_validator` would have one retry by default.
             reminder = ModelRequest.user_text_prompt(advice.text)
             self._sent_back = (*self._sent_back, response, reminder)
             self._stands = (*response.parts, _GAP) if advice.keeps(said) else ()
             raise RetryModelRequest
-        # After a question whether all was said, both answers are kept.
+        # After an "are you finished?" request, both answers are kept.
         stands = self._stands if is_final_answer(said) else ()
         self._sent_back = self._stands = ()
         response = replace(response, parts=[*stands, *response.parts]) if stands else response
@@ -569,23 +584,26 @@ def seed_plan(
     planning: Planning | PlanToolset, state: State, plan: Plan, *, actor: str | None = None
 ) -> list[ModelMessage]:
     """
-    Return the message history with this plan in it, whatever was there: give it as
-    `message_history=` to the next run of the agent that has this planning. `actor` is who does it,
-    for the journal.
+    Return the message history with this plan, which replaces any earlier plan.
 
-    A conversation that begins with one is no new one to Pydantic AI, which then leaves
-    `Agent(system_prompt=...)` out: use `instructions=`, or the capability `ReinjectSystemPrompt`.
+    Pass the result as `message_history=` to the next run of the agent that has this planning.
+    `actor` is the name for the journal.
+
+    If the history was empty, Pydantic AI no longer treats the conversation as new and leaves out
+    `Agent(system_prompt=...)`. Use `instructions=` or the capability `ReinjectSystemPrompt`
+    instead.
 
     Raises:
-        PlanError: a store keeps the plan of this conversation; a run of it goes on, as far as this
-            `Planning` knows; what was given is no `Planning`, no history or no plan.
+        PlanError: a store keeps the plan of this conversation; a run of it is active, as far as
+            this `Planning` knows; or an argument has the wrong type.
     """
     own, messages, session = _editing(planning, state)
     at = in_utc(own.clock())
     entry = whole_entry(require(plan, Plan), "seed_plan", at=at, actor=actor)
     (before, base), known = session.unseen(), session.state
     if known.revision == plan.revision:
-        # A plan that is taken along where messages are cut away is one that the session knows.
+        # An application that cuts messages away may seed the same plan again. The session then
+        # keeps its record.
         if before not in (plan, Plan()):
             known = attrs.evolve(known, revision=None, listed=None, mine={}, told=0)
     elif known.revision is not None:
@@ -603,16 +621,15 @@ def edit_plan(
     policy: Policy | None = None,
 ) -> tuple[Decision, list[ModelMessage]]:
     """
-    Carry out a command on the plan of a message history, or say why not; `ClearPlan()` clears it.
+    Carry out a command on the plan of a message history. `ClearPlan()` clears the plan.
 
-    It is judged by the policy of the planning unless another is given. `actor` is who does it, for
-    the journal.
-
-    Returns what was decided, and the history to go on with; the one that was given is as it was.
+    The command is judged by `policy`, by default the planning's. `actor` is the name for the
+    journal. Returns the decision, which may be a rejection, and a new message history; `state` is
+    not changed.
 
     Raises:
-        CodecError: what stands there is no plan.
-        PlanError: as of `seed_plan`; what was given is no policy.
+        CodecError: the saved plan is damaged.
+        PlanError: as `seed_plan`; or the policy has the wrong type.
     """
     _, messages, session = _editing(planning, state)
     decision = session.edit(command, actor=actor, policy=policy)
@@ -623,18 +640,18 @@ def undo_plan(
     planning: Planning | PlanToolset, state: State, *, actor: str | None = None
 ) -> tuple[Decision, list[ModelMessage]]:
     """
-    Take the last change of a message history's plan back that still stands, whoever made it; again,
-    the one before it.
+    Undo the last change of the plan that is not undone yet, by any actor.
 
-    Returns what was decided, and the history to go on with; the one that was given is as it was.
+    Repeated calls undo earlier changes. Returns the decision and a new message history; `state` is
+    not changed.
 
     Raises:
-        CodecError: what stands there is no plan.
-        PlanError: as of `seed_plan`; or the messages do not say what was before the change.
+        CodecError: the saved plan is damaged.
+        PlanError: as `seed_plan`; or the messages do not have the plan before the change.
     """
     own, messages, session = _editing(planning, state)
     plan, journal = session.plan, history_of(messages)
-    # The messages know more of the plan's life than a slot, which keeps the latest entries.
+    # The messages have more of the journal than a slot, which keeps only the latest entries.
     change, known = last_change(journal), (*starts(journal), *earlier_plans(messages))
     before = None if change is None else plan_before(change, plan, journal, known)
     decision, entry = undone(plan, change, before, at=in_utc(own.clock()), actor=actor)
@@ -646,20 +663,25 @@ def undo_plan(
 def _editing(
     given: object, state: State
 ) -> tuple[Planning | PlanToolset, Sequence[ModelMessage], Session]:
-    """Return a planning, the messages, and the session that is kept in them; or refuse the edit."""
+    """
+    Return the planning, the messages, and the session that is saved in them, for an edit.
+
+    Raises:
+        PlanError: an argument has the wrong type, a store keeps the plan, or a run is active.
+    """
     remedy = "the agent's Planning (or what make_tools returned), and then its messages"
     own = given if isinstance(given, PlanToolset) else require(given, Planning, remedy)
     messages = messages_of(state)
     refuse_stored(messages, stored=own.store is not None)
     if isinstance(own, Planning) and own.works_on(messages):
-        # Law 16: whoever goes on with what the run returns would go on without the edit.
+        # Law 16: the run's result would not have the edit, so it would be lost.
         msg = (
             "a run of this conversation goes on, which would not see the edit: edit what it"
             " returns, or keep the plan in a store, Planning(store=...), and edit it there"
         )
         raise PlanError(msg)
     kept = kept_in(messages, stored=False)
-    # Several edits may follow each other upon one message: its journal goes on.
+    # Several edits may be saved in one message. The journal of the earlier ones is continued.
     kept["journal"] = _edits_in(messages)
     return own, messages, opened(kept, toolbox=own.toolbox, clock=own.clock)
 
@@ -679,7 +701,7 @@ def _after(
 def _with_edit(
     messages: Sequence[ModelMessage], note: dict[str, Any], edits: list[str]
 ) -> list[ModelMessage]:
-    """Return the messages with a plan in the last one, and the entries that led to it."""
-    # The plan of a conversation that has not begun needs a message to stand in, if an empty one.
+    """Return the messages with a note and the entries of the edits in the last one."""
+    # A conversation without messages gets an empty one to carry the plan.
     *earlier, last = messages or [ModelRequest(parts=[])]
     return [*earlier, noting(last, {**note, EDITS: edits})]

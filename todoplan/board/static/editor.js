@@ -6,8 +6,8 @@ import { el, moment, shown, words } from "./dom.js";
 const FIELDS = [
   ["subject", "What is to be done", "input"],
   ["description", "More about it", "textarea"],
-  ["active_form", "While it is worked on", "input"],
-  ["owner", "Who should do it", "input"],
+  ["active_form", "Active form", "input"],
+  ["owner", "Assignee", "input"],
   ["priority", "Priority", ["", "high", "medium", "low"]],
   ["estimate", "Estimate, in minutes", "number"],
   ["check", "What shows that it is done", "input"],
@@ -181,7 +181,7 @@ export class Editor {
     }
     const reason = el("input", { id: "wait-for", autocomplete: "off", required: true });
     if (!task.waiting) {
-      this.wait.replaceChildren(this.line("wait-for", "It waits for", reason, "Have it wait", () => ({ do: "wait", reason: reason.value })));
+      this.wait.replaceChildren(this.line("wait-for", "It waits for", reason, "Pause", () => ({ do: "wait", reason: reason.value })));
       return;
     }
     const { question } = task.waiting;

@@ -5,6 +5,7 @@ import { el, moment, put, shown, words } from "./dom.js";
 import { STATUSES } from "./model.js";
 
 const MOST = 50;
+const KINDS = { came: "Added", went: "Removed", changed: "Changed" };
 
 export class Panels {
   constructor(board) {
@@ -28,7 +29,7 @@ export class Panels {
     const resolved = plan.counts.completed + plan.counts.cancelled;
     put(
       this.progress,
-      el("h2", { id: "how-far" }, "How far"),
+      el("h2", { id: "how-far" }, "Progress"),
       el("progress", { max: total || 1, value: resolved, "aria-label": "Completed or cancelled" }),
       el(
         "dl",
@@ -62,7 +63,7 @@ export class Panels {
     this.waiting.hidden = !plan.waiting.length;
     if (!this.waiting.firstChild) {
       this.list = el("ul");
-      this.waiting.append(el("h2", { id: "waits" }, "What waits, and for whom"), this.list);
+      this.waiting.append(el("h2", { id: "waits" }, "Waiting on"), this.list);
     }
     const shownNow = plan.waiting.slice(0, MOST);
     const ids = new Set(shownNow.map((task) => task.id));
@@ -125,12 +126,12 @@ export class Panels {
 
   showDrift(drift) {
     const by = drift.approved?.by ? ` by ${shown(drift.approved.by, 40)}` : "";
-    const rows = ["came", "went", "changed"].flatMap((kind) =>
+    const rows = Object.keys(KINDS).flatMap((kind) =>
       (drift[kind] ?? []).slice(0, MOST).map(({ task, subject, actor, fields }) => {
         const told = fields.length ? `: ${fields.map(words).join(", ")}` : "";
         const who = actor ? ` (${shown(actor, 40)})` : "";
         const there = this.board.plan.tasks.has(task);
-        return el("li", { class: kind }, el("b", {}, kind), " ", there ? this.link(task, subject) : `#${task} ${shown(subject, 80)}`, `${told}${who}`);
+        return el("li", { class: kind }, el("b", {}, KINDS[kind]), " ", there ? this.link(task, subject) : `#${task} ${shown(subject, 80)}`, `${told}${who}`);
       }),
     );
     put(

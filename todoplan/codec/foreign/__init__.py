@@ -1,8 +1,8 @@
 """
-Plans as other systems keep them, and plans in a state that others write to as well.
+Plans of other systems, and plans in a state that others write too.
 
-`agentscope` and `langchain` read and write one system's form each, with the readers of
-`todoplan.codec`, and say what the form has no room for. `beads`, `peers` and `taskmaster` read the
-plans of other systems, by the `rows` that they share. `branches` merges what the branches of a
-graph made of one plan; `mirror` follows records that anyone may change.
+`agentscope` and `langchain` read and write the format of one system each, with the readers of
+`todoplan.codec`, and document what the format cannot represent. `beads`, `peers` and `taskmaster`
+import the plans of other systems, with the shared `rows`. `branches` merges the changes that
+branches of a graph made to one plan. `mirror` tracks records that anyone may change.
 """

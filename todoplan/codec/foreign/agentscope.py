@@ -1,13 +1,15 @@
 """
-Plans as AgentScope 2 keeps them in `state.tasks_context`, both ways and exactly.
+Plans in the format of AgentScope 2 (`state.tasks_context`), read and written exactly.
 
-What its tasks have no field for stands in their metadata under "todoplan". A cancelled task is
-`completed` there, which frees its dependents, and a failed one `pending`, which does not; either is
-what it was here only while it still is that, and a task waits only while it is `pending`:
-AgentScope's own fields hold, since its tools may have changed them. Next id, revision and approval
-stand with every task, so that deleting one does not lose them, and beside the tasks for a plan that
-has none: `TaskContext` drops that last key, so whoever keeps the data in one keeps "todoplan"
-elsewhere too.
+Fields that AgentScope's tasks do not have are saved in their metadata under "todoplan". A cancelled
+task is `completed` there, which frees its dependents, and a failed one is `pending`, which does
+not. The original status is restored only while AgentScope still has that substitute, and `waiting`
+only while the task is `pending`: AgentScope's own fields take precedence, because its tools may
+have changed them.
+
+Next id, revision and approval are saved with every task, so that deleting one task does not lose
+them, and also beside the tasks, for a plan without tasks. `TaskContext` drops that last key, so a
+caller that saves the data in one has to save "todoplan" elsewhere too.
 """
 
 from contextlib import suppress
@@ -34,7 +36,7 @@ _THEIRS = (
     "id",
     "subject",
     "description",
-    "status",  # theirs is called "state"
+    "status",  # AgentScope's name is "state"
     "owner",
     "blocks",
     "blocked_by",
@@ -50,7 +52,7 @@ _STATES = {s.value: s for s in Status if s not in _STAND_INS}
 @attrs.frozen
 class Context:
     """
-    AgentScope's tasks as they stand, a plan or not, and what is kept of the plan beside them.
+    AgentScope's tasks as they are, whether or not they form a plan, and the plan's other data.
     """
 
     tasks: list[Task]
@@ -63,10 +65,10 @@ def to_agentscope(plan: Plan) -> dict[str, Any]:
     """
     Return the JSON of a `TaskContext`, and "todoplan" with next id, revision and approval.
 
-    `created_at` is "" where it is not known.
+    `created_at` is "" if it is unknown.
 
     Raises:
-        CodecError: a task holds what JSON cannot.
+        CodecError: a task contains a value that JSON cannot represent.
     """
     instance_of(plan, Plan, "a Plan")
     ours = {name: value for name, value in head(plan).items() if name in _HEAD}
@@ -75,11 +77,10 @@ def to_agentscope(plan: Plan) -> dict[str, Any]:
 
 def task_to_agentscope(task: Task) -> dict[str, Any]:
     """
-    Return the JSON of one `Task`, without next id, revision and approval: for whoever keeps these
-    elsewhere.
+    Return the JSON of one `Task`, for callers that save next id, revision and approval elsewhere.
 
     Raises:
-        CodecError: it holds what JSON cannot.
+        CodecError: the task contains a value that JSON cannot represent.
     """
     try:
         return _foreign(write_task(task), {})
@@ -95,7 +96,8 @@ def _foreign(data: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
     status = STATUSES[data["status"]]
     if status in _STAND_INS:
         ours["status"] = data["status"]
-    # Metadata of the user's under our own key: they come back from within our part.
+    # If the user's metadata contains our key, its value is saved inside our data and restored from
+    # there.
     if _KEY in kept:
         ours["metadata"] = kept[_KEY]
     return {
@@ -113,14 +115,14 @@ def _foreign(data: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
 
 def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan:
     """
-    Return the plan that AgentScope's tasks are, those that its own tools wrote included.
+    Return the plan of AgentScope's tasks, including tasks that its own tools wrote.
 
-    An edge that stands on one side only is given its other side. AgentScope's own `created_at` has
-    no zone: it is taken to be in `zone`; without one, the time is not known.
+    An edge that is recorded on one side only is completed on the other side. AgentScope's own
+    `created_at` has no time zone: it is interpreted in `zone`; without `zone`, the time is unknown.
 
     Raises:
-        CodecError: ids that are no numbers or stand twice, edges to nowhere, cycles, fields that
-            would be lost.
+        CodecError: ids are not numbers or are duplicated, edges lead nowhere, there are cycles, or
+            fields would be lost.
     """
     read = read_agentscope(data, zone=zone)
     return assembled(_mirrored(read.tasks), read.next_id, read.revision, read.approved)
@@ -128,12 +130,13 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
 
 def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Context:
     """
-    Return AgentScope's tasks as they stand, a plan or not, and what is kept beside them.
+    Return AgentScope's tasks as they are, whether or not they form a plan, and the plan's other
+    data.
 
-    What was below a task that is gone is at the top.
+    A subtask whose parent was deleted moves to the top level.
 
     Raises:
-        CodecError: values that are no task's, fields that would be lost.
+        CodecError: values are not those of a task, or fields would be lost.
     """
     try:
         read = read_object(data, _CONTEXT, ("tasks",))
@@ -141,11 +144,12 @@ def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Cont
         raise wrong_shape(error.found, "task context of AgentScope") from None
     plain = read["tasks"]
     heads = [read.get(_KEY, {}), *(ours for _, ours in map(_parts, plain))]
-    # Tasks that AgentScope's own tools made have no head; of the others the latest write counts.
-    # Of two at once that with the tasks: a plan that was approved before anything happened has 0.
+    # Tasks created by AgentScope's own tools have no head; of the other heads the latest one
+    # counts. If two have the same revision, the one with the tasks counts: a plan that was approved
+    # before anything else happened has revision 0.
     latest = max(reversed(heads), key=lambda each: each.get("revision", 0))
     tasks = [_task(one, zone) for one in plain]
-    # Its tools know nothing of subtasks, and may delete what contains them.
+    # AgentScope's tools do not know subtasks, and may delete a parent.
     known = {None, *(task.id for task in tasks)}
     return Context(
         [task if task.parent in known else task.but(parent=None) for task in tasks],
@@ -229,7 +233,7 @@ def _task(plain: dict[str, Any], zone: tzinfo | None) -> Task:
 
 def _created_at(written_at: str, zone: tzinfo | None) -> datetime | None:
     with suppress(MisfitError):
-        return time(written_at)  # as we write it: Python loses an offset of less than a second
+        return time(written_at)  # our own format: Python loses an offset of less than a second
     try:
         at = datetime.fromisoformat(written_at)
     except ValueError:
@@ -240,7 +244,7 @@ def _created_at(written_at: str, zone: tzinfo | None) -> datetime | None:
 
 
 def _mirrored(tasks: list[Task]) -> tuple[Task, ...]:
-    # AgentScope's tools write either side of an edge alone; dicts keep the order and each end once.
+    # AgentScope's tools write only one side of an edge. Dicts keep the order and remove duplicates.
     blocks = {task.id: dict.fromkeys(task.blocks) for task in tasks}
     blocked_by = {task.id: dict.fromkeys(task.blocked_by) for task in tasks}
     for task in tasks:

@@ -1,6 +1,4 @@
-"""
-The issues of Beads, as `bd export` writes them, as a new plan.
-"""
+"""Import of the issues of Beads, as `bd export` writes them."""
 
 import json
 from typing import Any
@@ -29,13 +27,13 @@ _DELETED = "tombstone"
 
 def from_beads(issues: str | list[dict[str, Any]]) -> Plan:
     """
-    Return a new plan with the issues of Beads: the text of a JSONL file, or the objects in it.
+    Return a new plan with the issues of Beads: the text of a JSONL file, or its objects.
 
-    "parent-child" makes a subtask, "blocks" and its kin a blocker; other dependencies stay in the
-    metadata. Labels become `tags`, what is deleted there is left out.
+    "parent-child" makes a subtask; "blocks", "conditional-blocks" and "waits-for" make a blocker.
+    Other dependencies are saved in the metadata. Labels become `tags`. Deleted issues are left out.
 
     Raises:
-        CodecError: no such issues; every fault is named.
+        CodecError: the data are not issues of Beads; every fault is listed.
     """
     if isinstance(issues, str):
         lines = [line for line in issues.splitlines() if line.strip()]
@@ -91,7 +89,7 @@ def _read(issue: Any) -> Row:
     if labels := kept.pop("labels", None):
         kept["tags"] = labels
     priority = None
-    if "priority" in kept:  # it stays there as well: five ranks are more than three
+    if "priority" in kept:  # also left in the metadata: five ranks are more than three
         priority = _rank(kept["priority"])
     status, reason = known.get("status", _STATUSES["open"])
     until = known.get("defer_until")

@@ -1,12 +1,12 @@
 """
-A plan in a state that branches write at once: what stands there, and two writes made one.
+A plan in a graph's state that branches write concurrently: its values, and merging two writes.
 
-A value is {"head": who wrote last, "plan": the document of `plan_to_data`}. A step has beside them
-its `entry` of the journal, the `parent` that it follows from and its `turn`.
+A value is {"head": the last write, "plan": the document of `plan_to_data`}. The value of a step
+also has its journal `entry`, the `parent` (the write that it follows) and its `turn`.
 
-A graph's state is never changed in place, and every node reads it. Law of its documents: one that
-is the same object holds the same plan, so that what was written or read here is not read a second
-time. What anyone copied, sent or saved is a plain dict, and is read anew.
+A graph's state is never changed in place, and every node reads it. Law: a document that is the same
+object has the same plan, so what was written or read here is not parsed a second time. A copy, or a
+document that was sent or saved, is a plain dict and is parsed again.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _Value = Mapping[str, Any]
-_MOST = 16  # plans of ended threads stay in memory until others take their place
+_MOST = 16  # plans of ended threads stay in memory until the cache is cleared
 _read: dict[int, tuple[Any, "Document"]] = {}
 
 
@@ -46,21 +46,19 @@ def plan_in_value(value: _Value | None) -> Plan:
     Return the plan of a value; the empty plan if none was written yet.
 
     Raises:
-        CodecError: what stands there is no plan.
+        CodecError: the value does not contain a plan.
     """
     return document_of(value.get("plan")).plan if value else Plan()
 
 
 def head_of(value: _Value | None) -> str:
-    """
-    Return which write a value comes from: "revision:name", "" for none.
-    """
+    """Return the id of the write that a value comes from: "revision:name", or "" for none."""
     return value.get("head", "") if value else ""
 
 
 def whole(plan: Plan, name: str) -> dict[str, Any]:
     """
-    Return the value that makes this the plan, whatever was there; steps beside it are not lost.
+    Return the value that replaces whatever plan is in the state, without losing concurrent steps.
     """
     return {"head": f"{plan.revision}:{name}", "plan": write_document(plan), "replace": True}
 
@@ -68,8 +66,10 @@ def whole(plan: Plan, name: str) -> dict[str, Any]:
 @attrs.frozen
 class Step:
     """
-    What one call or command did: its plan and events, its `name`, which no other has, the `parent`
-    that it follows from, and the `turn` whose steps know each other's new ids.
+    The result of one call or command.
+
+    It has the plan and the events, a unique `name`, the `parent` (the write that it follows), and
+    the `turn`. The steps of one turn know the new ids of each other's tasks.
     """
 
     plan: Plan
@@ -79,15 +79,11 @@ class Step:
     turn: str
 
     def entry(self) -> dict[str, Any]:
-        """
-        Return the step as the journal has it.
-        """
+        """Return the step as a journal entry in plain data."""
         return entry_to_data(Entry(self.plan.revision, self.events))
 
     def value(self, before: _Value | None) -> dict[str, Any]:
-        """
-        Return the step as an update of the value upon which it was decided.
-        """
+        """Return the step as an update of the value on which it was decided."""
         return {
             "head": f"{self.plan.revision}:{self.name}",
             "parent": self.parent,
@@ -97,35 +93,36 @@ class Step:
         }
 
 
-# LangGraph ignores, in silence, a reducer that is not the last item of `Annotated`.
+# LangGraph silently ignores a reducer that is not the last item of `Annotated`.
 def merge_plans(current: _Value, update: _Value) -> _Value:
     """
-    Reduce two writes of the plan to one: for a key of your own, `Annotated[dict, merge_plans]`.
+    Reducer: merge two writes of the plan.
 
-    A tool's step that follows from what is there is taken as it is. A step decided upon another
-    version, by a branch of the same superstep, is applied to what is there now; its new tasks get
-    new ids where theirs are taken. A whole value, from a subgraph, is joined the same way, unless
-    the application gave it to replace what there is.
+    For a state key of your own, write `Annotated[dict, merge_plans]`. A tool's step that follows
+    the current value is taken as it is. A step that was decided on another version, by a branch of
+    the same superstep, is applied to the current plan; its new tasks get new ids if their ids are
+    taken. A whole value, from a subgraph, is merged in the same way, unless the application passed
+    it to replace the current plan.
     """
     if update.get("replace"):
         return _settled(update)
     if "entry" in update:
         follows = update["parent"] == head_of(current)
         return _settled(update) if follows else _rebased(current, update)
-    # LangGraph starts a channel that has a reducer with {}, not with None.
+    # LangGraph initializes a channel that has a reducer with {}, not with None.
     if not current or not update:
         return _settled(update or current)
-    # A subgraph that changed nothing hands back what it was given.
+    # A subgraph that changed nothing returns the value that it received.
     return current if update.get("plan") == current["plan"] else _joined(current, update)
 
 
 def _settled(value: _Value) -> _Value:
-    # A step's entry, parent and turn are for one merge alone.
+    # Entry, parent and turn of a step are needed for one merge only.
     return {key: value[key] for key in ("head", "plan") if key in value}
 
 
 def _rebased(current: _Value, update: _Value) -> _Value:
-    moved = current.get("moved", {})  # a key of the state: threads that are saved have it
+    moved = current.get("moved", {})  # a key in saved states
     events = entry_from_data(update["entry"]).events
     plan, ids = rebased(plan_in_value(current), events, moved.get(update["turn"]))
     return {**_merged(current, update, plan), "moved": {**moved, update["turn"]: ids}}
@@ -141,19 +138,19 @@ def _merged(current: _Value, update: _Value, plan: Plan) -> _Value:
     return {"head": f"{head_of(current)}+{head_of(update)}", "plan": write_document(plan)}
 
 
-# A dict, since LangGraph wants plain JSON: other objects come back from a checkpoint as dicts.
+# A dict, because LangGraph needs plain JSON: other objects come back from a checkpoint as dicts.
 class Document(dict[str, Any]):
     """
-    What `plan_to_data` returns of `plan`, and the plan's tasks in `order`. A copy is a plain dict,
-    also one that is made by rebuilding what is found by its type, as `dataclasses.asdict` does.
+    The data that `plan_to_data` returns for `plan`, with the plan's tasks in `order`.
+
+    A copy is a plain dict, also a copy made by calling the object's type, as in
+    `dataclasses.asdict`.
     """
 
     __slots__ = ("order", "plan")
 
     def __new__(cls, data: Any, *kept: Any) -> Any:
-        """
-        Return a plain dict of the data if the plan does not come with them.
-        """
+        """Return a plain dict of the data if the plan is not passed with them."""
         return super().__new__(cls) if kept else dict(data)
 
     def __init__(self, data: dict[str, Any], plan: Plan, order: tuple[Task, ...]) -> None:
@@ -166,21 +163,21 @@ class Document(dict[str, Any]):
 
 def document_of(value: Any) -> Document:
     """
-    Return the document that a value in a state is.
+    Return the `Document` of a value in a state.
 
     Raises:
-        CodecError: it is no plan document.
+        CodecError: the value is not a plan document.
     """
     if isinstance(value, Document):
         return value
-    # The object stands beside its document, so that its id cannot have passed to another.
+    # The cache refers to the object as well, so its id cannot be reused for another object.
     known = _read.get(id(value))
     if known is not None and known[0] is value:
         return known[1]
     plan = plan_from_data(value)
     order = tuple(plan)
-    # As it would be written: `write_document` takes the tasks of a document for those of its plan,
-    # which stand in the order of their tree.
+    # In the order of writing: `write_document` pairs the tasks of a document with those of its
+    # plan, which are in tree order.
     in_order = [task["id"] for task in value["tasks"]] == [task.id for task in order]
     data = value if value["version"] == VERSION and in_order else plan_to_data(plan)
     if len(_read) >= _MOST:
@@ -192,19 +189,20 @@ def document_of(value: Any) -> Document:
 
 def write_document(plan: Plan, before: Any = None) -> Document:
     """
-    Return the document of a plan; what it shares with the document `before` is taken from there.
+    Return the document of a plan, reusing unchanged tasks of the document `before`.
 
     Raises:
-        CodecError: a task holds what JSON cannot; `before` is no plan document.
+        CodecError: a task contains a value that JSON cannot represent, or `before` is not a plan
+            document.
     """
     order = tuple(plan)
     if not before:
         return Document(plan_to_data(plan), plan, order)
     old = document_of(before)
-    # `old.order` holds the tasks, so that no id can have passed to another object.
+    # `old.order` refers to the tasks, so no id can be reused for another object.
     known = dict(zip(map(id, old.order), old["tasks"], strict=True))
     try:
         tasks = [known.get(id(task)) or write_task(task) for task in order]
     except MisfitError:
-        tasks = plan_to_data(plan)["tasks"]  # says which task it is
+        tasks = plan_to_data(plan)["tasks"]  # raises, and names the task
     return Document({**head(plan), "tasks": tasks}, plan, order)

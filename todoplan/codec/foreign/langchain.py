@@ -1,11 +1,12 @@
 """
-Plans as LangChain's `write_todos` keeps them, both ways: a list of `content` and `status`.
+Plans in the format of LangChain's `write_todos`, in both directions: a list of `content` and
+`status`.
 
-What such a list cannot hold is lost on the way there: ids, descriptions, owners, edges, subtasks,
-checks, estimates, metadata and times. It has three statuses, and none of them is true of a
-cancelled task; cancelled tasks are left out. A failed one is not done, and what waits for it cannot
-begin: it is `pending` there, with `failed` beside it, and a waiting one has `waiting` beside it.
-Both hold only while the status is still `pending`: whoever set another one knows better.
+What such a list cannot represent is lost: ids, descriptions, owners, edges, subtasks, checks,
+estimates, metadata and times. The list has three statuses. None of them fits a cancelled task, so
+cancelled tasks are left out. A failed task is not done, and its dependents cannot begin: it becomes
+`pending` with the extra key `failed`. A waiting task gets the extra key `waiting`. Both keys count
+only while the status is still `pending`: if somebody has set another status, that status is newer.
 """
 
 from collections.abc import Iterable
@@ -23,7 +24,7 @@ from todoplan.core.plan.plan import Plan
 __all__ = ["from_langchain", "to_langchain"]
 
 _OPTIONAL = {"active_form": "activeForm", "priority": "priority"}
-"""Fields of a task that Claude Code's list has too, by their names there."""
+"""Task fields that Claude Code's list has too, with the names there."""
 
 _THEIRS = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED
 _FAILED, _WAITING = "failed", "waiting"
@@ -47,11 +48,11 @@ _WORDS = {status: word for word, status in STATUSES.items()}
 
 def to_langchain(tasks: Iterable[Task]) -> list[dict[str, Any]]:
     """
-    Return the todos of a plan; `activeForm`, `priority`, `failed` and `waiting` only where they say
-    something.
+    Return the todos of a plan. `activeForm`, `priority`, `failed` and `waiting` are present only if
+    set.
 
     Raises:
-        CodecError: what a task waits for holds what JSON cannot.
+        CodecError: a `waiting` value cannot be represented in JSON.
     """
     return [_todo(task) for task in tasks if task.status is not Status.CANCELLED]
 
@@ -82,7 +83,7 @@ def from_langchain(todos: list[dict[str, Any]]) -> Plan:
     Return a new plan with these todos, numbered from 1.
 
     Raises:
-        CodecError: no such list; a field that would be lost is a fault as well.
+        CodecError: the data are not a list of todos, or a field would be lost.
     """
     try:
         if not isinstance(todos, list):

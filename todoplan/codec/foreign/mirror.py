@@ -1,8 +1,8 @@
 """
-Records of others that stand for a plan's tasks, and may be changed by anyone at any time.
+Foreign records that represent a plan's tasks and may be changed by anyone at any time.
 
-AgentScope's tools, its users and its storage all write to the same records, and none of them says
-so. A plan that was read from the records is theirs only while they are as they were then.
+AgentScope's tools, its users and its storage all write to the same records without notification. A
+plan that was read from the records is valid only while they are unchanged.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +14,9 @@ _fields_of = attrgetter("__dict__")
 
 class Mirror:
     """
-    How records looked when they were left. A record is an object with an `id`, its fields in
-    `__dict__`, values such as JSON has.
+    A copy of the records as they were last written, to detect later changes.
+
+    A record is an object with an `id` and with its fields, which are JSON values, in `__dict__`.
     """
 
     def __init__(self) -> None:
@@ -23,7 +24,7 @@ class Mirror:
         self._places: dict[str, int] = {}
 
     def is_current(self, records: Sequence[Any]) -> bool:
-        """Say whether the records are as they were left."""
+        """Return whether the records are unchanged since the last `write`."""
         return list(map(_fields_of, records)) == self._copies
 
     def write(
@@ -35,8 +36,10 @@ class Mirror:
         whole: bool,
     ) -> None:
         """
-        Make the records those of the items, in place; unless `whole`, these are the only ones that
-        differ. `written` brings a record up to date, or makes a new one of an item.
+        Update the records in place to match the items.
+
+        With `whole`, the items are all records; otherwise they are only the changed ones. `written`
+        updates a record, or creates a new one for an item.
         """
         if whole:
             by_id = {record.id: record for record in records}
@@ -52,7 +55,7 @@ class Mirror:
 
 
 def _copy(value: Any) -> Any:
-    # By hand: `copy.deepcopy` takes three times as long, for kinds of values that JSON has not.
+    # Not `copy.deepcopy`, which takes three times as long because of types that JSON does not have.
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     return list(map(_copy, value)) if isinstance(value, list) else value

@@ -1,6 +1,4 @@
-"""
-The todos of hermes and pydantic-ai-todo, and the tasks of Agno's teams, as a new plan.
-"""
+"""Import of the todos of hermes and pydantic-ai-todo, and of the tasks of Agno's teams."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -24,7 +22,7 @@ from todoplan.core.plan.plan import Plan
 __all__ = ["from_agno", "from_hermes", "from_pydantic_ai_todo"]
 
 _HERMES = {word: USUAL[word] for word in ("pending", "in_progress", "completed", "cancelled")}
-# There it always follows from the blockers.
+# In Agno, "blocked" always follows from the blockers.
 _AGNO = {**USUAL, BLOCKED: (Status.PENDING, "")}
 _TODO = {
     **{word: USUAL[word] for word in ("pending", "in_progress", "completed")},
@@ -34,11 +32,13 @@ _TODO = {
 
 def from_hermes(data: dict[str, Any] | list[dict[str, Any]]) -> Plan:
     """
-    Return a new plan with the todos of hermes: its list, or the answer of its tool, which has them
-    under "todos". `parent` makes a subtask.
+    Return a new plan with the todos of hermes: its list, or its tool's answer with the list in
+    "todos".
+
+    `parent` makes a subtask.
 
     Raises:
-        CodecError: no such list; every fault is named.
+        CodecError: the data are not such a list; every fault is listed.
     """
     readers = {"id": id_of, "content": text, "status": one_of(_HERMES), "parent": optional(id_of)}
 
@@ -53,11 +53,12 @@ def from_hermes(data: dict[str, Any] | list[dict[str, Any]]) -> Plan:
 
 def from_pydantic_ai_todo(todos: list[dict[str, Any]]) -> Plan:
     """
-    Return a new plan with the todos of pydantic-ai-todo: `parent_id` makes a subtask, `depends_on`
-    names blockers.
+    Return a new plan with the todos of pydantic-ai-todo.
+
+    `parent_id` makes a subtask; `depends_on` names blockers.
 
     Raises:
-        CodecError: no such list; every fault is named.
+        CodecError: the data are not such a list; every fault is listed.
     """
     readers = {
         "id": id_of,
@@ -84,11 +85,12 @@ def from_pydantic_ai_todo(todos: list[dict[str, Any]]) -> Plan:
 
 def from_agno(data: dict[str, Any] | list[dict[str, Any]]) -> Plan:
     """
-    Return a new plan with the tasks of an Agno team: its `TaskList` as a dict, or the tasks alone.
-    `parent_id` makes a subtask; results and notes stay in the metadata.
+    Return a new plan with the tasks of an Agno team: its `TaskList` as a dict, or only the list.
+
+    `parent_id` makes a subtask. Results and notes are saved in the metadata.
 
     Raises:
-        CodecError: no such list; every fault is named.
+        CodecError: the data are not such a list; every fault is listed.
     """
     readers = {
         "id": id_of,

@@ -1,10 +1,10 @@
 """
-What imports of other systems' plans share: rows with their ids, joined to a plan with ours.
+Shared code for importing plans of other systems: rows with foreign ids, and the plan made of them.
 
-Their ids are texts, ours are numbers: theirs stand in the metadata under "original_id", and so does
-every field that a task of ours has no room for, under its own name. So nothing is lost, and nothing
-is guessed: a status that is none of the system's, an id that stands twice and an edge to a task
-that the list does not have are faults, all named at once.
+Foreign ids are strings, and ours are numbers. So the foreign id is saved in the metadata under
+"original_id", and every field that our tasks do not have is saved there under its own name. Nothing
+is lost, and nothing is guessed: an unknown status, a duplicate id and an edge to a task that is not
+in the list are faults, and all of them are reported together.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,17 +34,15 @@ __all__ = [
 
 ORIGINAL_ID = "original_id"
 BLOCKED = "blocked"
-"""Beside blockers it says what these say already; without any it is a wait."""
+"""The foreign status "blocked". With blockers it adds nothing; without blockers the task waits."""
 
 USUAL: dict[str, tuple[Status, str]] = {status.value: (status, "") for status in Status}
-"""A word of theirs, its status here, and what it waits for, if the word says that."""
+"""The usual foreign status words: our status for each, and the reason for waiting, "" for none."""
 
 
 @attrs.frozen
 class Row:
-    """
-    A task of theirs: its path, its id there, those of its parent and its blockers, and the rest.
-    """
+    """A foreign task: its path and id, the ids of its parent and blockers, and its other fields."""
 
     path: str
     name: str
@@ -55,18 +53,14 @@ class Row:
 
 
 def id_of(value: Any) -> str:
-    """
-    Read an id of theirs, which may be a number.
-    """
+    """Read a foreign id, which may be a number."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return text(value)
 
 
 def ids_of(value: Any) -> tuple[str, ...]:
-    """
-    Read several ids, each once; null for none.
-    """
+    """Read several ids without duplicates; null means none."""
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -75,9 +69,7 @@ def ids_of(value: Any) -> tuple[str, ...]:
 
 
 def split(data: Any, readers: Mapping[str, FieldReader], *required: str) -> tuple[Any, Any]:
-    """
-    Return the fields that are known, read, and the others as they are, of one task.
-    """
+    """Return the known fields of a task, converted, and the other fields unchanged."""
     if not isinstance(data, dict):
         raise misfit(data, "no object")
     known = read_object({key: data[key] for key in data if key in readers}, readers, required)
@@ -94,8 +86,10 @@ def row_of(
     **fields: Any,
 ) -> Row:
     """
-    Return the row of a task whose fields are `known`, with what is `kept` of it; `fields` are those
-    of our task.
+    Return the row of a task.
+
+    `known` are the converted fields, `kept` those for the metadata, and `fields` further fields of
+    our task.
     """
     status, reason = known.get("status", (Status.PENDING, ""))
     if reason and not (reason == BLOCKED and blockers):
@@ -107,7 +101,10 @@ def row_of(
 
 def plan_of_rows(data: Any, path: str, read: Callable[[Any], Row], system: str) -> Plan:
     """
-    Return the plan of a list of their tasks.
+    Return the plan of a list of foreign tasks.
+
+    Raises:
+        CodecError: the data are not such a list; every fault is listed.
     """
     try:
         if not isinstance(data, list):
@@ -148,7 +145,7 @@ def _joined(rows: Sequence[Row]) -> Plan:
         for number, row in enumerate(rows, 1)
     ]
     ordered = tree_order(tasks)
-    # What lies in itself comes out at the top: that is not what was written.
+    # A task in a parent cycle ends up at the top level, which is not what was written.
     for task in ordered:
         row = rows[int(task.id) - 1]
         if row.parent is not None and task.parent is None:

@@ -1,6 +1,4 @@
-"""
-The `tasks.json` of task-master as a new plan.
-"""
+"""Import of the `tasks.json` of task-master."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,11 +26,13 @@ _PRIORITIES = {**{rank.value: rank for rank in Priority}, "critical": Priority.H
 
 def from_taskmaster(data: object, tag: str = "master") -> Plan:
     """
-    Return a new plan with the tasks of a `tasks.json` of task-master; of one with tags, those of
-    this `tag`. A subtask's id is "1.2"; `testStrategy` becomes the check.
+    Return a new plan with the tasks of a `tasks.json` of task-master.
+
+    If the file has tags, the tasks of this `tag` are imported. A subtask's id is "1.2".
+    `testStrategy` becomes the check.
 
     Raises:
-        CodecError: no such file; every fault is named.
+        CodecError: the data are not such a file; every fault is listed.
     """
     held, path = data, "tasks"
     if isinstance(data, dict) and "tasks" not in data:
@@ -57,7 +57,7 @@ _TASK: dict[str, FieldReader] = {
 
 def _flat(tasks: list[Any]) -> Iterator[Any]:
     """
-    Yield each task, and behind it its subtasks, with ids as others name them.
+    Yield each task, followed by its subtasks, with the ids by which other tasks refer to them.
     """
     for task in tasks:
         inner = task.get("subtasks") or [] if isinstance(task, dict) else []
@@ -71,7 +71,7 @@ def _flat(tasks: list[Any]) -> Iterator[Any]:
             if not isinstance(each, dict):
                 yield each
                 continue
-            # A number names a subtask beside this one, if there is one, and else a task.
+            # A number refers to a sibling subtask if there is one, otherwise to a task.
             named = each.get("dependencies")
             if isinstance(named, list):
                 named = [f"{number}.{one}" if str(one) in beside else one for one in named]

@@ -1,4 +1,7 @@
-"""Ready-made tasks into a plan: for codecs, imports and seeds. What is no plan is refused whole."""
+"""
+Build a plan from existing tasks, for codecs, imports and seeds. Invalid tasks are refused as a
+whole.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -22,13 +25,13 @@ def plan_of(
     approved: Approval | None = None,
 ) -> Plan:
     """
-    Return the plan with these ready-made tasks, in this order, subtasks right behind what contains
-    them.
+    Return the plan with these tasks, in this order, with subtasks moved directly after their
+    parent.
 
-    `next_id` is raised above every id in use; none is over 10**15.
+    `next_id` is raised above every id in use; no id may exceed 10**15.
 
     Raises:
-        PlanError: the tasks are no plan; `data["problems"]` holds every problem.
+        PlanError: the tasks do not form a plan; `data["problems"]` holds every problem.
     """
     kept = tuple_of(tasks, Task, "tasks, such as [Task('1', 'Write it')]")
     next_id, revision = as_whole_number(next_id), as_whole_number(revision, 0)
@@ -50,7 +53,9 @@ def plan_of(
 
 def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem]:
     """
-    Yield what keeps tasks and next id from being a plan: ids, texts, parents, edges, cycles.
+    Yield each problem that prevents these tasks and this next id from forming a plan.
+
+    Checked are ids, texts, waits, claims, parents, edges and cycles.
     """
     if next_id > LARGEST_GIVEN:
         yield Problem("bad_id", seen=f"the next id is over {LARGEST_GIVEN}")
@@ -58,7 +63,7 @@ def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem
     for task in tasks:
         if not 0 < number_of(task.id) <= LARGEST_GIVEN:
             yield Problem("bad_id", (task.id,), seen="an id is a number like 7, as a string")
-        # pydantic-ai-todo takes two tasks with one id; an update then finds only the first.
+        # pydantic-ai-todo accepts two tasks with one id; an update then reaches only the first.
         if task.id in known:
             yield Problem("duplicate_id", (task.id,), seen="the id stands twice")
         if not task.subject.strip():
@@ -73,7 +78,7 @@ def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem
 
 
 def _may_be_claimed(task: Task, claim: Claim) -> bool:
-    # Law 19: the count of claims is the highest fence there was.
+    # Law 19: the count of claims is the highest fencing token given out so far.
     return task.status is Status.IN_PROGRESS and claim.fence <= task.claims
 
 
@@ -82,7 +87,8 @@ def _edge_problems(
 ) -> Iterator[Problem]:
     blocking = {(task.id, end) for task in tasks for end in task.blocks}
     waiting = {(end, task.id) for task in tasks for end in task.blocked_by}
-    # Most documents hold mirrored edges that lead from a task to a later one: no walk is needed.
+    # In most documents all edges are mirrored and lead from a task to a later one; then no walk is
+    # needed.
     if blocking == waiting and not nested and _lead_onwards(blocking, tasks):
         return
     broken = [problem for task in tasks for problem in _own_edge_problems(task, known)]
@@ -96,7 +102,7 @@ def _edge_problems(
             )
     yield from broken
     if not broken:
-        # Only now: the order counts on edges that are mirrored.
+        # Checked last, because the sort requires mirrored edges.
         in_order = set(topological_order(known.values()))
         rest = tuple(task_id for task_id in known if task_id not in in_order)
         if rest:
@@ -107,10 +113,10 @@ def _edge_problems(
 
 def _edges_within(tasks: Iterable[Task]) -> Iterator[Problem]:
     """
-    Yield the edges by which a task blocks what it contains. No task contains itself by now.
+    Yield a problem for each edge by which a task blocks its descendant. Parents form no cycle here.
     """
-    # In the order of the tree a task is followed by all that it contains: from its own place to its
-    # last. One pass, where a walk up from each task would take quadratic time in a deep tree.
+    # In tree order the descendants of a task directly follow it, up to position `last`. This takes
+    # one pass; a walk up from each task would take quadratic time in a deep tree.
     order = tree_order(tasks)
     place = {task.id: number for number, task in enumerate(order)}
     last = dict(place)
@@ -119,17 +125,18 @@ def _edges_within(tasks: Iterable[Task]) -> Iterator[Problem]:
             last[task.parent] = max(last[task.parent], last[task.id])
     for task in order:
         for above in task.blocked_by:
-            # The other way round, from inside to outside, it would be a cycle.
+            # An edge in the other direction, from descendant to ancestor, would be a cycle.
             if place[above] < place[task.id] <= last[above]:
                 yield Problem("edge_within", (task.id, above), seen=task.id, legal=above)
 
 
 def _lead_onwards(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
     """
-    Say whether the edges, all mirrored, are known to be right without a walk: each stands once and
-    leads from a task to a later one.
+    Return True if no walk is needed to see that these mirrored edges are valid.
+
+    This is so if each edge occurs once and leads from a task to a later one.
     """
-    # An end that names no task has no place: -1 sends it the long way, which names it.
+    # An end that is no task has position -1: the full check then reports it.
     place = {task.id: number for number, task in enumerate(tasks)}
     return len(edges) == sum(len(task.blocks) for task in tasks) == sum(
         len(task.blocked_by) for task in tasks
@@ -150,7 +157,7 @@ def _own_edge_problems(task: Task, known: dict[str, Task]) -> Iterator[Problem]:
 def _one_sided(
     edges: set[tuple[str, str]], known: dict[str, Task], mirror: str
 ) -> Iterator[Problem]:
-    # Sorted: a set of texts has another order in each process.
+    # Sorted, because the order of a set of strings differs between processes.
     for task_id, end in sorted(edges):
         if end in known and end != task_id:
             yield Problem("one_sided_edge", (task_id, end), seen=f"{mirror} does not mirror it")

@@ -1,4 +1,4 @@
-"""The small changes that commands are made of: each is nothing where nothing is to change."""
+"""The small changes that commands consist of. Each does nothing if there is nothing to change."""
 
 from datetime import datetime
 from typing import Any
@@ -17,26 +17,20 @@ _moved = fast_constructor(StatusChanged)
 
 
 def edit(transaction: Transaction, task: Task, changes: dict[str, Any]) -> None:
-    """
-    Set the fields, if there are any to set.
-    """
+    """Set the fields, if there are any."""
     if changes:
         transaction.emit(TaskEdited(task.id, FrozenDict(changes), transaction.at))
 
 
 def move(transaction: Transaction, task: Task, status: Status) -> None:
-    """
-    Take the task to the status, unless it is there.
-    """
+    """Change the status of the task, unless it has that status already."""
     cell = TABLE[task.status, ACTION_TO[status]]
     if cell.kind is not Kind.STAY and (task.claim is None or transaction.may_change(task)):
         transaction.emit(_moved(task.id, task.status, cell.target, transaction.at))
 
 
 def remove(transaction: Transaction, task_id: str, path: str = "") -> None:
-    """
-    Take a task out, unless somebody else has claimed it.
-    """
+    """Delete a task, unless another actor has claimed it."""
     task = transaction.draft.get(task_id)
     if task is not None and (task.claim is None or transaction.may_change(task, path)):
         transaction.emit(TaskDeleted(task_id, transaction.at))
@@ -44,8 +38,10 @@ def remove(transaction: Transaction, task_id: str, path: str = "") -> None:
 
 def still_to_come(waiting: Waiting | None, at: datetime | None) -> Waiting | None:
     """
-    Return a wait, if it does not end by this time already: the next command would end it, and a
-    list that is written again would begin it again (law 8).
+    Return a wait, or `None` if it ends at or before this time.
+
+    An expired wait would be ended by the next command, and begin again when the same list is
+    written again (law 8).
     """
     over = waiting is not None and at is not None and waiting.until and waiting.until <= at
     return None if over else waiting
@@ -53,8 +49,9 @@ def still_to_come(waiting: Waiting | None, at: datetime | None) -> Waiting | Non
 
 def wait(transaction: Transaction, task_id: str, waiting: Waiting | None) -> None:
     """
-    Make a task wait for something outside the plan, or no more (`None`). A started one is taken
-    back to pending; one that is closed has nothing to wait for.
+    Make a task wait for something outside the plan, or end its wait (`None`).
+
+    A task in progress becomes pending; a closed task is refused.
     """
     task = transaction.draft.get(task_id)
     waiting = still_to_come(waiting, transaction.at)
@@ -69,16 +66,14 @@ def wait(transaction: Transaction, task_id: str, waiting: Waiting | None) -> Non
 
 
 def reorder(transaction: Transaction, order: list[str]) -> None:
-    """
-    Put all tasks into this order, as far as their tree allows it, unless they stand in it.
-    """
+    """Put all tasks into this order, as far as the tree allows, unless they already are."""
     draft = transaction.draft
     now = [task.id for task in draft]
     if order == now:
         return
     if draft.nested:
         tasks = filter(None, map(draft.get, order))
-        # As they will stand: the same list written again must find nothing to do (law 8).
+        # The final order: writing the same list again must change nothing (law 8).
         order = [task.id for task in tree_order(tasks)]
     if order != now:
         transaction.emit(TasksReordered(tuple(order), transaction.at))

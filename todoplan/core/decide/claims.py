@@ -1,16 +1,18 @@
 """
-Claims: who may work on a task now (law 19).
+Claims: who may work on a task at present (law 19).
 
-Theory. A claim is a command that is decided like every other, and the store hands the decisions of
-a plan out one after the other: so there is at most one claim on a task, and no second notion of
-who is ready. What tells holders apart is the fence, a number that grows with every claim of the
-task: a holder that was stopped past the end of its lease and wakes up has an old one, whatever its
-name. Nothing watches over leases: a claim that has run out is taken over by the next one that asks,
-and the event names who lost it. Time is that of the command, which a store takes from its clock.
+Theory. A claim is a command that is decided like any other, and a store serializes the decisions
+about a plan. So a task has at most one claim, and there is only one definition of a ready task. The
+fencing token identifies an owner: it is a number that grows with every claim of the task. A worker
+that was paused beyond the end of its lease and resumes has an old token, whatever its name. No
+process watches leases: an expired claim is taken over by the next actor that claims the task, and
+the event names the actor who lost it. The time is that of the command, which a store takes from its
+clock.
 
-What taught this: pgmq, Oban, River and Procrastinate let a late holder complete what another one
-works on by now; Beads took two processes of one name for one holder; in hermes-agent a task was
-claimed by more than 100 workers, one after the other, since nobody counted.
+Known failures elsewhere: pgmq, Oban, River and Procrastinate let a late worker complete a task that
+another one is working on by then; Beads treated two processes of one name as one owner; in
+hermes-agent more than 100 workers claimed one task, one after the other, because nothing counted
+the attempts.
 """
 
 from datetime import datetime, timedelta
@@ -30,7 +32,7 @@ __all__ = ["claim", "release", "renew", "restore", "under"]
 
 def claim(transaction: Transaction, command: ClaimTask) -> None:
     """
-    Give the task that is named, or the next one that can be had, to who asks; start it.
+    Claim the named task, or the next available one, for the actor of the command, and start it.
     """
     if command.task_id is None:
         for task in _claimable(transaction, command):
@@ -43,13 +45,11 @@ def claim(transaction: Transaction, command: ClaimTask) -> None:
 
 
 def _claimable(transaction: Transaction, command: ClaimTask) -> list[Task]:
-    """
-    Return the tasks whose claims have run out, and then the first ready one, that fit.
-    """
+    """Return the matching tasks with expired claims, followed by the first matching ready task."""
     draft, at = transaction.draft, transaction.at
     lost = [task for task in draft.active() if task.claim and not task.claim.is_live(at)]
     found = [task for task in lost if _fits(task, command) and _is_free(draft, task)]
-    # A list of all ready tasks would cost as much as the plan is large.
+    # The loop stops early: a list of all ready tasks would cost as much as the plan is large.
     for task in draft.ready():
         if _fits(task, command):
             found.append(task)
@@ -60,8 +60,10 @@ def _claimable(transaction: Transaction, command: ClaimTask) -> list[Task]:
 
 def _is_free(draft: Draft, task: Task) -> bool:
     """
-    Say whether a task could be worked on: it is open and contains nothing (law 18), and neither it
-    nor what contains it is blocked or waits. A task that was claimed may have got subtasks since.
+    Return True if a task can be worked on.
+
+    It must be open and have no subtasks (law 18), and neither the task nor an ancestor may be
+    blocked or waiting. A claimed task may have got subtasks since it was claimed.
     """
     if task.status.closed or draft.children(task.id):
         return False
@@ -71,7 +73,7 @@ def _is_free(draft: Draft, task: Task) -> bool:
 
 def _fits(task: Task, command: ClaimTask) -> bool:
     if task.owner is not None and task.owner != command.owner:
-        return False  # an assignment never expires: Beads gave people's work away 36 times a day
+        return False  # an assignment never expires: Beads reassigned people's work 36 times a day
     if command.priority is not None and task.priority is not command.priority:
         return False
     tags = task.metadata.get("tags")
@@ -79,15 +81,13 @@ def _fits(task: Task, command: ClaimTask) -> bool:
 
 
 def _can_be_had(transaction: Transaction, task: Task) -> bool:
-    """
-    Say whether a task that was named can be claimed, or note why not.
-    """
+    """Return True if a named task can be claimed; otherwise note the problem."""
     if task.claim is not None and not transaction.may_change(task, "task_id"):
         return False
     draft = transaction.draft
     if _is_free(draft, task):
         return True
-    # Closed, waiting, blocked, or containing others: the tasks that can be had are named.
+    # The task is closed, waiting or blocked, or has subtasks: the problem lists the ready tasks.
     ready = ", ".join(each.id for each in islice(draft.ready(), MOST_NAMED))
     transaction.refuse("not_claimable", task.id, seen=task.id, legal=ready, path="task_id")
     return False
@@ -106,15 +106,13 @@ def _take(transaction: Transaction, task: Task, command: ClaimTask) -> bool:
 
 
 def _is_used_up(task: Task, command: ClaimTask) -> bool:
-    # A claim that is taken over has failed as well.
+    # A claim that is taken over counts as a failed attempt too.
     failed = task.failed_attempts + (task.claim is not None)
     return command.attempts is not None and failed >= command.attempts
 
 
 def _give_up(transaction: Transaction, task: Task, command: ClaimTask) -> None:
-    """
-    Close a task whose attempts are used up as failed, or give it to somebody.
-    """
+    """Set a task without attempts left to failed, or assign it to `give_to`."""
     if command.give_to is None:
         move(transaction, task, Status.FAILED)
     else:
@@ -127,19 +125,17 @@ def _give_up(transaction: Transaction, task: Task, command: ClaimTask) -> None:
 
 
 def _end(at: datetime | None, lease: float) -> datetime | None:
-    # Without a time nobody can say when: such a claim ends when its holder gives it back.
+    # Without a time the claim cannot expire: it ends when its owner releases it.
     if at is None:
         return None
     try:
         return at + timedelta(seconds=lease)
-    except OverflowError:  # past the last year that there is: it does not run out
+    except OverflowError:  # later than datetime.max: the claim does not expire
         return None
 
 
 def renew(transaction: Transaction, command: RenewClaim) -> None:
-    """
-    Put off the end of a claim. It never comes nearer by that: of two renewals the later end stands.
-    """
+    """Extend a claim. A renewal never shortens it: of two renewals the later end counts."""
     task = transaction.find(command.task_id, "task_id")
     if task is None or not under(transaction, task, command.fence) or task.claim is None:
         return
@@ -150,8 +146,10 @@ def renew(transaction: Transaction, command: RenewClaim) -> None:
 
 def release(transaction: Transaction, command: ReleaseClaim) -> None:
     """
-    Take a claimed task back to pending; that ends the claim, and the event names who had it: it may
-    be a person who takes it from a holder that died.
+    Set a claimed task back to pending, which ends the claim.
+
+    The event names the former owner, because the actor may be a person who takes the task from a
+    worker that died.
     """
     task = transaction.find(command.task_id, "task_id")
     if task is None or not under(transaction, task, command.fence) or task.claim is None:
@@ -166,8 +164,9 @@ def _release(transaction: Transaction, task: Task, claim: Claim) -> None:
 
 def under(transaction: Transaction, task: Task, fence: int) -> bool:
     """
-    Say whether a fence is that of the task's claim, or note that it is not; if it is, the task may
-    be changed here.
+    Return True if this is the fencing token of the task's claim; otherwise note a problem.
+
+    If it is, the transaction may change the task.
     """
     if task.claim is None or task.claim.fence != fence:
         held = "nobody" if task.claim is None else task.claim.owner
@@ -179,10 +178,11 @@ def under(transaction: Transaction, task: Task, fence: int) -> bool:
 
 def restore(transaction: Transaction, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     """
-    Return earlier tasks such that no fence is given twice and no claim comes back that has ended.
+    Return earlier tasks with their claims adjusted.
 
-    A problem is noted for each live claim that would end: to restore a plan, or to take a change
-    back, needs the fencing tokens of the tasks that it takes from their workers (law 19).
+    No fencing token is given out twice, and no claim that has ended comes back. A problem is noted
+    for each live claim that would end: restoring a plan, or undoing a change, requires the fencing
+    tokens of the tasks that it takes from their workers (law 19).
     """
     draft = transaction.draft
     if not any(task.claims for task in tasks) and not any(task.claims for task in draft):

@@ -1,14 +1,15 @@
 """
-From a command to events, or to problems. Pure: no clock, no I/O; ids come from the plan's counter.
+Decide a command: return events, or problems. Pure: no clock, no I/O; ids come from the plan's
+counter.
 
-Theory. A command is run through in a transaction: each step happens at once, on a draft, so that
-the next one sees it, and every mistake is noted and the run goes on. Some inputs can never form a
-valid plan (a cycle, an unknown id, an empty text); every policy refuses them. Only what could form
-one is shown to the policy, as one change from the plan before to the plan after: a batch is judged
-by what comes of it, not by its steps.
+Theory. A command runs in a transaction: each step takes effect at once, on a draft, so that the
+next step sees it. Every mistake is noted and the run continues. Some inputs can never form a valid
+plan (a cycle, an unknown id, an empty text); they are refused under every policy. All others are
+shown to the policy as one change from the old plan to the new one: a batch is judged by its result,
+not by its steps.
 
-Law: an accepted command's events replay to its plan, and the plan satisfies the policy; a rejected
-command changes nothing, and names every problem found, not the first.
+Law: an accepted command's events replay to its plan, and the plan satisfies the policy. A rejected
+command changes nothing, and all its problems are reported, not only the first.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ __all__ = ["Accepted", "Decision", "Rejected", "decide", "decide_with_change"]
 @attrs.frozen(weakref_slot=False)
 class Accepted:
     """
-    The command holds. No events: there was nothing to change, and `plan` is the one given.
+    The command is accepted. Without events nothing had to change, and `plan` is the given one.
     """
 
     plan: Plan
@@ -71,30 +72,24 @@ class Accepted:
     warnings: tuple[Problem, ...] = ()
 
     def unwrap(self) -> Plan:
-        """
-        Return the plan.
-        """
+        """Return the plan."""
         return self.plan
 
 
 @attrs.frozen
 class Rejected:
-    """
-    The command is refused, for these problems; the plan stays as it was.
-    """
+    """The command is refused because of these problems; the plan is unchanged."""
 
     problems: tuple[Problem, ...]
 
     @property
     def text(self) -> str:
-        """
-        All problems in words, for people: what was seen, and what to do.
-        """
+        """All problems as sentences for people: what was seen, and what to do."""
         return " ".join(explain_all(self.problems))
 
     def unwrap(self) -> NoReturn:
         """
-        Raise the problems, for programs whose commands cannot be wrong.
+        Raise the problems as an exception, for programs that expect no mistakes in their commands.
 
         Raises:
             PlanError: always; `data["problems"]` holds the problems.
@@ -107,7 +102,7 @@ _accepted = fast_constructor(Accepted)
 _NO_FENCES: Mapping[str, int] = MappingProxyType({})
 
 
-def decide(  # noqa: PLR0913 - a command, and all that is known about it
+def decide(  # noqa: PLR0913 - a command and its context
     plan: Plan,
     command: Command,
     policy: Policy = DEFAULT,
@@ -118,21 +113,22 @@ def decide(  # noqa: PLR0913 - a command, and all that is known about it
     fences: Mapping[str, int] = _NO_FENCES,
 ) -> Decision:
     """
-    Say what a command makes of a plan under a policy. `at` is an aware time, or `None`: not known.
+    Return the decision on a command for a plan under a policy.
 
-    Times are kept in UTC, whatever the zone of `at`; waits that end by then end first. `base` is
-    what its session knows of the plan: a whole list then means the difference to it (law 15). A
-    plan in its place is one that the session has listed as a whole. `actor` is whose command it is,
-    for rules and for what names its author; `fences` are those of the claims that it holds, by task
-    id (law 19).
+    `at` is the time of the command: an aware time, or `None` if unknown. Times are stored in UTC,
+    whatever the time zone of `at`. Waits that end at or before `at` are ended first. `base` is the
+    merge base of the session, for whole lists: a list then means the difference to it (law 15). A
+    plan given as the base counts as one that the session has listed completely. `actor` is the
+    author of the command, for rules and for fields that name an author. `fences` maps task ids to
+    the fencing tokens that the actor has (law 19).
 
     Raises:
-        PlanError: `at` has no time zone, or what is given is no plan, no command or no policy.
+        PlanError: `at` has no time zone, or an argument is not a plan, command or policy.
     """
     return decide_with_change(plan, command, policy, at, base, actor, fences)[0]
 
 
-def decide_with_change(  # noqa: PLR0913, PLR0917 - as of `decide`, on the road of every call
+def decide_with_change(  # noqa: PLR0913, PLR0917 - as `decide`; every call passes here
     plan: Plan,
     command: Command,
     policy: Policy,
@@ -142,12 +138,12 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as of `decide`, on the road 
     fences: Mapping[str, int] = _NO_FENCES,
 ) -> tuple[Decision, Change]:
     """
-    Decide, and return the change that was judged as well: for whoever describes it.
+    Return the decision, and the change that was judged, for callers that describe it.
 
     Raises:
-        PlanError: as of `decide`.
+        PlanError: as in `decide`.
     """
-    # One comparison where all is well; what is odd is looked at with care.
+    # Exact types take one comparison; anything else is checked in detail.
     if type(plan) is not Plan or type(policy) is not Policy:
         _check_arguments(plan, policy)
     if at is not None and at.tzinfo is not UTC:
@@ -172,8 +168,9 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as of `decide`, on the road 
 
 def _merge_base(base: object, plan: Plan) -> Base | None:
     """
-    Return the base of a list; `None` where its session is alone and has seen the plan as it is, so
-    that the list is the plan.
+    Return the merge base of a list, or `None` if the list simply replaces the plan.
+
+    The latter is so if the session is alone and has seen the plan as it is.
     """
     if not isinstance(base, Base):
         _check_arguments(base, DEFAULT)
@@ -193,8 +190,8 @@ def _check_arguments(plan: object, policy: object) -> None:
 
 
 def _run(transaction: Transaction, command: Command) -> None:
-    # The most frequent command stands first; the last branch is for what is no command at all, and
-    # a type checker holds that no command falls through to it.
+    # The most frequent command comes first. The last branch is for values that are not commands; a
+    # type checker verifies that no command reaches it.
     match command:
         case UpdateTask():
             update(transaction, command)

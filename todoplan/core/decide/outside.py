@@ -1,6 +1,4 @@
-"""
-What comes to a plan from outside: an answer, a time that has come, evidence, somebody's approval.
-"""
+"""Commands about things outside the plan: answers, the end of waits, evidence, approval."""
 
 from itertools import islice
 
@@ -15,9 +13,7 @@ __all__ = ["answer", "approve", "end_waits", "record_evidence"]
 
 
 def answer(transaction: Transaction, command: AnswerTask) -> None:
-    """
-    Keep what was answered to a task that waits, and end its wait.
-    """
+    """Store the answer in a waiting task, and end its wait."""
     task = transaction.find(command.task_id, "task_id")
     if task is None:
         return
@@ -29,18 +25,14 @@ def answer(transaction: Transaction, command: AnswerTask) -> None:
 
 
 def end_waits(transaction: Transaction) -> None:
-    """
-    End the waits whose time has come: every command does, since time comes with it.
-    """
+    """End the waits whose time has come. Every command with a time does this."""
     for task in tuple(transaction.draft.waiting()):
         if still_to_come(task.waiting, transaction.at) is None:
             edit(transaction, task, {"waiting": None})
 
 
 def record_evidence(transaction: Transaction, command: RecordEvidence) -> None:
-    """
-    Keep what was found of a task.
-    """
+    """Store the result of a check in a task."""
     task = transaction.find(command.task_id, "task_id")
     if task is not None:
         by = transaction.actor if command.by is None else command.by
@@ -49,8 +41,6 @@ def record_evidence(transaction: Transaction, command: RecordEvidence) -> None:
 
 
 def approve(transaction: Transaction, command: ApprovePlan) -> None:
-    """
-    Keep that somebody agrees to the plan as it stands.
-    """
+    """Record that an actor approves the plan as it is."""
     by = transaction.actor if command.by is None else command.by
     transaction.emit(PlanApproved(by, transaction.at))

@@ -1,4 +1,4 @@
-"""Item by item: what creating, updating and deleting tasks makes of a plan."""
+"""Decide commands about single tasks: create, update, delete, move, start."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -25,8 +25,8 @@ from todoplan.errors import PlanError
 
 __all__ = ["create", "delete", "new_tasks", "place", "start_next", "update"]
 
-# Metadata is merged, and what a task waits for goes with its status: both have ways of their own.
-# Every other field that the command has is set as it is given.
+# Metadata is merged, and waiting depends on the status, so both are handled separately. Every other
+# field of the command is set as given.
 _SETTABLE = tuple(
     name
     for name in TASK_FIELDS
@@ -35,26 +35,25 @@ _SETTABLE = tuple(
 _EDGES = ("remove_blocks", "remove_blocked_by", "add_blocks", "add_blocked_by")
 _beside_status = attrgetter(*_SETTABLE, "parent", "metadata", *_EDGES)
 _NOTHING = (*(UNSET for _ in _SETTABLE), UNSET, EMPTY, *(() for _ in _EDGES))
-# Beside its id a task begins with the fields that a creation gives, in the same order.
+# After the id, the first fields of a task are those of CreateTask, in the same order.
 _given_by = attrgetter(*(name for name in TASK_FIELDS if name in attrs.fields_dict(CreateTask)))
-_Task = mutable_variant(Task)  # given the class Task when it is filled: see `fast_constructor`
+_Task = mutable_variant(Task)  # its class is set to Task once it is filled: see `fast_constructor`
 _created = fast_constructor(TaskCreated)
 
 
 def create(transaction: Transaction, items: Sequence[CreateTask], *, single: bool = False) -> None:
-    """
-    Add the tasks, then their edges: "#0" means the first of them.
-    """
+    """Add the tasks, then their edges. In an edge "#0" means the first of these tasks."""
     tasks: list[Task] = []
     ids: dict[str, str] = {}
     for index, item in enumerate(items):
         if not item.subject.strip():
             path = "subject" if single else f"tasks[{index}].subject"
             transaction.refuse("empty_text", path=path)
-        # Law 6: by the plan's counter. AgentScope gives the id of a deleted task out again.
+        # Law 6: ids come from the plan's counter. AgentScope gives out the id of a deleted task
+        # again.
         made = _Task(str(transaction.draft.next_id), *_given_by(item))
         if item.blocks or item.blocked_by:
-            # Each edge is an event of its own, which sets both of its ends (law 4).
+            # Each edge is a separate event, which sets both of its ends (law 4).
             made.blocks = made.blocked_by = ()
         if item.metadata is not EMPTY:
             path = "metadata" if single else f"tasks[{index}].metadata"
@@ -74,20 +73,18 @@ def create(transaction: Transaction, items: Sequence[CreateTask], *, single: boo
         tasks.append(made)
         ids[f"#{index}"] = made.id
         transaction.emit(_created(made))
-    # Edges come last, so that an item may name a later one of the same command.
+    # Edges come last, so that an item can refer to a later one of the same command.
     for index, (item, task) in enumerate(zip(items, tasks, strict=True)):
         if item.blocks or item.blocked_by:
             _link_new(transaction, item, task.id, ids, "" if single else f"tasks[{index}].")
 
 
 def _parent(transaction: Transaction, named: str, ids: Mapping[str, str], path: str) -> str | None:
-    """
-    Return the id of the task that is to contain a new one; `None` if there is no such task.
-    """
+    """Return the id of the parent of a new task; `None` if there is no such task."""
     if not named.startswith("#"):
         found = transaction.find(named, path)
         return None if found is None else found.id
-    # What is made later in the same command cannot contain what is made before it.
+    # A task that is created later in the same command cannot be the parent.
     if named not in ids:
         legal = f"#0 to #{len(ids) - 1}, or the id of a task" if ids else "the id of a task"
         transaction.refuse("unknown_reference", seen=named, legal=legal, path=path)
@@ -111,9 +108,7 @@ def _link_new(
 
 
 def new_tasks(todos: Iterable[tuple[str, Todo]], at: datetime | None) -> list[Task]:
-    """
-    Return the tasks that new lines of a whole-list write make, each given with its id.
-    """
+    """Return the tasks for new lines of a whole-list write; each line comes with its id."""
     tasks: list[Task] = []
     for task_id, todo in todos:
         made = _Task(
@@ -132,9 +127,7 @@ def new_tasks(todos: Iterable[tuple[str, Todo]], at: datetime | None) -> list[Ta
 
 
 def _set_times(made: Any, at: datetime) -> None:
-    """
-    Set the times that creating a task with its status implies.
-    """
+    """Set the times that a new task with this status has."""
     made.created_at = made.updated_at = at
     if made.status is Status.IN_PROGRESS:
         made.started_at = at
@@ -153,19 +146,17 @@ def _frozen(transaction: Transaction, metadata: Mapping[str, Any], path: str) ->
 
 
 def update(transaction: Transaction, command: UpdateTask) -> None:
-    """
-    Change one task: its fields, then its place, edges taken away, edges added, and its status.
-    """
+    """Change one task: its fields, removed edges, its parent, added edges, and its status."""
     task_id = command.task_id
     task = transaction.find(task_id, "task_id")
     if task is None:
         return
     if command.fence is not None and not under(transaction, task, command.fence):
         return
-    # Most commands set a status and nothing else: one look at the rest tells.
+    # Most commands set only a status; one comparison detects this.
     if _beside_status(command) != _NOTHING:
         edit(transaction, task, _changes(transaction, task, command))
-        # What goes, goes first: so one command can turn an edge round.
+        # Edges are removed first, so that one command can reverse an edge.
         for end in command.remove_blocks:
             transaction.unlink(task_id, end, "remove_blocks")
         for end in command.remove_blocked_by:
@@ -190,7 +181,7 @@ def _changes(transaction: Transaction, task: Task, command: UpdateTask) -> dict[
         name: value for name, value in given if value is not UNSET and value != getattr(task, name)
     }
     if command.metadata:
-        # `None` deletes the key that it names; one that stood in the task before stays.
+        # `None` in the command deletes its key; a `None` already in the task's metadata stays.
         merged = {**task.metadata, **_frozen(transaction, command.metadata, "metadata")}
         gone = {key for key, value in command.metadata.items() if value is None}
         kept = FrozenDict({key: value for key, value in merged.items() if key not in gone})
@@ -201,7 +192,7 @@ def _changes(transaction: Transaction, task: Task, command: UpdateTask) -> dict[
 
 def delete(transaction: Transaction, command: DeleteTask) -> None:
     """
-    Remove one task; what it contains stays in the way, goes up, or goes as well.
+    Delete one task. Its subtasks prevent this, move up, or are deleted too, as `children` says.
     """
     task_id = command.task_id
     if transaction.find(task_id, "task_id") is None:
@@ -215,17 +206,15 @@ def delete(transaction: Transaction, command: DeleteTask) -> None:
         return
     gone = [task_id]
     if command.children == "remove":
-        for inner in gone:  # it grows while it is walked
+        for inner in gone:  # the list grows during the loop
             gone += transaction.draft.children(inner)
-    # What lies deepest goes first: nothing is lifted up that goes itself.
+    # The deepest tasks are deleted first, so that no task is moved up only to be deleted.
     for inner in reversed(gone):
         remove(transaction, inner, "task_id")
 
 
 def place(transaction: Transaction, command: MoveTask) -> None:
-    """
-    Put a task, with what it contains, before or behind another one, below the same parent.
-    """
+    """Put a task, with its subtasks, before or after another one, below the same parent."""
     task = transaction.find(command.task_id, "task_id")
     path = "after" if command.before is None else "before"
     beside = transaction.find(command.before or command.after or "", path)
@@ -234,19 +223,21 @@ def place(transaction: Transaction, command: MoveTask) -> None:
     transaction.nest(task, beside.parent, path)
     order = [each.id for each in transaction.draft]
     order.remove(task.id)
-    # Behind it means behind all that it contains: the order of the tree sees to that.
+    # After a task means after its subtasks too; the tree order ensures this.
     order.insert(order.index(beside.id) + (command.before is None), task.id)
     reorder(transaction, order)
 
 
 def start_next(transaction: Transaction) -> None:
     """
-    Start the first ready task, if none is in progress; where others work on the plan too, the first
-    that this session has listed or just made, before any of theirs.
+    Start the first ready task, unless a task is in progress.
+
+    If other sessions work on the plan too, a ready task that this session has listed or just
+    created is preferred.
     """
     if transaction.draft.counts.in_progress:
         return
-    # By what is ready: AgentScope 1.x starts the next by its index, also one that is done.
+    # Chosen by readiness: AgentScope 1.x starts the next task by index, even if it is completed.
     ready = transaction.draft.ready()
     base = transaction.base
     if base is None:

@@ -1,10 +1,11 @@
 """
-Where a command is decided: a draft that each event happens to at once, and the problems found.
+The state while a command is decided: a draft that each event changes at once, and the problems
+found.
 
-Law: an edge counts as soon as it is added, and no plan on the way has a cycle. New edges are
-checked together, when the command has been run through, and before any edge or task goes: removing
-may open a cycle that was there, adding never does, so the last plan between two checks speaks for
-all before it. A task that goes below another is such an edge as well (law 18).
+Law: an edge takes effect as soon as it is added, and no intermediate plan has a cycle. New edges
+are checked together, at the end of the command and before any edge or task is removed. Removing can
+open an existing cycle, adding never does, so checking the last plan before a removal also covers
+all plans before it. Putting a task below another counts as such an edge as well (law 18).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -39,7 +40,7 @@ _NO_FENCES: Mapping[str, int] = MappingProxyType({})
 
 class Transaction:
     """
-    One decision under way. Later steps see what earlier ones did; nothing leaves it if one fails.
+    A decision in progress. Later steps see the effects of earlier ones; a failed step voids all.
     """
 
     __slots__ = (
@@ -73,9 +74,7 @@ class Transaction:
         self.unchecked: dict[Edge, str] = {}
 
     def emit(self, event: Event) -> None:
-        """
-        Let the event happen here.
-        """
+        """Record the event and apply it to the draft."""
         if self.unchecked and self._takes_away(event):
             self.check_edges()
         fold(self.draft, event)
@@ -88,27 +87,28 @@ class Transaction:
         return task is not None and task.parent is not None
 
     def create(self, tasks: Sequence[Task]) -> None:
-        """
-        Let these new tasks, whose ids go on from the draft's, be created.
-        """
-        # What `fold` would do for each event, for all at once: a first list is many lines.
+        """Create these new tasks, whose ids continue those of the draft."""
+        # The same as `fold` for each event, in one step: a first list may be long.
         self.draft.add_all(tasks)
         self.draft.revision += len(tasks)
         self.events.extend(map(_created, tasks))
 
     def link(self, blocker_id: str, blocked_id: str, path: str) -> None:
         """
-        Let one task wait for another, unless it does. `path` is where in the command that stands.
+        Make one task block another, unless it already does.
+
+        `path` is the place of the edge in the command, for problems.
         """
-        # An unknown end is refused (`find`): AgentScope drops such an edge in silence, and in the
-        # tracker of Gemini the task can then never be closed.
+        # An unknown id is refused (by `find`): AgentScope silently drops such an edge, and in
+        # Gemini's tracker the task can then never be closed.
         if blocker_id == blocked_id:
             self.refuse("self_edge", blocker_id, seen=blocker_id, path=path)
             return
         blocker, blocked = self.find(blocker_id, path), self.find(blocked_id, path)
         if blocker is None or blocked is None:
             return
-        # Both ends hold the edge; the shorter list is read, for one task may block thousands.
+        # Both ends store the edge. The shorter list is searched, because one task may block
+        # thousands.
         if len(blocker.blocks) < len(blocked.blocked_by):
             known = blocked_id in blocker.blocks
         else:
@@ -118,17 +118,13 @@ class Transaction:
             self.unchecked[blocker_id, blocked_id] = path
 
     def unlink(self, blocker_id: str, blocked_id: str, path: str) -> None:
-        """
-        Let one task wait for another no more.
-        """
+        """Make one task no longer block another."""
         blocker, blocked = self.find(blocker_id, path), self.find(blocked_id, path)
         if blocker is not None and blocked is not None and blocked_id in blocker.blocks:
             self.emit(EdgeRemoved(blocker_id, blocked_id, self.at))
 
     def nest(self, task: Task, parent: str | None, path: str) -> None:
-        """
-        Let a task go below another one, or to the top.
-        """
+        """Put a task below another one, or at the top level (`None`)."""
         if parent is None or parent == task.id:
             if parent is not None:
                 self.refuse("self_edge", task.id, seen=task.id, path=path)
@@ -137,8 +133,8 @@ class Transaction:
             return
         if self.find(parent, path) is None or task.parent == parent:
             return
-        # A circle of parents is refused before it is there: the tree of a draft has none. What
-        # contains nothing closes none.
+        # A cycle of parents is refused before it exists: the tree of a draft never has one. A task
+        # without subtasks cannot close one.
         inner = self.draft.children(task.id)
         above = (parent, *ancestors(self.draft, parent)) if inner else ()
         if task.id in above:
@@ -150,8 +146,9 @@ class Transaction:
 
     def check_edges(self) -> None:
         """
-        Note a problem for each edge, of those added since the last check, that closes a cycle, or
-        that joins a task with what contains it.
+        Note a problem for each invalid edge among those added since the last check.
+
+        An edge is invalid if it closes a cycle, or joins a task with its ancestor.
         """
         closing = closing_edges(self.draft, self.unchecked)
         for edge, way in closing.items():
@@ -163,7 +160,7 @@ class Transaction:
 
     def _refuse_within(self, closing: Collection[Edge]) -> None:
         """
-        Note a problem for each edge that joins a task with what contains it, by what was added.
+        Note a problem for each edge between a task and its ancestor that the added edges caused.
         """
         found: dict[Edge, str] = {}
         looked: set[str] = set()
@@ -172,7 +169,8 @@ class Transaction:
                 continue
             task = self.draft.get(end)
             if task is not None and task.parent == start:
-                # All that came into another place, each task once however many nests led there.
+                # All tasks that moved with this one; each is visited once, however many moves
+                # affected it.
                 edges = edges_from_above(self.draft, end, looked)
             else:
                 edges = ((i, o) for i, o in ((end, start), (start, end)) if self._lies_in(i, o))
@@ -186,15 +184,14 @@ class Transaction:
     def refuse(
         self, code: str, *task_ids: str, seen: str = "", legal: str = "", path: str = ""
     ) -> None:
-        """
-        Note a problem; the command will be refused.
-        """
+        """Note a problem; the command will be refused."""
         self.problems.append(Problem(code, task_ids, seen, legal, path))
 
     def may_change(self, task: Task, path: str = "") -> bool:
         """
-        Say whether the status of a task may be changed here, or note why not: somebody else has
-        claimed it, and that claim has not run out.
+        Return True if the status of a task may be changed; otherwise note a problem.
+
+        It may not if another actor has a live claim on the task.
         """
         claim = task.claim
         if claim is None or self.fences.get(task.id) == claim.fence or not claim.is_live(self.at):
@@ -203,13 +200,11 @@ class Transaction:
         return False
 
     def find(self, task_id: str, path: str) -> Task | None:
-        """
-        Return the task, or note that there is none.
-        """
+        """Return the task; if there is none, note a problem and return `None`."""
         task = self.draft.get(task_id)
         if task is None:
-            # What this command creates will not be there, unless it takes the old list away: then
-            # the new one is what its later parts speak of.
+            # Tasks created by this command are not suggested, because they will not exist after it
+            # is refused. If the command removes the old tasks, its later parts mean the new ones.
             new = {event.task.id for event in self.events if type(event) is TaskCreated}
             anew = any(type(event) in _REMOVING for event in self.events)
             ids = [task.id for task in self.draft if anew or task.id not in new]
@@ -221,7 +216,7 @@ class Transaction:
 
 def claimed(task_id: str, claim: Claim, path: str = "") -> Problem:
     """
-    Return the problem that a claim of somebody else holds, with its holder and its end.
+    Return the problem that another actor has claimed the task, with that owner and the claim's end.
     """
     until = "" if claim.until is None else f" until {claim.until.isoformat(timespec='seconds')}"
     return Problem("claimed", (task_id,), task_id, f"{claim.owner}{until}", path)

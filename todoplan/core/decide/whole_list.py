@@ -1,26 +1,26 @@
 """
-The whole list: what a write makes of a plan, keeping the identity of all that it left alone.
+Whole-list writes: apply a complete list to a plan, keeping the identity of unchanged tasks.
 
-Law 8: the same list written twice gives no events the second time.
+Law 8: writing the same list twice gives no events the second time.
 
-Law 15: a list is written from memory, so it means its difference to the base, which is what its
-session knows of the plan (`Base`), carried out on the plan as it is:
+Law 15: a model writes a list from memory, so the list means its difference to the merge base, which
+is the plan as its session knows it (`Base`). That difference is applied to the present plan:
 
-- each line means a task as its session knows it, in its own last words; a line that means none of
-  these means a task of the plan by its text, that of others or one's own in others' words; a line
-  that means none of these either is a new task;
-- a field is set if the line says something else than the session knew and than the plan says: the
-  later write stands, and the reply names what it wrote over;
-- a task without a line is removed only if this session has listed it, and nobody else has changed
-  it since;
-- a task that others removed stays removed, whatever its line says;
-- tasks that others added stay, each behind the one that it followed; the list's order counts only
-  if it is another than the base's.
+- Each line is matched with a task as the session knows it, in the session's own last words. A line
+  without such a match is matched by text with the tasks of the present plan: tasks of others, or
+  own tasks that others reworded. A line that matches neither is a new task.
+- A field is set if the line differs both from what the session knew and from the present plan. The
+  later write wins, and the reply names what it overwrote.
+- A task without a line is removed only if this session has listed it and nobody else has changed
+  it since.
+- A task that others removed stays removed, whatever its line says.
+- Tasks that others added stay, each after the task that it followed. The list's order counts only
+  if it differs from that of the base.
 
-Where a session is alone, all of this comes to one thing: the list is the plan.
+If a session is alone, all of this amounts to one thing: the list is the plan.
 
-Peers take every list for the whole truth: what a person added between two turns was removed by the
-next write of a model that had never seen it.
+Comparable libraries treat every list as the complete truth: a task that a person added between two
+turns was removed by the next write of a model that had never seen it.
 """
 
 from collections.abc import Sequence
@@ -46,12 +46,12 @@ __all__ = ["clear", "write"]
 _SHARED = tuple(field.name for field in attrs.fields(Todo) if field.name in EDITABLE - {"waiting"})
 
 
-_ROUNDS = 2  # two were enough for whatever was drawn
+_ROUNDS = 2  # two rounds were enough for every generated test case
 
 
 def write(transaction: Transaction, command: WriteTodos) -> None:
     """
-    Make the list this one, or carry out its difference to the base if there is one.
+    Replace the plan's list by this one, or apply its difference to the merge base, if there is one.
     """
     _check(transaction, command.todos)
     if transaction.base is None:
@@ -62,15 +62,15 @@ def write(transaction: Transaction, command: WriteTodos) -> None:
 
 def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
     """
-    Make the list this one: remove what it leaves out, then change, add and order what it holds.
+    Make the plan equal to the list: remove missing tasks, then edit, add and reorder the others.
     """
     meant = match(transaction.draft, todos)
-    # An indented list says itself how its tasks lie: they will stand in its order.
+    # An indented list defines its own tree, and the plan gets the list's order.
     if transaction.draft.nested and all(todo.level is None for todo in todos):
         meant = _in_tree(transaction.draft, todos, meant)
     kept = {task.id for task in meant if task is not None}
     gone = [task.id for task in transaction.draft if task.id not in kept]
-    # One event for all of them: the rule `empty_write` is asked of it, and of no deletion.
+    # One event for all tasks: the rule `empty_write` checks for it, and for no single deletion.
     if gone and not kept:
         _clear(transaction)
     else:
@@ -79,7 +79,8 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
     for todo, task in zip(todos, meant, strict=True):
         if task is None:
             continue
-        # `_SHARED` spelled out, since most lines change nothing: a new field belongs here as well.
+        # The fields of `_SHARED`, spelled out for speed because most lines change nothing. A new
+        # field must be added here too.
         if todo.content != task.subject or todo.active_form is not None or todo.priority:
             edit(transaction, task, _changes(todo, task))
         if todo.status is not None and todo.status is not task.status:
@@ -95,21 +96,21 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
 
 def _in_tree(draft: Draft, todos: Sequence[Todo], meant: list[Task | None]) -> list[Task | None]:
     """
-    Return which task each line means such that the same list will mean the same tasks again.
+    Return the task for each line, chosen so that writing the same list again gives the same result.
 
-    Equal lines take equal tasks in the order of the plan. In a plan with subtasks that is not the
-    order of the list, and so the first of two equal lines could mean another task the next time.
+    Equal lines are matched with equal tasks in plan order. In a plan with subtasks that is not the
+    order of the list, so the first of two equal lines could match a different task the next time.
     """
     if len({normalised(todo.content) for todo in todos}) == len(todos):
         return meant
     for _ in range(_ROUNDS):
-        # With the texts that they will have; a new line stands for the task that it will make.
+        # With their future texts; a new line is represented by a placeholder task.
         lines = [
             (task or Task(f"+{place}", "")).but(subject=todo.content)
             for place, (todo, task) in enumerate(zip(todos, meant, strict=True))
         ]
         kept = {task.id: task for task in lines}
-        # As they will stand: what lies in a task that goes is lifted up.
+        # With their future parents: the subtasks of a deleted task move up.
         lifted = [
             task.but(parent=next((a for a in ancestors(draft, task.id) if a in kept), None))
             for task in lines
@@ -135,9 +136,9 @@ def _check(transaction: Transaction, todos: Sequence[Todo]) -> None:
 
 def _nest(transaction: Transaction, todos: Sequence[Todo], ids: Sequence[str]) -> None:
     """
-    Put the tasks of indented lines below that of the last line above them that is indented less.
+    Put the task of each indented line below the task of the nearest line above with less indent.
     """
-    # All or none: a list that indents some lines has the others at the top.
+    # If any line has a level, lines without one are at the top level.
     if [todo.level for todo in todos].count(None) == len(todos):
         return
     above: list[tuple[int, str]] = []
@@ -158,15 +159,13 @@ def _changes(todo: Todo, task: Task) -> dict[str, Any]:
         changes["subject"] = todo.content
     for name in _SHARED:
         given = getattr(todo, name)
-        if given is not None and given != getattr(task, name):  # not given: it stays as it is
+        if given is not None and given != getattr(task, name):  # None means not given
             changes[name] = given
     return changes
 
 
 def _create(transaction: Transaction, todos: Sequence[Todo], order: list[str]) -> None:
-    """
-    Create the tasks of the new lines, and put their ids into the order, where they stand as "".
-    """
+    """Create the tasks of the new lines, and put their ids into `order` in place of ""."""
     if "" not in order:
         return
     numbers = _new_ids(transaction.draft.next_id, todos, order)
@@ -179,17 +178,19 @@ def _create(transaction: Transaction, todos: Sequence[Todo], order: list[str]) -
 
 def _new_ids(start: int, todos: Sequence[Todo], order: Sequence[str]) -> dict[int, int]:
     """
-    Return the number that each new line's task gets, by the line's index.
+    Return the number for each new line's task, by the index of the line.
 
-    A line that numbers itself, as some models do, keeps its number if it was never used and is no
-    further off than the list is long: then the same list means the same tasks when it comes again.
+    Some models number their lines. Such a line keeps its number if that was never used and exceeds
+    the next id by less than the length of the list. Then the same list means the same tasks when it
+    is written again.
     """
     fresh = [index for index, task_id in enumerate(order) if not task_id]
     if not any(todo.id for todo in todos):
         return dict(zip(fresh, count(start), strict=False))
     own = [number_of(todo.id or "") for todo in todos]
     kept = {index: own[index] for index in fresh if start <= own[index] < start + len(todos)}
-    # A number that some line says is not given to another: it would mean that other task next time.
+    # A number that a line has is not given to another task: that line would then match the other
+    # task the next time.
     said = set(own)
     last = max(kept.values(), default=start - 1)
     after = (number for number in count(last + 1) if number not in said)
@@ -238,24 +239,23 @@ def _write_from(base: Base, transaction: Transaction, todos: Sequence[Todo]) -> 
 
 
 def _lines(base: Base, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, Task | None]]:
-    """
-    Return each line with the task that it means, as its session knows it; `None` where it is new.
-    """
+    """Return each line with its task as the session knows it; `None` for a new task."""
     meant = match(base.tasks(), [_as_meant(base, todo) for todo in todos])
     fresh = [todo for todo, task in zip(todos, meant, strict=True) if task is None]
     if not fresh:
         return list(zip(todos, meant, strict=True))
     taken = {task.id for task in meant if task is not None}
     rest = [task for task in draft if task.id not in taken]
-    # Without ids: the session's numbers are those of its own list, or of the base.
+    # Ids are ignored here: the session's numbers refer to its own list or to the base.
     others = iter(match(rest, [attrs.evolve(todo, id=None) for todo in fresh]))
     lines: list[tuple[Todo, Task | None]] = []
     for todo, task in zip(todos, meant, strict=True):
         known = task
         if known is None and (found := next(others)) is not None:
             own = base.get(found.id)
-            # Of a task that it has not seen, all that the line says is a change; of its own in
-            # somebody's new words, it has taken these over.
+            # For a task that the session has not seen, everything in the line is a change. For its
+            # own task in another actor's words, the line shows that the session has accepted these
+            # words.
             known = Task(found.id, todo.content) if own is None else own.but(subject=found.subject)
         lines.append((todo, known))
     return lines
@@ -263,8 +263,9 @@ def _lines(base: Base, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, 
 
 def _as_meant(base: Base, todo: Todo) -> Todo:
     """
-    Return a line without its id, if that is of a task which its session has not listed, and which
-    has other words: models number lists of their own.
+    Return a line without its id if the id is probably the model's own numbering.
+
+    This is so if the session has not listed the task with that id, and the task has another text.
     """
     if todo.id is None or base.has_listed(todo.id):
         return todo
@@ -274,9 +275,7 @@ def _as_meant(base: Base, todo: Todo) -> Todo:
 
 
 def _woven(order: Sequence[str], rest: Sequence[str]) -> list[str]:
-    """
-    Return the ids in order, and those that only the rest has, each behind the one it follows there.
-    """
+    """Return the ids of `order`, and after each the ids that follow it only in `rest`."""
     placed = set(order)
     following: dict[str, list[str]] = {}
     last = ""
@@ -293,7 +292,9 @@ def _woven(order: Sequence[str], rest: Sequence[str]) -> list[str]:
 
 def clear(transaction: Transaction) -> None:
     """
-    Remove every task, but for what others have done since the base; an empty plan is left alone.
+    Remove every task except those that others have added or changed since the merge base.
+
+    An empty plan is left unchanged.
     """
     if transaction.base is not None:
         _write_from(transaction.base, transaction, ())
@@ -303,7 +304,7 @@ def clear(transaction: Transaction) -> None:
 
 def _clear(transaction: Transaction) -> None:
     tasks = tuple(transaction.draft)
-    # All that are claimed are named, hence no stop at the first.
+    # A list and not any(): each claimed task is reported.
     refused = [task for task in tasks if not transaction.may_change(task)]
     if not refused:
         transaction.emit(PlanCleared(tuple(task.id for task in tasks), transaction.at))

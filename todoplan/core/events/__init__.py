@@ -1,8 +1,9 @@
 """
-What happened to a plan: the events, and the plan that they lead to.
+The events of a plan, and how to build a plan from them.
 
-Read `types` (one class an event), then `apply`, which is total and knows no rule, and `journal`,
-one line of a plan's history. `touched` tells which tasks events are about; `merge` makes one
-history of two that began at the same plan; `base` and `drift` tell what others have changed since a
-hand last looked, and since a person approved.
+Read `types` first (one class for each kind of event), then `apply`, which accepts every event and
+checks no rules, and `journal` (one entry of a plan's history). `touched` returns the tasks that
+events affect; `merge` combines two histories that began with the same plan. `base` computes what
+others have changed since a session last saw the plan, `drift` what has changed since a person
+approved it.
 """

@@ -1,14 +1,16 @@
 """
-Events into plans: total, and without a rule. Yesterday's journal replays under any policy.
+Build plans from events. Every event is accepted and no rule is checked, so an old journal replays
+under any policy.
 
-Theory. `decide` asks once whether something is allowed, when it is wanted. What was decided is a
-fact, and is carried out here whenever a plan is built from its history. So nothing is refused here:
-an event that makes no sense for the plan at hand (its task is gone, its edge is there) does
-nothing, in every version alike. A check here would make plans unreadable that were fine when saved.
+Theory. `decide` checks once whether a command is allowed, at the time of the command. Its events
+are facts, and are applied here whenever a plan is built from its history. So nothing is refused
+here: an event that does not fit the plan (its task is gone, its edge exists already) does nothing,
+in every version of todoplan alike. A check here could make plans unreadable that were valid when
+they were saved.
 
-Law: replaying what `decide` returned gives the plan that it returned; replay(a + b) is replay(b)
-upon replay(a). Each event counts one revision, also one that does nothing: the revision names a
-place in the history.
+Law: replaying the events that `decide` returned gives the plan that it returned. replay(a + b)
+equals replaying b on the result of replaying a. Each event increments the revision, even one that
+does nothing: the revision is a position in the history.
 """
 
 from __future__ import annotations
@@ -45,20 +47,20 @@ __all__ = ["apply", "fold", "replay"]
 
 def apply(plan: Plan, event: Event) -> Plan:
     """
-    Return what one event makes of a plan.
+    Return the plan after one event.
 
     Raises:
-        PlanError: what is given is no plan, or no event.
+        PlanError: an argument is not a plan, or not an event.
     """
     return replay(plan, (event,))
 
 
 def replay(plan: Plan, events: Iterable[Event]) -> Plan:
     """
-    Return the plan after these events. Replaying a + b is replaying b upon what a gave.
+    Return the plan after these events. Replaying a + b equals replaying b on the result of a.
 
     Raises:
-        PlanError: what is given is no plan, or among the events is what is none.
+        PlanError: `plan` is not a plan, or an item of `events` is not an event.
     """
     if type(plan) is not Plan or not hasattr(events, "__iter__"):
         _check_arguments(plan, events)
@@ -69,14 +71,12 @@ def replay(plan: Plan, events: Iterable[Event]) -> Plan:
 
 
 def fold(draft: Draft, event: Event) -> None:
-    """
-    Let one event happen to the draft. Every event counts one revision.
-    """
+    """Apply one event to the draft. Every event increments the revision."""
     draft.revision += 1
-    # Cases are tried in order: the most frequent event stands first.
+    # Cases are tried in order, so the most frequent event comes first.
     match event:
         case StatusChanged():
-            # Whatever the status was by now: `old` is for rules and readers.
+            # Applied whatever the present status is: `old` is only for rules and readers.
             draft.move(event.task_id, event.new, event.at)
             if event.lost_by is not None:
                 _count_failed_attempt(draft, event.task_id)
@@ -99,7 +99,8 @@ def fold(draft: Draft, event: Event) -> None:
         case PlanCleared():
             draft.replace(())
         case PlanRestored(tasks, next_id, _, approved):
-            # Law 6: never back, or ids of tasks made since would be given out again.
+            # Law 6: the counter never goes back, or the ids of later tasks would be given out
+            # again.
             draft.next_id = max(draft.next_id, next_id)
             draft.replace(tasks)
             draft.approved = approved
@@ -129,12 +130,13 @@ def _check_arguments(plan: object, events: object) -> None:
 def _edit(draft: Draft, event: TaskEdited) -> None:
     task = draft.get(event.task_id)
     if task is not None:
-        # Another field would break what the draft keeps: a status has counts, an edge two ends.
+        # Setting another field would break the draft's invariants: a status affects counts, an edge
+        # has two ends.
         changes = {name: new for name, new in event.changes.items() if name in EDITABLE}
-        # Only a pending task waits: what is started or closed since is not brought to a halt.
+        # Only a pending task waits: a task that was started or closed since stays so.
         if task.status is not Status.PENDING:
             changes.pop("waiting", None)
-        # Law 20: what was found was found by the check as it was.
+        # Law 20: evidence counts only for the check for which it was recorded.
         if changes.get("check", task.check) != task.check:
             changes.setdefault("evidence", None)
         draft.put(task.but(updated_at=event.at or task.updated_at, **changes))
@@ -146,7 +148,8 @@ def _claim(draft: Draft, event: TaskClaimed | ClaimRenewed) -> None:
         return
     at = event.at or task.updated_at
     if isinstance(event, TaskClaimed):
-        # Counted also where the task is not in progress any more: a fence is never given twice.
+        # Counted even if the task is no longer in progress: a fencing token is never given out
+        # twice.
         held = event.claim if task.status is Status.IN_PROGRESS else None
         claims = max(task.claims, event.claim.fence)
         draft.put(task.but(claim=held, claims=claims, updated_at=at))

@@ -1,11 +1,12 @@
 """
-What a session knows of a plan, and what others have done to it since: the base of a merge (law 15).
+A session's knowledge of a plan, and what others have changed since: the merge base (law 15).
 
-A plan has several writers: a model, the person who watches, the program around them, other agents.
-Most of what goes wrong between them is one undoing what it has never seen: a whole list is written
-from memory, and what was added in the meantime is not on it. So a list means its difference to the
-base, the plan as its session last wrote or read it. And a line that is missing drops a task only if
-that session has itself listed it: a model may leave out what others added, told of it or not.
+A plan has several writers: a model, a person who watches, the program around them, other agents.
+Most conflicts arise when one of them undoes a change that it has never seen: a model writes a whole
+list from memory, without tasks that were added in the meantime. So a list means its difference to
+the merge base, which is the plan as its session last wrote or read it. A missing line drops a task
+only if that session has itself listed the task: a model may leave out tasks that others added,
+whether or not it was informed of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +25,7 @@ from todoplan.core.plan.plan import Plan
 __all__ = ["NOTHING_LISTED", "Base", "Difference", "Note", "changed_by", "differences"]
 
 NOTHING_LISTED: frozenset[str] = frozenset()
-"""What a new session has listed."""
+"""The listed tasks of a session that has not used the plan yet."""
 
 _WORDS = ("status", "active_form", "priority", "waiting")
 
@@ -36,8 +37,11 @@ def _by_id(given: Mapping[str, Any]) -> FrozenDict:
 @attrs.frozen
 class Note:
     """
-    What one call says of its session: which task each line of its list means (`None`: no list), the
-    tasks that it named by id or created, and what it read ("" for the whole plan).
+    What one call shows about its session.
+
+    `lines` has the task id for each line of the call's list (`None`: the call had no list). `named`
+    are the tasks that the call named by id or created. `read` is the id of the task that it read,
+    "" for the whole plan.
     """
 
     lines: tuple[tuple[str, Todo], ...] | None = None
@@ -48,16 +52,21 @@ class Note:
 @attrs.frozen
 class Base:
     """
-    What a session knows of a plan; `advanced` says what it knows after its next calls.
+    A session's knowledge of a plan. `advanced` returns the knowledge after the next calls.
 
-    `plan` is the plan as of its last answered call: what came later is news. `actors` says, by task
-    id, who changed it since. `listed` are the tasks that the session wrote in a list, created or
-    named by id; `None` stands for all of `plan`, as of an agent alone. `mine` are its own last
-    words of listed tasks that others have changed or deleted since: they stand until its own list
-    takes the change over, or it reads the task. `order` is that of its own last list, where the
-    plan has another. Of tasks below the id `told` it was told that they stay. `overflow`: some of
-    its words may have been forgotten, so that no line reopens a closed task that it has not listed
-    since. `heard` is the plan of which an earlier answer of the same turn has told.
+    `plan` is the plan as of the session's last answered call; later changes are news to the
+    session. `actors` has, by task id, the actor who changed the task since. `listed` are the tasks
+    that the session wrote in a list, created or named by id; `None` stands for all tasks of `plan`,
+    as for an agent that works alone.
+
+    `mine` has the session's own last version of listed tasks that others have changed or deleted
+    since. An entry stays until the session's own list accepts the change, or the session reads the
+    task. `order` is the order of the session's own last list, if that of the plan differs.
+
+    `told` is an id: the session was informed that unlisted tasks with lower ids stay in the plan.
+    `overflow` means that some entries of `mine` may have been discarded; then no line reopens a
+    closed task that the session has not listed since. `heard` is the plan of which an earlier reply
+    in the same turn has reported the changes.
     """
 
     plan: Plan
@@ -70,52 +79,48 @@ class Base:
     heard: Plan | None = None
 
     def get(self, task_id: str) -> Task | None:
-        """
-        Return a task in the session's own last words, or as it last saw it.
-        """
+        """Return a task in the session's own last version, or as the session last saw it."""
         return self.mine.get(task_id) or self.plan.get(task_id)
 
     def tasks(self) -> list[Task]:
-        """
-        Return the tasks that the session's next list is compared with, in their order.
-        """
+        """Return the tasks with which the session's next list is compared, in order."""
         if not self.mine:
             return list(self.plan)
         gone = [task for task in self.mine.values() if task.id not in self.plan]
         return [*(self.mine.get(task.id, task) for task in self.plan), *gone]
 
     def has_listed(self, task_id: str) -> bool:
-        """
-        Say whether the session has listed a task.
-        """
+        """Return True if the session has listed the task."""
         return task_id in self.plan if self.listed is None else task_id in self.listed
 
     def may_drop(self, task: Task) -> bool:
         """
-        Say whether a missing line drops a task: the session listed it, and nobody changed it since.
+        Return True if a missing line drops the task.
+
+        This is so if the session has listed the task and nobody else has changed it since.
         """
         if task.id in self.mine or not self.has_listed(task.id):
             return False
         was = self.plan.get(task.id)
-        # Edges and times count too: somebody may rely on it. A claim that goes on does not.
+        # Changed edges and times count, as another task may depend on this one; a renewed claim
+        # does not.
         return was is task or (was is not None and (was == task or _is_renewed(was, task)))
 
     def may_reopen(self, task: Task) -> bool:
-        """
-        Say whether a line with an open status reopens a task.
-        """
+        """Return True if a line with an open status may reopen the task."""
         return not self.overflow or task.status not in CLOSED or self.has_listed(task.id)
 
     def with_own(self, events: Iterable[Event]) -> "Base":
-        """
-        Return the base once this session has done this itself, which is no news to it.
-        """
+        """Return the base after these events of the session itself, which are not news to it."""
         events = tuple(events)
         return attrs.evolve(self, plan=replay(self.plan, events)) if events else self
 
     def advanced(self, before: Plan, after: Plan, notes: Iterable[Note]) -> "Base":
         """
-        Return what the session knows after its calls made `after` of the plan `before`.
+        Return the session's knowledge after its calls.
+
+        `before` is the plan before the calls, `after` the plan after them; `notes` describe the
+        calls.
         """
         notes = tuple(notes)
         said = {task_id: line for note in notes for task_id, line in note.lines or ()}
@@ -134,7 +139,8 @@ class Base:
                     if now is None or _words(own) != _words(now):
                         mine[task_id] = own
                 elif task_id in listed and now is not None:
-                    # Left out or not asked for: the session still knows it in its own words.
+                    # The task was not in the list or not asked for: the session still knows its own
+                    # version.
                     if task_id not in named:
                         mine[task_id] = known
                     elif known.subject != now.subject:
@@ -155,15 +161,13 @@ class Base:
 
     def _touched(self, before: Plan) -> Iterable[str]:
         """
-        Return the ids of the tasks that others have changed or deleted since this base, or earlier.
+        Return the ids of tasks that others have changed or deleted, since this base or earlier.
         """
         changed = (one.task.id for one in differences(self.plan, before) if not _is_renewal(one))
         return dict.fromkeys((*self.mine, *changed))
 
     def _ignored(self, said: Mapping[str, Todo], after: Plan) -> dict[str, Task]:
-        """
-        Return the words of lines that would have reopened a task whose words were forgotten.
-        """
+        """Return the session's version of tasks whose lines were ignored because of `overflow`."""
         now = {task_id: task for task_id in said if (task := after.get(task_id)) is not None}
         return {
             task_id: _in_words(task, said[task_id])
@@ -173,15 +177,11 @@ class Base:
 
     @property
     def is_alone(self) -> bool:
-        """
-        Say whether the session has listed all of `plan`, in its words and its order.
-        """
+        """Whether the session has listed all of `plan`, with its own versions and its order."""
         return self.listed is None and not self.mine and not self.order
 
     def after(self, events: Iterable[Event], actor: str | None) -> "Base":
-        """
-        Return the base once somebody else has done this as well.
-        """
+        """Return the base after these events of another actor."""
         if actor is None:
             return self
         actors = dict(self.actors)
@@ -194,24 +194,20 @@ class Base:
 
     def unseen(self, plan: Plan) -> "tuple[Difference, ...]":
         """
-        Return what others made of the tasks since, in the order of the plan; what is gone is last.
+        Return the tasks that others changed since, in the order of the plan, deleted ones last.
         """
         changed = differences(self.heard or self.plan, plan, self.actors)
-        # Heartbeats of claims are many, and nothing to tell of.
+        # Renewals of claims are frequent, and not worth a report.
         return tuple(one for one in changed if not _is_renewal(one))
 
     def has_news(self, plan: Plan) -> bool:
-        """
-        Say whether there is anything to tell of: tasks that are not as they were, or an approval.
-        """
+        """Return True if there are changes to report: changed tasks, or a new approval."""
         return bool(self.unseen(plan)) or self.is_newly_approved(plan)
 
     def is_newly_approved(self, plan: Plan) -> bool:
-        """
-        Say whether a person has approved the plan since.
-        """
+        """Return True if a person has approved the plan since."""
         now, was = plan.approved, (self.heard or self.plan).approved
-        # A later approval that was undone leaves the earlier one, which is no news.
+        # Undoing a later approval restores the earlier one, which is not new.
         return now is not None and (was is None or now.revision > was.revision)
 
 
@@ -226,9 +222,7 @@ def _words(task: Task) -> tuple[Any, ...]:
 
 @attrs.frozen
 class Difference:
-    """
-    One task that is not as it was: `was` is `None` for a new one, `now` for one that is gone.
-    """
+    """One changed task: `was` is `None` for a new task, `now` for a deleted one."""
 
     was: Task | None
     now: Task | None
@@ -236,22 +230,22 @@ class Difference:
 
     @property
     def task(self) -> Task:
-        """
-        The task as it is, or as it was before it went.
-        """
+        """The task as it is, or as it was before it was deleted."""
         task = self.now or self.was
-        assert task is not None  # noqa: S101 - one of them is there, by `differences`
+        assert task is not None  # noqa: S101 - `differences` sets at least one
         return task
 
 
 def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
     """
-    Return who changed each task last, by the entries that follow upon a plan. A change that was
-    undone counts for nobody: not for its author, nor for whoever undid it.
+    Return the actor who changed each task last, from the journal entries after the plan `was`.
+
+    A change that was undone counts for nobody: neither for its author nor for the actor who undid
+    it.
     """
     entries = tuple(entries)
     actors: dict[str, str] = {}
-    undoable: dict[int, dict[str, str | None]] = {}  # by revision: who was known before the entry
+    undoable: dict[int, dict[str, str | None]] = {}  # actors before each entry
     for place, entry in enumerate(entries):
         undone = None if entry.undoes is None else undoable.get(entry.undoes)
         if undone is not None:
@@ -278,7 +272,7 @@ def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
 def _restored_by(
     actor: str, was: Plan, event: PlanRestored, actors: Mapping[str, str]
 ) -> dict[str, str]:
-    # What somebody else is known to have changed since, the undo of an earlier change left alone.
+    # Tasks with a recorded actor keep it: undoing an earlier change left those changes alone.
     ids = (*(task.id for task in was), *ids_of(event))
     return {**dict.fromkeys(ids, actor), **actors}
 
@@ -295,15 +289,13 @@ def _is_renewed(was: Task, now: Task) -> bool:
 
 
 def differences(was: Plan, now: Plan, actors: Mapping[str, str] = EMPTY) -> tuple[Difference, ...]:
-    """
-    Return the tasks in which two versions of a plan differ, edges and times included.
-    """
+    """Return the tasks in which two versions of a plan differ, edges and times included."""
     if was is now:
         return ()
     changed = [
         Difference(was.get(task.id), task, actors.get(task.id))
         for task in now
-        # Versions share what did not change, so identity decides nearly all.
+        # Versions share unchanged tasks, so comparing identities decides nearly all cases.
         if (old := was.get(task.id)) is not task and old != task
     ]
     gone = [Difference(task, None, actors.get(task.id)) for task in was if task.id not in now]

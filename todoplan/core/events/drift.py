@@ -1,10 +1,10 @@
 """
-Drift: how a plan differs from what a person agreed to.
+Drift: the differences between a plan and the revision that a person approved.
 
-A person approves a plan as it stands at one revision. Afterwards the model goes on planning, and
-what is carried out in the end may be something else. The plan says which revision was approved; the
-journal says what the plan was then. Working a plan off is no drift: that tasks are started, wait,
-are verified or done is what they were approved for.
+A person approves a plan at one revision. Afterwards the model goes on planning, and the plan that
+is carried out in the end may be a different one. The plan stores the approved revision; the journal
+shows the plan at that revision. Progress is not drift: starting, pausing, verifying and completing
+tasks is what the plan was approved for.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,10 +26,10 @@ __dir__ = listing(__all__)
 
 _PROGRESS = frozenset(
     {
-        "status",  # but for cancelled: that is a task taken out of the plan
+        "status",  # except cancelled: that takes a task out of the plan
         "active_form",
         "owner",
-        "blocks",  # the other side of `blocked_by`
+        "blocks",  # mirrors `blocked_by`
         "metadata",
         "waiting",
         "answer",
@@ -40,14 +40,16 @@ _PROGRESS = frozenset(
         *(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME),
     }
 )
-"""The fields that change while a plan is worked off, and what programs keep of their own."""
+"""Fields that change while a plan is carried out, or that programs use for their own data."""
 
 
 @attrs.frozen
 class Drift:
     """
-    What became of an approved plan: the tasks that `came` and `went` since, and those that are
-    `changed` in what was agreed to, each with who did it, if that is known. False if nothing is.
+    The changes to an approved plan since its approval.
+
+    `came` are the tasks added since, `went` those removed, `changed` those with changes in the
+    approved fields, each with the actor who changed it, if known. A Drift without changes is false.
     """
 
     approval: Approval
@@ -61,8 +63,7 @@ class Drift:
     @staticmethod
     def fields(difference: Difference) -> tuple[str, ...]:
         """
-        Return the names of the fields in which a task is not what was agreed to; () for one that
-        came or went.
+        Return the approved fields in which a task has changed; () for an added or removed task.
         """
         was, now = difference.was, difference.now
         if was is None or now is None:
@@ -78,13 +79,13 @@ class Drift:
 
 def drift(plan: Plan, history: Iterable[Entry]) -> Drift:
     """
-    Return how a plan differs from the revision that was approved last.
+    Return the differences between a plan and the revision that was approved last.
 
-    `history` are the entries of its journal, oldest first, from its beginning or from one that
-    restores or clears the plan, and on beyond the approval.
+    `history` are the entries of its journal, oldest first. They must start at the beginning, or
+    with an entry that restores or clears the plan, and reach at least to the approval.
 
     Raises:
-        PlanError: the plan was never approved, or the history does not tell what was approved.
+        PlanError: the plan was never approved, or the history does not show the approved plan.
     """
     approval = instance_of(plan, Plan, "a plan, such as planner.plan").approved
     if approval is None:
@@ -105,13 +106,11 @@ def drift(plan: Plan, history: Iterable[Entry]) -> Drift:
 
 
 def _approved(approval: Approval, history: tuple[Entry, ...]) -> tuple[Plan, dict[str, str]]:
-    """
-    Return the plan as it was approved, and who has changed each task since.
-    """
+    """Return the approved plan, and the actor who has changed each task since."""
     start: Plan | None = None
     events: list[Event] = []
     for revision, event in _events(approval, history):
-        # From here on all tasks are known, whatever was before.
+        # From this event on all tasks are known, whatever was before.
         if revision == 1 or isinstance(event, PlanRestored | PlanCleared):
             start, events = Plan(revision=revision - 1), []
         events.append(event)
@@ -124,7 +123,7 @@ def _approved(approval: Approval, history: tuple[Entry, ...]) -> tuple[Plan, dic
         )
         raise PlanError(msg, approved=approval.revision)
     if events[-1] != PlanApproved(approval.by, approval.at):
-        # A plan that was brought here from elsewhere keeps its approval, and is numbered anew.
+        # A plan that was imported from elsewhere keeps its approval but gets new revision numbers.
         msg = (
             f"revision {approval.revision} of the history is not the approval that the plan has:"
             " it is the history of another plan, or the plan was approved before it was brought"
@@ -143,9 +142,7 @@ def _approved(approval: Approval, history: tuple[Entry, ...]) -> tuple[Plan, dic
 
 
 def _events(approval: Approval, history: tuple[Entry, ...]) -> Iterator[tuple[int, Event]]:
-    """
-    Yield each event up to the approval with the revision that it led to.
-    """
+    """Yield each event up to the approval, with the revision after it."""
     at = _first(history) - 1 if history else 0
     for entry in history:
         start = entry.revision - len(entry.events)

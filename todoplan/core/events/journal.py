@@ -1,4 +1,4 @@
-"""One line of a plan's history: the events of an accepted command, when, and by whom."""
+"""One entry of a plan's history: the events of an accepted command, with time and actor."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["Entry"]
 @attrs.frozen
 class Entry:
     """
-    What one accepted command did.
+    The effect of one accepted command.
 
-    `revision` is the plan's after it, and names the entry. `cause` is the command or tool by name.
-    `undoes` is the revision of the entry that this one took back.
+    `revision` is the plan's revision after the command, and identifies the entry. `cause` is the
+    name of the command or tool. `undoes` is the revision of the entry that this one undid.
     """
 
     revision: int

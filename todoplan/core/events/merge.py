@@ -1,16 +1,17 @@
 """
-Two histories of one plan into one: for frameworks whose branches write in the same step.
+Merge two histories of one plan, for frameworks whose branches write in the same step.
 
-Theory. Events name tasks by id, and both branches count their new ids from the same number: the
-"3" of one and the "3" of the other are two tasks. So the events of one branch are carried out upon
-the plan of the other (a rebase), translated: a created task whose id is taken by now gets the next
-free one, and every later event of that branch that names it follows. Where the events are not known
-but only two plans are, `joined` reads from the plans what must have happened, and rebases that.
+Theory. Events refer to tasks by id, and both branches count their new ids from the same number: the
+"3" of one branch and the "3" of the other are two tasks. So the events of one branch are replayed
+on the plan of the other (a rebase), with translated ids: a created task whose id is already taken
+gets the next free one, and every later event of that branch that refers to it is changed
+accordingly. If only two plans are available instead of events, `joined` infers the events from the
+plans and rebases these.
 
-Law: no task that either side made is lost (where events are known), no id is used twice, and what
-comes out is a plan: an edge that would close a cycle is left out. Of two changes to the same task
-the later one stands. What a branch did to the whole list concerns the tasks that it knew, no
-others.
+Law: no task of either side is lost (if the events are available), no id is used twice, and the
+result is a valid plan: an edge that would close a cycle is left out. Of two changes to the same
+task the later one wins. A whole-list change of a branch affects only the tasks that the branch
+knew.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -47,15 +48,15 @@ __all__ = ["changes_between", "joined", "rebased"]
 _Ids = dict[str, str]
 
 
-# LangChain's `todos` has no reducer: two branches that write it in one step are an error there.
+# LangChain's `todos` has no reducer: there, two branches that write it in one step are an error.
 def rebased(
     plan: Plan, events: Iterable[Event], renumbered: Mapping[str, str] | None = None
 ) -> tuple[Plan, _Ids]:
     """
-    Return the plan after events that were decided upon another version of it, and the new ids, by
-    the old ones, of tasks whose ids were taken.
+    Return the plan after events that were decided for another version of it, and the new ids.
 
-    `renumbered` is what an earlier call returned for events of the same origin.
+    The new ids are a dict from old to new id, for tasks whose id was taken. `renumbered` is the
+    dict that an earlier call returned for events of the same branch.
     """
     draft, ids = Draft(plan), dict(renumbered or {})
     for event in events:
@@ -66,8 +67,9 @@ def rebased(
 
 def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
     """
-    Yield what an event of another version means for the draft. A task that gets a new id is
-    entered in `ids`.
+    Yield the events for the draft that correspond to an event of another version.
+
+    If a task gets a new id, that is added to `ids`.
     """
     match event:
         case TaskCreated(task):
@@ -79,7 +81,7 @@ def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
             yield attrs.evolve(event, task_id=ids.get(event.task_id, event.task_id))
         case EdgeAdded() | EdgeRemoved():
             blocker, blocked = (ids.get(end, end) for end in (event.blocker, event.blocked))
-            # Each branch kept its own edges free of cycles; together they may close one.
+            # Each branch has no cycles of its own, but the edges of both together may close one.
             if isinstance(event, EdgeRemoved) or may_block(draft, blocker, blocked):
                 yield attrs.evolve(event, blocker=blocker, blocked=blocked)
         case ParentChanged(task_id, parent):
@@ -87,7 +89,7 @@ def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
             if parent is None or may_contain(draft, parent, task_id):
                 yield attrs.evolve(event, task_id=task_id, parent=parent)
         case TasksReordered(task_ids):
-            # Tasks that the writer did not know are not named, and follow behind (Draft.reorder).
+            # Tasks unknown to the branch are not named, and follow at the end (Draft.reorder).
             yield attrs.evolve(event, task_ids=tuple(ids.get(end, end) for end in task_ids))
         case PlanCleared(task_ids, at):
             yield from (TaskDeleted(ids.get(end, end), at) for end in task_ids)
@@ -99,36 +101,34 @@ def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
 
 def joined(mine: Plan, other: Plan) -> Plan:
     """
-    Return two versions of a plan as one, where what lies between them is not known.
+    Return the merge of two versions of a plan, if the events between them are not available.
 
-    If `other` followed from `mine`, that is `other`. If not, its order stands, and the tasks that
-    only `mine` made follow under new ids. A task that `mine` deleted and `other` still has comes
-    back.
+    If `other` followed from `mine`, the result is `other`. If not, the result has the order of
+    `other`, and the tasks that only `mine` created follow with new ids. A task that `mine` deleted
+    and `other` still has is restored.
 
-    One loss cannot be seen in two plans: where `other` gave out an id and has no such task now, it
-    has deleted it, and a task of that id that `mine` made meanwhile passes for the deleted one. So
-    rebase events wherever there are any.
+    One loss cannot be detected from two plans: if `other` gave out an id and then deleted that
+    task, a task that `mine` created with the same id is taken for the deleted one. So rebase events
+    whenever there are any.
     """
     plan, _ = rebased(other, _only_in(mine, other))
     if plan is other or plan == other:
         return other
-    # Above both: whoever has seen either revision must see that there is something new.
+    # Higher than both: a session that has seen either revision must notice the change.
     return attrs.evolve(plan, revision=max(plan.revision, mine.revision + 1))
 
 
 def _only_in(mine: Plan, other: Plan) -> Iterator[Event]:
-    """
-    Yield, as events upon `other`, what `mine` has and `other` has not: new tasks, later changes.
-    """
+    """Yield the new tasks and later changes of `mine` as events for `other`."""
     made = {task.id for task in mine if _is_new(task, other)}
     for task in mine:
         if task.id in made:
             yield TaskCreated(task)
         elif task.id in other and _is_later(task, other[task.id]):
             yield from _differences(task, other[task.id])
-    # Edges of new tasks only. langchain-agentkit joins the edges of both sides, and so brings back
-    # what one of them removed: dependents of a deleted task stay blocked for ever.
-    # Edges last, when both of their ends are there.
+    # Edges of new tasks only: langchain-agentkit unites the edges of both sides, and so restores
+    # edges that one of them removed; dependents of a deleted task stay blocked for ever. Edges come
+    # last, when both of their ends exist.
     for task in mine:
         for blocker in task.blocked_by:
             if task.id in made or blocker in made:
@@ -138,23 +138,23 @@ def _only_in(mine: Plan, other: Plan) -> Iterator[Event]:
 def _is_new(task: Task, other: Plan) -> bool:
     theirs = other.get(task.id)
     if theirs is None:
-        # An id below their next one was theirs as well: they have deleted the task since.
+        # An id below their next id was used there too: they have deleted that task since.
         return number_of(task.id) >= other.next_id
-    # The same id in both: one task or two? They began at the same moment, or are two.
+    # The same id in both: it is one task if both were created at the same time, else two.
     if task.created_at is None and theirs.created_at is None:
         return task.subject != theirs.subject
     return task.created_at != theirs.created_at
 
 
 def _is_later(task: Task, theirs: Task) -> bool:
-    # Without times nobody knows which was later: theirs stands.
+    # Without times it is unknown which change was later: theirs is kept.
     if task.updated_at is None or theirs.updated_at is None:
         return False
     return task.updated_at > theirs.updated_at
 
 
 def _differences(task: Task, theirs: Task) -> Iterator[Event]:
-    # The status first: what a task waits for, and what was found of it, go with a move.
+    # The status first: changing it may clear the wait and the evidence.
     if task.status is not theirs.status:
         yield StatusChanged(task.id, theirs.status, task.status, task.updated_at)
     moved = theirs.moved(task.status, None) if task.status is not theirs.status else theirs
@@ -169,17 +169,17 @@ def _differences(task: Task, theirs: Task) -> Iterator[Event]:
         yield ParentChanged(task.id, task.parent, task.updated_at)
 
 
-# What a move of a task implies by itself: `apply` sets it, whoever wrote the other version.
+# Fields that a status change sets by itself: `apply` sets them, whoever wrote the other version.
 _IMPLIED = ("waiting", "evidence", "claim", "started_at", "completed_at", "updated_at")
 
 
 def changes_between(was: Plan, now: Plan) -> tuple[tuple[Event, ...], Plan]:
     """
-    Return events, without times, that make one version of a plan the other, and the plan to which
-    they lead; for lists that others change without saying what they did.
+    Return events that turn one version of a plan into another, and the resulting plan.
 
-    Times and claims that a change of status implies are set as always. What no smaller event can
-    say (a time of creation, the order of edges) is one `PlanRestored`.
+    This is for lists that other programs change without recording events. The events have no times.
+    Times and claims that a status change implies are set as usual. A difference that no smaller
+    event can express (a time of creation, the order of edges) becomes a single `PlanRestored`.
     """
     events: list[Event] = [TaskDeleted(task.id) for task in was if task.id not in now]
     removed: list[Event] = []

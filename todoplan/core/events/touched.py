@@ -1,4 +1,4 @@
-"""Which tasks events are about."""
+"""Which tasks events affect."""
 
 from collections.abc import Iterable
 from typing import assert_never
@@ -26,9 +26,7 @@ _OF_THE_PLAN = ParentChanged | TaskDeleted | TasksReordered | PlanCleared | Plan
 
 
 def ids_of(event: Event) -> tuple[str, ...]:
-    """
-    Return the ids of the tasks that an event is about, as it names them.
-    """
+    """Return the ids of the tasks that an event names."""
     match event:
         case StatusChanged() | TaskEdited() | TaskDeleted():
             return (event.task_id,)
@@ -50,16 +48,16 @@ def ids_of(event: Event) -> tuple[str, ...]:
 
 def touched(events: Iterable[Event]) -> tuple[str, ...] | None:
     """
-    Return the ids of the tasks that the events changed or added, in order: for whoever keeps a plan
-    elsewhere and brings that up to date.
+    Return the ids of the tasks that the events changed or added, in order.
 
-    `None`: the tasks are others, or in another order; look at the whole plan.
+    This is for code that updates a copy of a plan. `None` means that the change is larger (tasks
+    were removed, moved or restored), so the whole plan must be read.
     """
-    ids: dict[str, None] = {}  # a set that keeps its order
+    ids: dict[str, None] = {}  # an ordered set
     for event in events:
         if isinstance(event, _OF_THE_PLAN):
             return None
-        # A subtask stands behind its siblings, which need not be the end of the plan.
+        # A subtask is put after its siblings, which may not be the end of the plan.
         if isinstance(event, TaskCreated) and event.task.parent is not None:
             return None
         for task_id in ids_of(event):

@@ -1,7 +1,7 @@
 """
-What happened to a plan, in the past tense. Replaying events gives the plan back, under any policy.
+The events: changes that happened to a plan. Replaying them restores the plan, under any policy.
 
-An event carries everything that `apply` needs, the time included: the core has no clock.
+An event contains everything that `apply` needs, including the time: the core has no clock.
 """
 
 from datetime import datetime
@@ -33,9 +33,7 @@ __dir__ = listing(__all__)
 
 @attrs.frozen(weakref_slot=False)
 class TaskCreated:
-    """
-    A task was added at the end of the plan. Its edges follow as events of their own.
-    """
+    """A task was added after its siblings. Its edges follow as separate events."""
 
     task: Task
 
@@ -43,11 +41,13 @@ class TaskCreated:
 @attrs.frozen(weakref_slot=False)
 class StatusChanged:
     """
-    A task went from one status to another, also back. `lost_by` is whose claim was released by it.
+    A task's status was changed, forwards or backwards.
+
+    `lost_by` is the owner whose claim the change released.
     """
 
     task_id: str
-    # For rules and for readers of the history: `apply` goes by `new` alone.
+    # For rules and for readers of the history: `apply` uses only `new`.
     old: Status
     new: Status
     at: datetime | None = None
@@ -67,9 +67,7 @@ class TaskEdited:
 
 @attrs.frozen(weakref_slot=False)
 class EdgeAdded:
-    """
-    `blocked` now waits for `blocker`.
-    """
+    """`blocker` now blocks `blocked`."""
 
     blocker: str
     blocked: str
@@ -78,9 +76,7 @@ class EdgeAdded:
 
 @attrs.frozen(weakref_slot=False)
 class EdgeRemoved:
-    """
-    `blocked` no longer waits for `blocker`.
-    """
+    """`blocker` no longer blocks `blocked`."""
 
     blocker: str
     blocked: str
@@ -90,9 +86,10 @@ class EdgeRemoved:
 @attrs.frozen(weakref_slot=False)
 class ParentChanged:
     """
-    A task, with all that it contains, went below another one, or to the top: `parent` is `None`.
+    A task was moved, with its subtasks, below another one, or to the top level (`parent` is
+    `None`).
 
-    It stands behind its siblings now.
+    It is now the last of its siblings.
     """
 
     task_id: str
@@ -103,8 +100,9 @@ class ParentChanged:
 @attrs.frozen(weakref_slot=False)
 class TaskClaimed:
     """
-    Somebody got the right to work on a task, which is in progress. `lost_by` is whose claim had
-    run out, if it was taken over.
+    A task in progress was claimed.
+
+    `lost_by` is the owner of the expired claim, if one was taken over.
     """
 
     task_id: str
@@ -115,9 +113,7 @@ class TaskClaimed:
 
 @attrs.frozen(weakref_slot=False)
 class ClaimRenewed:
-    """
-    The holder of a claim put off its end.
-    """
+    """The owner of a claim extended it."""
 
     task_id: str
     until: datetime | None
@@ -127,7 +123,7 @@ class ClaimRenewed:
 @attrs.frozen(weakref_slot=False)
 class TaskDeleted:
     """
-    A task was removed, its edges with it. Its id is not used again. What it contained went up.
+    A task was removed with its edges. Its id is not used again; its subtasks moved up one level.
     """
 
     task_id: str
@@ -136,9 +132,7 @@ class TaskDeleted:
 
 @attrs.frozen(weakref_slot=False)
 class TasksReordered:
-    """
-    The plan's order became `task_ids`: the ids of all tasks.
-    """
+    """The plan's order was set to `task_ids`, which are the ids of all tasks."""
 
     task_ids: tuple[str, ...]
     at: datetime | None = None
@@ -146,9 +140,7 @@ class TasksReordered:
 
 @attrs.frozen(weakref_slot=False)
 class PlanCleared:
-    """
-    Every task was removed; ids go on where they were.
-    """
+    """Every task was removed. The next id is unchanged."""
 
     task_ids: tuple[str, ...]
     at: datetime | None = None
@@ -157,13 +149,13 @@ class PlanCleared:
 @attrs.frozen(weakref_slot=False)
 class PlanRestored:
     """
-    The tasks became those of an earlier plan; revision goes on (undo, restore).
+    The tasks of an earlier plan were restored (undo, restore). The revision still goes up.
 
-    Ids go on from `next_id` or from where they were, whichever is higher. `approved` is what that
-    plan had been approved as.
+    The next id is `next_id`, or the present one if that is higher. `approved` is the approval of
+    the earlier plan.
     """
 
-    # The tasks themselves: whoever replays has no earlier plan at hand.
+    # The tasks themselves are stored, because a replay does not have the earlier plan.
     tasks: tuple[Task, ...]
     next_id: int = 1
     at: datetime | None = None
@@ -172,9 +164,7 @@ class PlanRestored:
 
 @attrs.frozen(weakref_slot=False)
 class PlanApproved:
-    """
-    Somebody agreed to the plan as it stands: this revision is the approved one.
-    """
+    """The plan was approved as it is: this event's revision is the approved one."""
 
     by: str | None = None
     at: datetime | None = None

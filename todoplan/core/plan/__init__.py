@@ -1,9 +1,9 @@
 """
-The values: tasks, the plan that holds them, and questions about it.
+The values: tasks, the plan that contains them, and queries on it.
 
-Read `model` (a todo, a task and its fields, their statuses), `lifecycle` (the one transition
-table), `plan` and `questions`. A plan changes as a `draft`, which stands on the persistent
-container: `slots` (where each task stands), `vector`, and `chunk_text`, its text. `graph` walks
-edges, `matching` finds the task that a written line means. `validation` and `frozen` take what
-developers give; `fast_constructor` makes values of what was validated before.
+Read `model` first (a todo, a task and its fields, the statuses), then `plan` and `questions`. A
+plan is changed through a `draft`, which is built on persistent containers: `slots` (the position of
+each task), `vector`, and `chunk_text` (a vector's text). `graph` walks edges and the tree.
+`validation` and `frozen` check and convert the arguments of public constructors; `fast_constructor`
+builds values from data that was validated before.
 """

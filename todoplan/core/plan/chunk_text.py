@@ -1,13 +1,14 @@
 """
-A vector as text: each chunk is written once, and in a changed one only the items that changed.
+A vector as text. Each chunk is written once; in a changed chunk only the changed items are written.
 
-A plan is written anew after every call, as a document and as a view for the model, while a call
-changes one task of a thousand. So the text of every chunk is kept, beside the chunks.
+A plan is written again after every call, as a document and as a view for the model, while a call
+changes one task of a thousand. So the text of every chunk is cached together with the vector.
 
-Law: what is kept is the text of the very items that stand there. A chunk is never changed in place
-(see `todoplan.core.plan.vector`), and items are immutable: the same object means the same text, so
-that comparing identities is enough and no kept text is ever stale. It is shared by the versions of
-a vector, each chunk's last reader wins, and it goes when the last version goes.
+Law: the cached text of a chunk is the text of its present items. A chunk is never changed in place
+(see `todoplan.core.plan.vector`), and items are immutable. So the same object has the same text,
+comparing identities is enough, and no cached text is ever stale. All versions of a vector share the
+cache. For each chunk it holds the text that was written last, and it is freed with the last
+version.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +25,9 @@ T = TypeVar("T")
 
 class ChunkText(NamedTuple, Generic[T]):
     """
-    A chunk as text. `pieces` has a text for each place, "" for a gap; `text` is all of them joined.
+    A chunk as text.
+
+    `pieces` has the text of each position, "" for a gap; `text` is all the pieces joined.
     """
 
     items: Sequence[T | None]
@@ -34,9 +37,10 @@ class ChunkText(NamedTuple, Generic[T]):
 
 class ChunkWriter(Generic[T]):
     """
-    A way to write items down, each made of nothing but itself and never empty.
+    A way to write items as text. An item's text depends on nothing else, and is never empty.
 
-    `one` writes an item, `many` several at once with the same result; `joint` stands between them.
+    `one` writes one item, `many` writes several at once with the same result; `joint` separates
+    them.
     """
 
     __slots__ = ("_joint", "_many", "_one")
@@ -50,7 +54,7 @@ class ChunkWriter(Generic[T]):
 
     def parts(self, vector: Vector[T | None]) -> list[ChunkText[T]]:
         """
-        Return a frozen vector as text, chunk by chunk. What `one` and `many` raise is passed on.
+        Return a frozen vector as text, chunk by chunk. Exceptions from `one` and `many` propagate.
         """
         kept: dict[int, ChunkText[T]] = vector.notes.setdefault(self, {})
         parts = []
@@ -65,8 +69,9 @@ class ChunkWriter(Generic[T]):
         return parts
 
     def _brought_up(self, chunk: Sequence[T | None], last: ChunkText[T]) -> list[str]:
-        # `last` may be of any version, older or newer; the slice copies, so that its pieces stay.
-        # By identity: comparing 128 tasks field by field would cost more than writing them.
+        # `last` may belong to any version, older or newer; slicing copies, so its pieces stay
+        # intact. Items are compared by identity: comparing 128 tasks field by field would cost more
+        # than writing them.
         pieces = last.pieces[: len(chunk)]
         for place in compress(count(), map(is_not, chunk, last.items)):
             item = chunk[place]

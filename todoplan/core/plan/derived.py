@@ -1,20 +1,21 @@
 """
-What follows from the tasks of a plan, and is kept beside them so that nobody works it out anew.
+Data derived from the tasks of a plan: stored beside them, and updated with every change.
 
-Theory. Every task stands in a slot of a persistent vector (`slots` says which one, `vector` how it
-is copied). Beside the tasks stands what would take a walk over all of them to work out: the number
-of tasks with each status, of unresolved blockers of each task, its subtasks, how many of the tasks
-that contain it are held up, and which tasks are in progress, waiting or ready. A change brings
-these up to date for the tasks that it concerns and for no others, and so costs about the same in a
-plan of 10 tasks and of 100,000.
+Theory. Every task is in a slot of a persistent vector (`slots` computes the slot, `vector` makes
+the copies). Beside the tasks is stored everything that would take a walk over all of them to
+compute: the number of tasks with each status, the number of unresolved blockers of each task, its
+subtasks, how many of its ancestors are held up, and which tasks are in progress, waiting or ready.
+A change updates this data only for the tasks that it affects, and so costs about the same in a plan
+of 10 tasks as in one of 100,000.
 
-A set of tasks is a whole number in which bit n stands for slot n. That is one object whatever its
-size, a union or a flip is one operation in C, and "the first one" is the lowest bit; a Python set
-of ids would have to be copied for every version of the plan. The bits are flipped (`^=`), not
-computed anew: whoever changes what a task's bit follows from asks `_is_ready` before and after.
+A set of tasks is an integer in which bit n stands for slot n. That is one object whatever its size;
+a union or a flip is one operation in C, and the first task is the lowest bit. A Python set of ids
+would have to be copied for every version of the plan. Bits are flipped (`^=`), not recomputed: code
+that changes a value on which a task's bit depends compares `_is_ready` before and after.
 
-Law: all of it agrees with the tasks. A task is held up if a blocker of it is unresolved or it waits
-for something outside; what is held up holds up all that it contains (law 18).
+Law: all this data agrees with the tasks. A task is held up if one of its blockers is unresolved or
+if it waits for something outside the plan. A task that is held up holds up all tasks that it
+contains (law 18).
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,9 +34,7 @@ _parent_of, _waiting_of = attrgetter("parent"), attrgetter("waiting")
 
 
 class Derived:
-    """
-    The tasks of a plan in their slots, and what is kept beside them.
-    """
+    """The tasks of a plan in their slots, and the data derived from them."""
 
     __slots__ = (
         "_active",
@@ -48,7 +47,7 @@ class Derived:
         "_waiting",
     )
 
-    # Filled by `Draft`, at once with its own.
+    # Set by `Draft`, together with its own attributes.
     _active: int
     _counts: list[int]
     _layout: Layout
@@ -59,43 +58,32 @@ class Derived:
     _waiting: int
 
     def get(self, task_id: str) -> Task | None:
-        """
-        Return the task with this id, or `None`.
-        """
-        # The slot of an unknown id may be that of another task, as after a reorder: ids decide.
+        """Return the task with this id, or `None`."""
+        # The slot computed for an unknown id may hold another task, as after a reorder, so ids are
+        # compared.
         task = self._tasks[self._layout.slot(task_id)]
         return task if task is not None and task.id == task_id else None
 
     def children(self, task_id: str) -> tuple[str, ...]:
-        """
-        Return the ids of the tasks right below this one.
-        """
+        """Return the ids of the direct subtasks of this task."""
         return () if self._tree is None else self._tree.children[self._layout.slot(task_id)]
 
     @property
     def has_waiting(self) -> bool:
-        """
-        Whether some task waits for something outside the plan.
-        """
+        """Whether any task waits for something outside the plan."""
         return self._waiting > 0
 
     @property
     def nested(self) -> bool:
-        """
-        Whether some task may lie below another.
-        """
+        """Whether the plan may contain subtasks."""
         return self._tree is not None
 
     def waits_for(self, task_id: str) -> int:
-        """
-        Return how many unresolved blockers the task has.
-        """
+        """Return the number of unresolved blockers of the task."""
         return self._unresolved[self._layout.slot(task_id)]
 
     def waiting(self) -> Iterator[Task]:
-        """
-        Yield the tasks that wait for something outside the plan.
-        """
+        """Yield the tasks that wait for something outside the plan."""
         return self._at(self._waiting)
 
     def _at(self, slots: int) -> Iterator[Task]:
@@ -111,9 +99,7 @@ class Derived:
             self._unresolved[slot] = count
 
     def _own_tree(self) -> Tree:
-        """
-        Return the tree such that it can be written to.
-        """
+        """Return a writable tree."""
         tree = self._tree
         tree = self._tree = Tree() if tree is None else Tree(tree.children, tree.held)
         return tree
@@ -123,7 +109,9 @@ class Derived:
 
     def _is_free(self, slot: int) -> bool:
         """
-        Say whether nothing that a task does not hold itself keeps it from being started.
+        Return True if nothing outside the task prevents it from being started.
+
+        The task's own status and `waiting` are not considered.
         """
         if self._unresolved[slot]:
             return False
@@ -134,26 +122,20 @@ class Derived:
         return self._unresolved[slot] > 0 or task.waiting is not None
 
     def _place(self, slot: int, task: Task) -> None:
-        """
-        Put a new task, which nothing blocks and nothing contains, into its slot.
-        """
+        """Put a new task, which has no blockers and no parent, into its slot."""
         self._set_task(slot, task)
         self._counts[COLUMN[task.status]] += 1
         self._flip(slot, task)
 
     def _take_out(self, slot: int, task: Task) -> None:
-        """
-        Empty the slot of a task that blocks nothing and contains nothing any more.
-        """
+        """Empty the slot of a task that has neither dependents nor subtasks any more."""
         self._counts[COLUMN[task.status]] -= 1
         self._flip(slot, task)
         self._set_task(slot, None)
         self._set_unresolved(slot, 0)
 
     def _flip(self, slot: int, task: Task) -> None:
-        """
-        Bring the sets up to date with a task that comes or goes.
-        """
+        """Update the sets for a task that is added or removed."""
         if task.status is _IN_PROGRESS:
             self._active ^= 1 << slot
         elif task.waiting is not None:
@@ -184,9 +166,7 @@ class Derived:
                     self._count_blocker(dependent, 1 if before.resolved else -1)
 
     def _count_blocker(self, task_id: str, more: int) -> None:
-        """
-        Count one unresolved blocker of a task more, or less.
-        """
+        """Add `more` (1 or -1) to the number of unresolved blockers of a task."""
         slot = self._layout.slot(task_id)
         task = self._tasks[slot]
         if task is None:
@@ -205,9 +185,9 @@ class Derived:
 
     def _hold_below(self, task_id: str, more: int) -> None:
         """
-        Count, for all that a task contains, one task above it that is held up more, or less.
+        Add `more` (1 or -1) to the number of ancestors held up, for all descendants of a task.
         """
-        # A list, not a recursion: containment may be as deep as the plan has tasks.
+        # A list instead of recursion: the tree may be as deep as the plan has tasks.
         below = list(self.children(task_id))
         while below:
             task_id = below.pop()
@@ -223,8 +203,10 @@ class Derived:
 
     def _lay_out(self, tasks: Iterable[Task], first: int) -> None:
         """
-        Put these tasks into slots 0, 1, 2, ... in the order of their tree, and work out anew all
-        that is kept beside them; ids from `first` on are to follow.
+        Put these tasks into slots 0, 1, 2, ... in the order of their tree, and recompute all
+        derived data.
+
+        Ids from `first` on get the slots after them.
         """
         kept = list(tasks)
         nested = any(map(_parent_of, kept))
@@ -254,7 +236,7 @@ class Derived:
     def _lay_out_tree(self, tasks: list[Task]) -> None:
         below: dict[int, list[str]] = {}
         tree = self._own_tree()
-        # In the order of the tree: what contains a task has been looked at before it.
+        # In tree order, so that a parent is processed before its subtasks.
         for slot, task in enumerate(tasks):
             if task.parent is not None:
                 above = self._layout.slot(task.parent)

@@ -1,14 +1,15 @@
 """
-A plan under construction: the one mutable thing of the core. It never leaves `decide` or `replay`.
+A plan under construction: the one mutable object of the core. It never leaves `decide` or `replay`.
 
-Theory. A draft changes the tasks, and has what is kept beside them follow (`derived`, `nesting`).
-It keeps two orders right by itself: `blocks` and `blocked_by` mirror each other, and the tasks
-stand in the order of their tree, a task's subtasks right behind it. What is added or moved goes to
-the end of its siblings. Where that is not the end of the plan, all tasks have to be laid out anew,
-and so this is put off (`_late`) until somebody asks for the order: a thousand subtasks cost one
-walk.
+Theory. A draft changes the tasks and updates the data derived from them (`derived`, `nesting`). It
+maintains two invariants by itself: `blocks` and `blocked_by` mirror each other, and the tasks are
+in the order of their tree, each directly followed by its subtasks. A task that is added or moved
+goes to the end of its siblings. If that is not the end of the plan, all tasks have to be laid out
+again. This work is deferred (`_late`) until the order is read, so that adding a thousand subtasks
+costs one walk.
 
-No rule lives here; what makes no sense (an unknown id, an edge that is there) does nothing.
+A draft checks no rules; a meaningless operation (an unknown id, an edge that exists already) does
+nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,9 +32,7 @@ _parent_of, _waiting_of = attrgetter("parent"), attrgetter("waiting")
 
 
 class Draft(Nesting):
-    """
-    Starts as a copy of `plan` (cheap: nothing is copied before it is changed).
-    """
+    """A mutable copy of `plan`. Creating it is cheap: data is copied only when it is changed."""
 
     __slots__ = ("_late", "approved", "next_id", "revision")
 
@@ -49,16 +48,14 @@ class Draft(Nesting):
         self.revision = plan.revision
         self.next_id = plan.next_id
         self.approved: Approval | None = plan.approved
-        # Ids that belong at the end of their siblings and do not stand there yet.
+        # Ids of tasks that belong at the end of their siblings but are not there yet.
         self._late: dict[str, None] = {}
 
     def freeze(self) -> Plan:
-        """
-        Return the plan. The draft must not be used afterwards.
-        """
+        """Return the plan. The draft must not be used afterwards."""
         if self._late:
             self._settle()
-        # Deleted tasks leave gaps; a plan that is mostly gaps is packed.
+        # Deleted tasks leave gaps; a plan with more gaps than tasks is packed.
         if self._tasks.size > CHUNK and self._tasks.size > 2 * sum(self._counts) + CHUNK:
             self._lay_out(self, self.next_id)
         return _plan(
@@ -84,36 +81,28 @@ class Draft(Nesting):
 
     @property
     def counts(self) -> Counts:
-        """
-        How many tasks have each status, as of now.
-        """
+        """The present number of tasks with each status."""
         return Counts(*self._counts)
 
     def ready(self) -> Iterator[Task]:
-        """
-        Yield the tasks that could be started, in order.
-        """
+        """Yield the tasks that can be started, in order."""
         self._settle()
         return self._at(self._ready)
 
     def active(self) -> Iterator[Task]:
-        """
-        Yield the tasks in progress.
-        """
+        """Yield the tasks in progress."""
         return self._at(self._active)
 
     def add(self, task: Task) -> None:
-        """
-        Put the task, without edges, behind its siblings: at the end, or below its parent.
-        """
+        """Add the task, without its edges, after its siblings: at the end, or below its parent."""
         number = number_of(task.id)
         slot = self._layout.slot(task.id)
         if slot != self._tasks.size:
             if not number or self.get(task.id) is not None:
                 return
             if not self._tasks.size <= slot <= self._tasks.size + CHUNK:
-                # Ids that were skipped leave a gap, which costs nothing while it is small. A slot
-                # before the end, or far behind it, is no place to put a task: number them anew.
+                # Skipped ids leave a gap, which costs nothing while it is small. A slot before the
+                # end or far after it cannot be used, so the tasks are laid out again.
                 self._settle()
                 self._lay_out(self, number)
                 slot = self._tasks.size
@@ -128,7 +117,9 @@ class Draft(Nesting):
 
     def add_all(self, tasks: Sequence[Task]) -> None:
         """
-        Put new tasks without edges, ids ascending, at the end; at once if their ids are the next.
+        Add new tasks at the end. They have no edges, and their ids ascend.
+
+        If their ids are the next ones, all are added in one step.
         """
         first, last = self._tasks.size, self.next_id + len(tasks) - 1
         if (
@@ -152,27 +143,21 @@ class Draft(Nesting):
         self._active |= bits(statuses, _IN_PROGRESS) << first
 
     def move(self, task_id: str, status: Status, at: datetime | None) -> None:
-        """
-        Take the task to another status.
-        """
+        """Change the status of the task."""
         slot = self._layout.slot(task_id)
         old = self._tasks[slot]
         if old is not None and old.id == task_id:
             self._replace(slot, old, old.moved(status, at))
 
     def put(self, task: Task) -> None:
-        """
-        Replace the task that has this id; its edges stay as they are in the plan.
-        """
+        """Replace the task that has this id; the edges in the plan stay as they are."""
         slot = self._layout.slot(task.id)
         old = self._tasks[slot]
         if old is not None:
             self._replace(slot, old, task)
 
     def link(self, blocker_id: str, blocked_id: str, at: datetime | None) -> None:
-        """
-        Make `blocked_id` wait for `blocker_id`.
-        """
+        """Add an edge: `blocker_id` blocks `blocked_id`."""
         blocker, blocked = self.get(blocker_id), self.get(blocked_id)
         if blocker is None or blocked is None or blocker_id == blocked_id:
             return
@@ -184,9 +169,7 @@ class Draft(Nesting):
             self._count_blocker(blocked_id, 1)
 
     def unlink(self, blocker_id: str, blocked_id: str, at: datetime | None) -> None:
-        """
-        Make `blocked_id` no longer wait for `blocker_id`.
-        """
+        """Remove the edge by which `blocker_id` blocks `blocked_id`."""
         blocker, blocked = self.get(blocker_id), self.get(blocked_id)
         if blocker is None or blocked is None or blocked_id not in blocker.blocks:
             return
@@ -196,15 +179,14 @@ class Draft(Nesting):
             self._count_blocker(blocked_id, -1)
 
     def nest(self, task_id: str, parent: str | None, at: datetime | None) -> None:
-        """
-        Put the task, with all that it contains, below another one, or at the top (`None`).
-        """
+        """Move the task, with all its subtasks, below another one, or to the top level (`None`)."""
         task = self.get(task_id)
         if task is None or task.parent == parent:
             return
         if parent is not None and (parent == task_id or self.get(parent) is None):
             return
-        # What contains nothing cannot contain its new parent: no walk for each line of a long list.
+        # A task without subtasks cannot contain its new parent, so a long list needs no walk per
+        # line.
         if self.children(task_id) and parent and task_id in ancestors(self, parent):
             return
         self._detach(task)
@@ -214,7 +196,7 @@ class Draft(Nesting):
 
     def _attach(self, task: Task, parent: str | None) -> None:
         """
-        Put a task that stands at the top below a parent, if there is that, behind its siblings.
+        Put a task from the top level below a parent, if that exists, after the parent's subtasks.
         """
         container = None if parent is None else self.get(parent)
         slot = self._layout.slot(task.id)
@@ -231,7 +213,7 @@ class Draft(Nesting):
 
     def _ends_in(self, parent: Task, new: str) -> bool:
         """
-        Say whether the last task of the plan, but for the new one, is this parent or lies in it.
+        Return True if the last task, not counting `new`, is this parent or one of its descendants.
         """
         backwards = map(self._tasks.__getitem__, reversed(range(self._tasks.size)))
         last = next(task.id for task in backwards if task is not None and task.id != new)
@@ -243,9 +225,7 @@ class Draft(Nesting):
             self._take_from(task, container)
 
     def remove(self, task_id: str, at: datetime | None) -> None:
-        """
-        Take the task and its edges out; what it contains goes up, and stands where it stood.
-        """
+        """Remove the task and its edges. Its subtasks move up one level, to its place."""
         task = self.get(task_id)
         if task is None:
             return
@@ -269,25 +249,23 @@ class Draft(Nesting):
 
     def reorder(self, task_ids: Iterable[str]) -> None:
         """
-        Put the named tasks in this order; those not named follow in theirs, subtasks their parent.
+        Put the named tasks in this order.
+
+        The tasks not named follow in their present order. Subtasks follow their parent.
         """
         named = [task for task_id in dict.fromkeys(task_ids) if (task := self.get(task_id))]
         seen = {task.id for task in named}
         self._lay_out([*named, *(task for task in self if task.id not in seen)], self.next_id)
 
     def replace(self, tasks: Iterable[Task]) -> None:
-        """
-        Make these, with their edges, the tasks. Ids go on where they were.
-        """
+        """Replace all tasks by these, with their edges. The next id never goes back."""
         kept = list(tasks)
         self.next_id = max(self.next_id, 1, *(number_of(task.id) + 1 for task in kept))  # law 6
         self._late = {}
         self._lay_out(kept, self.next_id)
 
     def _settle(self) -> None:
-        """
-        Put what was added or moved out of order where it belongs.
-        """
+        """Put tasks that were added or moved into their places."""
         if self._late:
             late, self._late = self._late, {}
             placed = [task for task in self._tasks if task is not None and task.id not in late]

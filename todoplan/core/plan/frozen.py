@@ -1,4 +1,7 @@
-"""Deeply immutable JSON values, so that a plan with metadata is a value like any other."""
+"""
+Deeply immutable JSON values, so that a plan with metadata is still a value: comparable and
+hashable.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,19 +10,19 @@ from todoplan.errors import PlanError
 
 __all__ = ["EMPTY", "LEVELS", "FrozenDict", "freeze", "thaw"]
 
-# freeze, thaw and hashing recurse: a bound far below the 1,000 frames at which Python stops.
+# freeze, thaw and hashing recurse; this limit is far below Python's limit of 1,000 frames.
 LEVELS = 64
-"""So many objects and arrays may lie in each other: what documents may hold as well."""
+"""The most levels of nested objects and arrays. The same limit holds for documents."""
 
-# Values of exactly these classes cannot change; one of a subclass might have attributes that do.
+# Values of exactly these classes are immutable; an instance of a subclass may not be.
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 class FrozenDict(Mapping[str, Any]):
     """
-    A mapping that cannot change. Equal to any mapping with the same items, and hashable.
+    An immutable, hashable mapping. It is equal to any mapping with the same items.
 
-    Each of its values may be as deep as `freeze` allows.
+    Each of its values may be nested as deeply as `freeze` allows.
     """
 
     __slots__ = ("_items",)
@@ -40,12 +43,12 @@ class FrozenDict(Mapping[str, Any]):
         return len(self._items)
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is FrozenDict:  # what Mapping does, without two copies as dicts
+        if type(other) is FrozenDict:  # same result as Mapping's, without two copies as dicts
             return self._items == other._items
         return super().__eq__(other)
 
     def __hash__(self) -> int:
-        # Equality does not ask for the items' order, so the hash must not either.
+        # Equality ignores the order of items, so the hash must ignore it too.
         return hash(frozenset(self._items.items()))
 
     def __repr__(self) -> str:
@@ -56,7 +59,7 @@ class FrozenDict(Mapping[str, Any]):
         raise AttributeError(msg)
 
     def __reduce__(self) -> tuple[type["FrozenDict"], tuple[dict[str, Any]]]:
-        # By the constructor: pickle's own way sets the slot, which __setattr__ refuses.
+        # Calls the constructor: pickle's default sets the slot, which __setattr__ refuses.
         return FrozenDict, (self._items,)
 
 
@@ -65,12 +68,12 @@ EMPTY = FrozenDict()
 
 def freeze(value: Any) -> Any:
     """
-    Return the JSON value with every object a `FrozenDict` and every array a tuple.
+    Return the JSON value with every object as a `FrozenDict` and every array as a tuple.
 
-    One that is a `FrozenDict` already is returned as it is.
+    A `FrozenDict` is returned unchanged.
 
     Raises:
-        PlanError: objects and arrays lie in each other more than `LEVELS` deep.
+        PlanError: objects and arrays are nested more than `LEVELS` deep.
     """
     return value if isinstance(value, FrozenDict) else _frozen(value, LEVELS)
 
@@ -87,11 +90,11 @@ def _frozen(value: Any, levels: int) -> Any:
 
 
 def _frozen_object(value: Mapping[str, Any], levels: int) -> FrozenDict:
-    # A FrozenDict is walked, too: it may lie so deep here that the whole exceeds LEVELS.
+    # A FrozenDict is walked too: together with its surroundings it may exceed LEVELS.
     items = {key: _frozen(item, levels) for key, item in value.items()}
     if isinstance(value, FrozenDict):
         return value
-    made = FrozenDict()  # its items are frozen already: its constructor would do it once more
+    made = FrozenDict()  # the items are frozen already; the constructor would freeze them again
     object.__setattr__(made, "_items", items)
     return made
 
@@ -104,9 +107,7 @@ def _one_less(levels: int) -> int:
 
 
 def thaw(value: Any) -> Any:
-    """
-    Return the value with plain dicts and lists, as `json.dumps` wants it.
-    """
+    """Return the value with plain dicts and lists, for `json.dumps`."""
     if isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, tuple):

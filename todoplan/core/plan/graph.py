@@ -1,12 +1,12 @@
 """
-Walks over the edges of a plan and over its tree: cycles, order, the critical path.
+Walks over the edges and the tree of a plan: cycles, order, the critical path.
 
 Law: a chain of 100,000 tasks neither recurses (Python stops at 1,000 frames) nor takes quadratic
-time. A cycle is found before it is there: an edge closes one where a path leads back already.
+time. A cycle is found before it exists: an edge closes a cycle if a path leads back already.
 
-What holds a task up holds up all that it contains (law 18). So a path leads along `blocks`, and
-from a task down to its subtasks; a circle of both kinds would never begin. Up from a subtask no
-path leads: what contains it does not wait for it.
+A task that is held up holds up all tasks that it contains (law 18). So a path leads along `blocks`,
+and from a task down to its subtasks; the tasks of a cycle of both kinds could never start. No path
+leads from a subtask up to its parent: the parent does not wait for it.
 """
 
 from collections import deque
@@ -33,31 +33,23 @@ __all__ = [
 
 
 class Tasks(Protocol):
-    """
-    What a walk needs of a plan or a draft.
-    """
+    """The methods of a plan or a draft that a walk needs."""
 
     def get(self, task_id: str) -> Task | None:
-        """
-        Return the task with this id, or `None`.
-        """
+        """Return the task with this id, or `None`."""
 
     def children(self, task_id: str) -> tuple[str, ...]:
-        """
-        Return the ids of the tasks right below this one.
-        """
+        """Return the ids of the direct subtasks of this task."""
         ...
 
     @property
     def nested(self) -> bool:
-        """
-        Whether there may be subtasks.
-        """
+        """Whether there may be subtasks."""
         ...
 
 
 _Trail = dict[str, str | None]
-"""From where each task was reached; `None` at the start."""
+"""The predecessor of each task on the walk; `None` for the start."""
 
 _blocks, _blocked_by = attrgetter("blocks"), attrgetter("blocked_by")
 
@@ -66,10 +58,13 @@ _Neighbours = Callable[[Task], tuple[str, ...]]
 
 def ways(tasks: Tasks) -> tuple[_Neighbours, _Neighbours]:
     """
-    Return two questions about a task: what cannot begin while it is held up (what it blocks, and
-    its subtasks), and what holds it up (what blocks it, and what contains it).
+    Return two functions of a task, which return ids: the tasks it holds up, and the tasks that hold
+    it up.
+
+    The first returns the tasks that it blocks and its subtasks, the second its blockers and its
+    parent.
     """
-    if not tasks.nested:  # which is most: plain attributes, read in C
+    if not tasks.nested:  # most plans: plain attributes, read in C
         return _blocks, _blocked_by
     return (
         lambda task: (*task.blocks, *tasks.children(task.id)),
@@ -78,9 +73,7 @@ def ways(tasks: Tasks) -> tuple[_Neighbours, _Neighbours]:
 
 
 def ancestors(tasks: Tasks, task_id: str) -> Iterator[str]:
-    """
-    Yield the ids of the tasks that contain this one, from the nearest on.
-    """
+    """Yield the ids of the ancestors of this task, nearest first."""
     task = tasks.get(task_id)
     while task is not None and task.parent is not None:
         yield task.parent
@@ -89,8 +82,9 @@ def ancestors(tasks: Tasks, task_id: str) -> Iterator[str]:
 
 def edges_within(tasks: Tasks, outer: str, inner: str) -> Iterator[tuple[str, str]]:
     """
-    Yield the edges by which the outer task, or what contains it, blocks the inner one, or what that
-    contains: (blocked, blocker). Law 18 allows none where one task lies in the other.
+    Yield the edges by which `outer` or its ancestors block `inner` or its descendants.
+
+    Each edge is a pair (blocked, blocker). Law 18 forbids an edge between a task and its ancestor.
     """
     above = {outer, *ancestors(tasks, outer)}
     below = [inner]
@@ -103,8 +97,10 @@ def edges_within(tasks: Tasks, outer: str, inner: str) -> Iterator[tuple[str, st
 
 def edges_from_above(tasks: Tasks, task_id: str, looked: set[str]) -> Iterator[tuple[str, str]]:
     """
-    Yield the edges by which what contains this task, or one that it contains, blocks it: (blocked,
-    blocker). Tasks in `looked` are left out with all that they contain; the others come into it.
+    Yield the edges by which an ancestor blocks this task or one of its descendants.
+
+    Each edge is a pair (blocked, blocker); the blocker is an ancestor of the blocked task. Tasks in
+    `looked` are skipped with all their descendants; the tasks visited are added to it.
     """
     below = [task_id]
     while below:
@@ -112,8 +108,8 @@ def edges_from_above(tasks: Tasks, task_id: str, looked: set[str]) -> Iterator[t
         if task is None or task.id in looked:
             continue
         looked.add(task.id)
-        # Only a task that is blocked is walked up from: in a chain of subtasks that would take
-        # quadratic time.
+        # The ancestors are walked only for tasks with blockers: in a chain of subtasks, walking
+        # them for each task would take quadratic time.
         if task.blocked_by:
             above = set(ancestors(tasks, task.id))
             yield from ((task.id, end) for end in task.blocked_by if end in above)
@@ -122,7 +118,9 @@ def edges_from_above(tasks: Tasks, task_id: str, looked: set[str]) -> Iterator[t
 
 def may_block(tasks: Tasks, blocker: str, blocked: str) -> bool:
     """
-    Say whether one task may wait for another: no path leads back, and neither contains the other.
+    Return True if `blocker` may block `blocked`.
+
+    This is so if no path leads back, and neither task contains the other.
     """
     apart = blocked not in ancestors(tasks, blocker) and blocker not in ancestors(tasks, blocked)
     return apart and not path_between(tasks, blocked, blocker)
@@ -130,20 +128,21 @@ def may_block(tasks: Tasks, blocker: str, blocked: str) -> bool:
 
 def may_contain(tasks: Tasks, parent: str, child: str) -> bool:
     """
-    Say whether a task may go below another: no path leads back, and no edge between what would
-    then contain each other.
+    Return True if `child` may be put below `parent`.
+
+    This is so if no path leads back, and no edge would join a task with its ancestor.
     """
-    # An edge the other way, from inside to outside, is a path that leads back.
+    # An edge in the other direction, from descendant to ancestor, is a path that leads back.
     return not path_between(tasks, child, parent) and not any(edges_within(tasks, parent, child))
 
 
 def path_between(tasks: Tasks, start: str, goal: str) -> tuple[str, ...]:
     """
-    Return the ids from `start` to `goal`, both included; () when there is no way. It leads along
-    `blocks`, and down from a task to its subtasks.
+    Return the ids of a path from `start` to `goal`, both included; () if there is none.
 
-    Breadth first, from both ends in turn, so that the cost is that of the smaller side: a new task
-    at the end of a long chain costs one step.
+    A path leads along `blocks`, and from a task down to its subtasks. The search is breadth first,
+    alternating from both ends, so that its cost is that of the smaller side: a new task at the end
+    of a long chain costs one step.
     """
     if start == goal:
         return (start,)
@@ -153,7 +152,7 @@ def path_between(tasks: Tasks, start: str, goal: str) -> tuple[str, ...]:
     ahead, back = deque([start]), deque([goal])
     following, behind = ways(tasks)
     sides = (ahead, down, up, following), (back, up, down, behind)
-    # A side that has run out has seen all that it can reach: there is no way.
+    # A side with an empty queue has visited everything that it can reach: there is no path.
     while ahead and back:
         for queue, seen, other, ends in sides:
             here = queue.popleft()
@@ -179,9 +178,10 @@ def _trail(seen: _Trail, end: str) -> list[str]:
 
 def tree_order(tasks: Iterable[Task]) -> list[Task]:
     """
-    Return the tasks so that each is followed by what it contains, siblings in the given order.
+    Return the tasks in tree order: each is followed by its descendants, siblings in the given
+    order.
 
-    Total: a parent that is not given, or that lies in its own subtask, is taken away.
+    A parent is cleared if it is not among the tasks, or if it would close a cycle of parents.
     """
     listed = list(tasks)
     known = {task.id for task in listed}
@@ -190,7 +190,7 @@ def tree_order(tasks: Iterable[Task]) -> list[Task]:
         below.setdefault(task.parent, []).append(task)
     order: list[Task] = []
     seen: set[str] = set()
-    # Tasks on a circle of parents lie below none of those at the top: the first one goes there.
+    # Tasks on a cycle of parents are not below any top-level task: the first of them becomes one.
     for top in [*(task for task in listed if task.parent not in known), *listed]:
         left = [] if top.id in seen else [top if top.parent is None else top.but(parent=None)]
         while left:
@@ -204,14 +204,14 @@ def tree_order(tasks: Iterable[Task]) -> list[Task]:
 
 def topological_order(tasks: Iterable[Task]) -> tuple[str, ...]:
     """
-    Return the ids so that every blocker stands before what it blocks, and every task before what it
-    contains; otherwise in the given order.
+    Return the ids so that every blocker comes before the tasks it blocks, and every parent before
+    its subtasks.
 
-    Tasks on a cycle, and those behind it, are left out: the result is shorter than the input.
-    Edges to tasks that are not given do not count.
+    Otherwise the given order is kept. Tasks on a cycle, and tasks that depend on a cycle, are left
+    out: the result is then shorter than the input. Edges to tasks that are not given are ignored.
     """
-    # Kahn's algorithm. The heap holds places, not ids, so that of all tasks that may come next the
-    # first of the plan does: the result is the plan's own order wherever edges leave a choice.
+    # Kahn's algorithm. The heap holds positions instead of ids, so of all tasks that may come next,
+    # the first of the plan does: the result keeps the plan's order wherever the edges allow it.
     given = {task.id: (place, task) for place, task in enumerate(tasks)}
     by_place = [task for _, task in given.values()]
     waits = [sum(blocker in given for blocker in task.blocked_by) for task in by_place]
@@ -235,15 +235,15 @@ def topological_order(tasks: Iterable[Task]) -> tuple[str, ...]:
 
 def critical_path(tasks: Iterable[Task]) -> tuple[tuple[str, ...], float]:
     """
-    Return the longest chain of the given tasks by estimate, and its length in minutes.
+    Return the longest chain of the given tasks by estimate: its ids, and its length in minutes.
 
-    A task without an estimate counts 0 minutes, and so does one whose subtasks are given: they are
-    what it takes. What blocks a task blocks its subtasks. Of chains of equal length the one with
-    more tasks wins. No tasks: `((), 0)`.
+    A task without an estimate counts 0 minutes. So does a task with subtasks among the given ones,
+    because their estimates count instead. The blockers of a task block its subtasks too. Of chains
+    of equal length the one with more tasks is returned. Without tasks the result is `((), 0)`.
     """
     given = {task.id: task for task in tasks}
     containers = {task.parent for task in given.values()}
-    # Blockers come first in this order: each task's longest way is known when it is asked for.
+    # In this order blockers come first, so the longest chain to each of them is already computed.
     best: dict[str, tuple[float, int]] = {}
     before: dict[str, str | None] = {}
     for task_id in topological_order(given.values()):

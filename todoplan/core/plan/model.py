@@ -1,9 +1,9 @@
 """
-The entries of a plan: `Todo`, what a model writes, and `Task`, what the plan keeps.
+The entries of a plan: `Todo`, a line that a model writes, and `Task`, an entry that the plan keeps.
 
-A task's fields are declared here and nowhere else. Whoever handles tasks field by field (events,
-codecs, views, schemas, test strategies) goes by `TASK_FIELDS`, so that a new field cannot be left
-out in silence: one that a hand-kept list had forgotten was once dropped on saving, and no test saw.
+A task's fields are declared here and nowhere else. Code that handles tasks field by field (events,
+codecs, views, schemas, test strategies) iterates over `TASK_FIELDS`, so that no new field can be
+forgotten. A separate list of fields once missed one: it was lost on saving, and no test noticed.
 """
 
 from __future__ import annotations
@@ -76,7 +76,10 @@ def _status_or_none(word: StatusWord | None) -> Status | None:
 
 def as_waiting(value: Waiting | None) -> Waiting | None:
     """
-    Return what a task waits for, or `None`; anything else is a PlanError.
+    Return a `Waiting`, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
     """
     legal = 'None, or what it waits for, such as Waiting("the answer of ann")'
     return None if value is None else instance_of(value, Waiting, legal)
@@ -105,10 +108,10 @@ class Todo:
     """
     One line of a whole-list write: a value without identity.
 
-    `None` means "not given": what the task already has stays; a new one is pending. `waiting`
-    makes a task wait that does not wait yet. `level` is how deep the line is indented, from 0 on:
-    it is a subtask of the last line above it that is indented less. Where no line of a list has
-    one, tasks stay where they are in the tree.
+    `None` means "not given": an existing task keeps its value, and a new task is pending. `waiting`
+    is set on a task that does not wait yet. `level` is the depth of the line's indentation, from 0:
+    the line is a subtask of the nearest line above that is indented less. If no line of a list has
+    a level, tasks keep their parents.
     """
 
     content: str = attrs.field(converter=as_text)
@@ -124,20 +127,24 @@ def _is(kind: FieldKind, *, editable: bool = False) -> dict[str, Any]:
     return {"kind": kind, "editable": editable}
 
 
-# No slot for weak references: it would forbid the class swap of `fast_constructor`.
+# A slot for weak references would prevent the class swap of `fast_constructor`.
 @attrs.frozen(weakref_slot=False, repr=False)
 class Task:
     """
-    One entry of the plan: identity, text, status, owner, place, edges, metadata, times.
+    One entry of the plan: identity, text, status, owner, position in the tree, edges, metadata,
+    times.
 
     `id` is a numeric string without leading zeros. `estimate` is in minutes. Times are aware.
     `blocks` and `blocked_by` hold ids and mirror each other across the plan. `parent` is the id of
-    the task that contains this one. Only a pending task is `waiting`; `answer` is what was last
-    answered to its question. `check` says what shows that it is done; `evidence` is what was found
-    since it was last started. Only a task in progress has a `claim`; `claims` counts them over the
-    task's whole life, `failed_attempts` those given back or lost since it was last closed.
+    the task that contains this one.
 
-    A task's repr shows the fields that differ from their default, long ones cut.
+    Only a pending task has `waiting`; `answer` is the latest answer to its question. `check`
+    describes how to verify that the task is done; `evidence` is the result of that check since the
+    task was last started. Only a task in progress has a `claim`. `claims` counts the claims over
+    the task's whole life, `failed_attempts` the claims that were released or lost since the task
+    was last closed.
+
+    The repr shows the fields that differ from their default, long ones shortened.
     """
 
     id: str = attrs.field(metadata=_is(FieldKind.ID), converter=as_id)
@@ -172,7 +179,8 @@ class Task:
         metadata=_is(FieldKind.METADATA, editable=True),
         default=EMPTY,
         converter=as_metadata,
-        # `freeze` leaves alone what is no JSON, such as a set, and that may have no hash.
+        # `freeze` does not change values that are not JSON, such as a set, and these may be
+        # unhashable.
         hash=False,
     )
     parent: str | None = attrs.field(
@@ -211,9 +219,7 @@ class Task:
     )
 
     def but(self, **changes: Any) -> Task:
-        """
-        Return a copy with the named fields changed: `attrs.evolve` at a fraction of its cost.
-        """
+        """Return a copy with the named fields changed. It is much faster than `attrs.evolve`."""
         copy = _MutableTask(*_values(self))
         for name, value in changes.items():
             setattr(copy, name, value)
@@ -222,15 +228,15 @@ class Task:
 
     def moved(self, status: Status, at: datetime | None) -> Task:
         """
-        Return a copy with another status, and the times that the move implies.
+        Return a copy with another status, and with the times and fields that the change implies.
         """
         copy: Any = _MutableTask(*_values(self))
         copy.status = status
-        # A task that is reopened is not complete, whenever it once was; its first start stays.
+        # A reopened task has no completion time, but keeps the time of its first start.
         copy.completed_at = at if status is _COMPLETED else None
         if status is not _PENDING:
             copy.waiting = None
-        # Law 20: only what was found since the last start counts, and a reopened task starts anew.
+        # Law 20: only evidence since the last start counts, and reopening a task discards it.
         if status is _IN_PROGRESS:
             copy.evidence = None
             if copy.started_at is None:
@@ -257,8 +263,8 @@ class Task:
 
 
 _PENDING, _IN_PROGRESS, _COMPLETED = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED
-_MutableTask = mutable_variant(Task)  # a change of status makes a copy: it is the hot path
-# One call in C for all fields.
+_MutableTask = mutable_variant(Task)  # every status change makes a copy, so this must be fast
+# Reads all fields in one call in C.
 _values = attrgetter(*(field.name for field in attrs.fields(Task)))
 
 TASK_FIELDS: dict[str, TaskField] = {
@@ -267,7 +273,7 @@ TASK_FIELDS: dict[str, TaskField] = {
     )
     for field in attrs.fields(Task)
 }
-"""Every field of a task by its name, in the order of `Task`."""
+"""Every field of a task by name, in the order of `Task`."""
 
 EDITABLE = frozenset(field.name for field in TASK_FIELDS.values() if field.editable)
 """The fields that a `TaskEdited` event may set."""

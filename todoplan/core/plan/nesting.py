@@ -1,9 +1,9 @@
 """
-How what is kept beside the tasks follows when a task comes to lie in another one, or leaves it.
+Updates of the derived data when a task is put below another one or taken out of it.
 
-Law 18: a task that contains others is never ready, and what is held up holds up all that it
-contains. So a task that goes below another one takes on what holds that one up, with all that it
-contains itself, and lays it down when it leaves.
+Law 18: a task with subtasks is never ready, and a task that is held up holds up all tasks that it
+contains. So a task that moves below a parent is held up, with all its descendants, by everything
+that holds up the parent. This ends when the task leaves.
 """
 
 from datetime import datetime
@@ -15,16 +15,12 @@ __all__ = ["Nesting"]
 
 
 class Nesting(Derived):
-    """
-    The tasks in their slots, as they lie in each other.
-    """
+    """The tasks in their slots, with operations on their tree."""
 
     __slots__ = ()
 
     def _put_below(self, task: Task, container: Task) -> None:
-        """
-        Count a task that nothing contains among what another one contains.
-        """
+        """Update the derived data for a top-level task that becomes a subtask of `container`."""
         slot, above = self._layout.slot(task.id), self._layout.slot(container.id)
         if self._is_ready(above, container):
             self._ready ^= 1 << above
@@ -33,9 +29,7 @@ class Nesting(Derived):
         self._hold_all(slot, task, tree.held[above] + self._is_held(above, container))
 
     def _take_from(self, task: Task, container: Task) -> None:
-        """
-        Count a task no more among what another one contains.
-        """
+        """Update the derived data for a task that stops being a subtask of `container`."""
         slot, above = self._layout.slot(task.id), self._layout.slot(container.id)
         tree = self._own_tree()
         self._hold_all(slot, task, -tree.held[slot])
@@ -45,7 +39,7 @@ class Nesting(Derived):
 
     def _lift(self, task: Task, at: datetime | None) -> None:
         """
-        Put what a task contains beside it, right before it: the order of the tasks stays.
+        Move the subtasks of a task up beside it, directly before it, so the order of tasks stays.
         """
         slot, below = self._layout.slot(task.id), self.children(task.id)
         held = self._is_held(slot, task)

@@ -1,14 +1,14 @@
 """
 The plan: an immutable value that holds the tasks in order, the next id and the revision.
 
-Theory. A plan is a value: a change gives a new one, and whoever holds the old one (a loop that may
-have to retry, a subscriber, an undo) reads it as before. That is affordable since versions share
-all that did not change: the tasks stand in a persistent vector, and counts, the tasks in progress
-and the ready ones stand beside it and are brought up to date with every change, never worked out
-anew (how: `todoplan.core.plan.draft`, the only module that makes a plan out of another).
+Theory. A plan is a value: a change creates a new plan, and code that holds the old one (a loop that
+may have to retry, a subscriber, an undo) still reads the old state. This is cheap because versions
+share everything that did not change: the tasks are in a persistent vector. The counts, the tasks in
+progress and the ready tasks are stored beside it and updated with every change, never recomputed
+(`todoplan.core.plan.draft` explains how; only that module makes a plan from another one).
 
-Law: old versions stay readable, and one change costs near the same from 10 to 100,000 tasks. Plans
-do not know rules; what can be asked of them beyond what stands here is in
+Law: old versions stay readable, and one change costs nearly the same from 10 to 100,000 tasks.
+Plans do not know the rules of a policy. Further queries on a plan are in
 `todoplan.core.plan.questions`.
 """
 
@@ -29,9 +29,7 @@ __all__ = ["COLUMN", "Counts", "Plan", "Tree"]
 
 
 class Counts(NamedTuple):
-    """
-    How many tasks have each status.
-    """
+    """The number of tasks with each status."""
 
     pending: int = 0
     in_progress: int = 0
@@ -41,41 +39,36 @@ class Counts(NamedTuple):
 
     @property
     def total(self) -> int:
-        """
-        All tasks.
-        """
+        """The number of all tasks."""
         return sum(self)
 
     @property
     def open(self) -> int:
-        """
-        Pending and in progress.
-        """
+        """The number of tasks that are pending or in progress."""
         return self.pending + self.in_progress
 
     @property
     def resolved(self) -> int:
-        """
-        Completed and cancelled.
-        """
+        """The number of tasks that are completed or cancelled."""
         return self.completed + self.cancelled
 
     @property
     def closed(self) -> int:
-        """
-        Completed, cancelled and failed.
-        """
+        """The number of tasks that are completed, cancelled or failed."""
         return self.resolved + self.failed
 
 
 COLUMN = {status: column for column, status in enumerate(Status)}
-"""Where in the counts each status stands."""
+"""The position of each status in `Counts`."""
 
 
 class Tree:
     """
-    What contains what, by slot: the ids of each task's subtasks, and how many of the tasks that
-    contain it are held up. A plan without subtasks has none.
+    The containment of tasks, by slot.
+
+    `children` has the ids of each task's direct subtasks. `held` has, for each task, the number of
+    its ancestors that are held up (see `todoplan.core.plan.derived`). A plan without subtasks has
+    no tree.
     """
 
     __slots__ = ("children", "held")
@@ -89,24 +82,22 @@ class Tree:
         self.held = (Vector(0) if held is None else held).builder()
 
     def freeze(self) -> Tree:
-        """
-        Take no more writes.
-        """
+        """Make the tree immutable and return it."""
         self.children.freeze()
         self.held.freeze()
         return self
 
 
-# No eq of attrs: equal plans may lie in other slots, by how each came about.
+# No eq by attrs: equal plans may have their tasks in different slots, depending on their history.
 @attrs.frozen(eq=False, repr=False, weakref_slot=False, kw_only=True)
 class Plan:
     """
-    A plan. `Plan()` is the empty one; `plan_of(tasks)` takes ready-made tasks, checked.
+    A plan. `Plan()` is empty; `plan_of(tasks)` builds a plan from existing tasks and checks them.
 
-    `revision` counts the events of the plan's life, `next_id` numbers the task to come, `approved`
-    is what a person has agreed to. A task's subtasks stand right behind it, each with its own: the
-    plan's order is that of its tree. Two plans are equal when their tasks, order, revision, next id
-    and approval are.
+    `revision` counts the events since the plan was created, `next_id` is the id of the next new
+    task, and `approved` is the revision that a person has approved. The order of a plan is that of
+    its tree: each task is directly followed by its subtasks, and each of these by its own. Two
+    plans are equal when their tasks, order, revision, next id and approval are equal.
     """
 
     revision: int = 0
@@ -122,9 +113,7 @@ class Plan:
     _tree: Tree | None = attrs.field(default=None, alias="_tree")
 
     def get(self, task_id: str) -> Task | None:
-        """
-        Return the task with this id, or `None`.
-        """
+        """Return the task with this id, or `None`."""
         task = self._tasks[self._layout.slot(task_id)]
         return task if task is not None and task.id == task_id else None
 
@@ -141,62 +130,53 @@ class Plan:
         return self.counts.total
 
     def __iter__(self) -> Iterator[Task]:
-        # In C: only a gap is false, since a task has neither a length nor a truth of its own.
+        # Runs in C. Only a gap is falsy, since Task defines neither __len__ nor __bool__.
         return filter(None, self._tasks)
 
     def ready(self) -> Iterator[Task]:
         """
-        Yield the tasks that can be started, in order: pending, not waiting, without subtasks, and
-        every blocker resolved, their own and those of the tasks that contain them.
+        Yield the tasks that can be started, in order.
+
+        A ready task is pending, does not wait and has no subtasks. All blockers of the task and of
+        its ancestors are resolved, and no ancestor waits.
         """
         return self._at(self._ready)
 
     def waiting(self) -> Iterator[Task]:
-        """
-        Yield the tasks that wait for something outside the plan, in order.
-        """
+        """Yield the tasks that wait for something outside the plan, in order."""
         return self._at(self._waiting)
 
     def children(self, task_id: str) -> tuple[str, ...]:
-        """
-        Return the ids of the tasks right below this one, in order; () also for an unknown id.
-        """
+        """Return the ids of the direct subtasks of a task, in order; () for an unknown id."""
         return () if self._tree is None else self._tree.children[self._layout.slot(task_id)]
 
     @property
     def nested(self) -> bool:
-        """
-        Whether there may be subtasks; a plan that never had any says no.
-        """
+        """Whether the plan may contain subtasks. It is False if the plan never had any."""
         return self._tree is not None
 
     def active(self) -> Iterator[Task]:
-        """
-        Yield the tasks in progress, in order.
-        """
+        """Yield the tasks in progress, in order."""
         return self._at(self._active)
 
     def waits_for(self, task_id: str) -> int:
-        """
-        Return how many unresolved blockers the task has; 0 also for an unknown id.
-        """
+        """Return the number of unresolved blockers of a task; 0 for an unknown id."""
         return self._unresolved[self._layout.slot(task_id)]
 
     def written(self, writer: ChunkWriter[Task]) -> list[ChunkText[Task]]:
-        """
-        Return the tasks in order as this writer writes them, chunk by chunk.
-        """
+        """Return the tasks in order as text made by this writer, one entry for each chunk."""
         return writer.parts(self._tasks)
 
     def waits(self) -> Sequence[Sequence[int]]:
         """
-        Return how many unresolved blockers each task has, place by place in the chunks of
-        `written`. They may end early: the rest has none.
+        Return the number of unresolved blockers of each task, in the same chunks as `written`.
+
+        The sequence may end early: tasks without an entry have no unresolved blockers.
         """
         return self._unresolved.chunks()
 
-    # Lazy: most callers want the first of what may be 100,000 ready tasks.
-    # A gap's bit is never set: the sets name tasks only. The check is for the type checker.
+    # Lazy: most callers want only the first of up to 100,000 ready tasks. The sets contain only
+    # slots of tasks, never of gaps; the check is for the type checker.
     def _at(self, slots: int) -> Iterator[Task]:
         return (task for slot in positions(slots) if (task := self._tasks[slot]) is not None)
 
@@ -208,7 +188,7 @@ class Plan:
         return _head(self) == _head(other) and all(a == b for a, b in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
-        # A few tasks tell plans apart well enough; hashing 100,000 of them would cost a second.
+        # The first tasks distinguish plans well enough; hashing 100,000 tasks would take a second.
         return hash((*_head(self), *islice(self, 8)))
 
     def __repr__(self) -> str:

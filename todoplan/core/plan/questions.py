@@ -1,4 +1,4 @@
-"""Questions on a plan, each a function of it."""
+"""Queries on a plan, as functions."""
 
 from collections import deque
 from collections.abc import Collection
@@ -33,16 +33,12 @@ _MOST_CAUSES = 20
 
 
 def ready(plan: Plan) -> tuple[Task, ...]:
-    """
-    Return the tasks that can be started, in the plan's order (see `Plan.ready`).
-    """
+    """Return the tasks that can be started, in the plan's order (see `Plan.ready`)."""
     return tuple(plan.ready())
 
 
 def is_ready(plan: Plan, task_id: str) -> bool:
-    """
-    Say whether this task can be started, as `ready` would; an unknown one cannot.
-    """
+    """Return True if this task can be started (see `Plan.ready`); False for an unknown id."""
     task = plan.get(task_id)
     if task is None or not _may_start(plan, task) or plan.waits_for(task_id):
         return False
@@ -59,36 +55,28 @@ def _held_above(plan: Plan, task: Task) -> bool:
 
 
 def next_task(plan: Plan) -> Task | None:
-    """
-    Return the task to go on with: the first in progress, else the first ready one, else `None`.
-    """
+    """Return the task to work on: the first in progress, else the first ready one, else `None`."""
     return next(plan.active(), None) or next(plan.ready(), None)
 
 
 def open_tasks(plan: Plan) -> tuple[Task, ...]:
-    """
-    Return the pending and the started tasks, in the plan's order.
-    """
+    """Return the tasks that are pending or in progress, in the plan's order."""
     return tuple(task for task in plan if not task.status.closed)
 
 
 def unresolved_blockers(plan: Plan, task: Task) -> tuple[str, ...]:
-    """
-    Return the ids that the task still waits for: its edges less the resolved ones.
-    """
-    # Law 7: a resolved blocker stays an edge and is left out here. AgentScope takes the edge out
-    # when the blocker completes, and a blocker that is reopened then blocks nobody.
+    """Return the ids of the task's unresolved blockers."""
+    # Law 7: the edge of a resolved blocker is kept, and is left out only here. AgentScope removes
+    # the edge when the blocker completes; if the blocker is reopened, it then blocks nothing.
     if not plan.waits_for(task.id):
         return ()
-    # A journal replays unchecked: an edge may lead to no task, and then holds nothing up.
+    # A journal is replayed without checks: an edge may name no task, and then blocks nothing.
     blockers = filter(None, map(plan.get, task.blocked_by))
     return tuple(blocker.id for blocker in blockers if not blocker.status.resolved)
 
 
 def blocked(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """
-    Return, for every open task that has unresolved blockers, the ids of those.
-    """
+    """Return the ids of the unresolved blockers for every open task that has any."""
     return {
         task.id: unresolved_blockers(plan, task)
         for task in open_tasks(plan)
@@ -98,18 +86,18 @@ def blocked(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 def stuck(plan: Plan) -> dict[str, tuple[str, ...]]:
     """
-    Return, for every pending task that can never start as the plan stands, the ids of the failed
-    tasks that it is behind, at most 20: it waits for one of them, or for a task that does, or lies
-    in such a task.
+    Return the pending tasks that cannot start because of failed tasks, with the ids of these.
 
-    Reopening or replacing what failed, or taking the edge away, sets it free.
+    A task is stuck if it is blocked by a failed or a stuck task, or contained in a stuck one or in
+    one that a failed task blocks. At most 20 failed tasks are listed for each. Reopening or
+    replacing a failed task, or removing the edge, frees the tasks that depend on it.
     """
     found: dict[str, dict[str, None]] = {}
     if plan.counts.failed:
         for failed in plan:
             if failed.status is Status.FAILED:
                 _spread(plan, failed, found)
-    # In the plan's order, whichever failed task led to it.
+    # Sorted in the plan's order, whichever failed task was walked first.
     return {
         task.id: tuple(found[task.id])
         for task in plan
@@ -118,8 +106,8 @@ def stuck(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def _spread(plan: Plan, failed: Task, found: dict[str, dict[str, None]]) -> None:
-    # Each task takes in a cause once, and 20 in all: so the walks together stay linear. What a full
-    # task keeps back, those behind it have no room for either.
+    # Each task records a cause once and at most 20 in all, so that all walks together are linear. A
+    # full task does not pass a cause on: the tasks after it are full as well.
     following, _ = graph.ways(plan)
     ahead = deque(failed.blocks)
     while ahead:
@@ -129,18 +117,19 @@ def _spread(plan: Plan, failed: Task, found: dict[str, dict[str, None]]) -> None
         causes = found.setdefault(task.id, {})
         if failed.id not in causes and len(causes) < _MOST_CAUSES:
             causes[failed.id] = None
-            # What was started all the same can still end, and free what waits for it; but what it
-            # contains is held up with it.
+            # A task that is in progress despite its blocker can still be completed, and then frees
+            # its dependents; only its subtasks are held up with it.
             pending = task.status is Status.PENDING
             ahead += following(task) if pending else plan.children(task.id)
 
 
 def within_reach(plan: Plan, claimed: Collection[str] = ()) -> tuple[Task, ...]:
     """
-    Return the open tasks that somebody can go on with, or close, in the plan's order: without those
-    that wait for something outside of it, that can only start after one of these, or whose open
-    subtasks all are such. `claimed` are the ids of tasks that others work on: for one agent, these
-    are out of reach in the same way.
+    Return the open tasks that somebody can work on or close, in the plan's order.
+
+    Left out are tasks that wait for something outside the plan, tasks that can only start after one
+    of these, and tasks whose open subtasks are all left out. `claimed` are ids of tasks that others
+    work on; for one agent they are out of reach in the same way.
     """
     on_hold = _on_hold(plan, claimed)
     return tuple(task for task in open_tasks(plan) if task.id not in on_hold)
@@ -151,7 +140,8 @@ def _on_hold(plan: Plan, claimed: Collection[str]) -> set[str]:
     ahead = deque(plan.waiting())
     ahead += filter(None, map(plan.get, claimed))
     found = {task.id for task in ahead}
-    # How many open subtasks of a task are not on hold; counted when the first one is found to be.
+    # The number of open subtasks of a task that are not on hold, counted when the first of them is
+    # put on hold.
     left: dict[str, int] = {}
     while ahead:
         task = ahead.popleft()
@@ -175,24 +165,20 @@ def _on_hold(plan: Plan, claimed: Collection[str]) -> set[str]:
 
 def children(plan: Plan, task_id: str) -> tuple[str, ...]:
     """
-    Return the ids of the tasks right below this one, in the plan's order; () for an unknown id.
+    Return the ids of the direct subtasks of a task, in the plan's order; () for an unknown id.
     """
     return plan.children(task_id)
 
 
 def ancestors(plan: Plan, task_id: str) -> tuple[str, ...]:
-    """
-    Return the ids of the tasks that contain this one, from the nearest on; () for an unknown id.
-    """
+    """Return the ids of the ancestors of a task, nearest first; () for an unknown id."""
     return tuple(graph.ancestors(plan, task_id))
 
 
 def descendants(plan: Plan, task_id: str) -> tuple[str, ...]:
-    """
-    Return the ids of all that a task contains, in the plan's order; () for an unknown id.
-    """
+    """Return the ids of all descendants of a task, in the plan's order; () for an unknown id."""
     found: list[str] = []
-    # A list, not a recursion: containment may be as deep as the plan has tasks.
+    # A list instead of recursion: the tree may be as deep as the plan has tasks.
     left = [*reversed(plan.children(task_id))]
     while left:
         found.append(left.pop())
@@ -201,25 +187,21 @@ def descendants(plan: Plan, task_id: str) -> tuple[str, ...]:
 
 
 def leaves(plan: Plan) -> tuple[Task, ...]:
-    """
-    Return the tasks that contain none, in the plan's order: what there is to do.
-    """
+    """Return the tasks without subtasks, in the plan's order."""
     return tuple(task for task in plan if not plan.children(task.id))
 
 
 def depth(plan: Plan, task_id: str) -> int:
-    """
-    Return how deep a task lies, 1 at the top; 0 for an unknown id.
-    """
+    """Return the depth of a task in the tree, 1 at the top level; 0 for an unknown id."""
     return 1 + len(ancestors(plan, task_id)) if task_id in plan else 0
 
 
 def progress(plan: Plan, task_id: str | None = None) -> float:
     """
-    Return the resolved share of the plan, from 0.0 to 1.0; an empty plan has 0.0.
+    Return the resolved share of the plan's tasks, from 0.0 to 1.0; 0.0 for an empty plan.
 
-    With an id, the resolved share of the leaves that the task contains, which is derived and never
-    stored; a leaf is its own. An unknown id has 0.0.
+    With an id, return the resolved share of the leaves below that task; a task without subtasks is
+    its own leaf. The value is derived and never stored. For an unknown id it is 0.0.
     """
     if task_id is None:
         return plan.counts.resolved / len(plan) if len(plan) else 0.0
@@ -230,23 +212,23 @@ def progress(plan: Plan, task_id: str | None = None) -> float:
 
 def topological_order(plan: Plan) -> tuple[str, ...]:
     """
-    Return all ids so that blockers stand before what they block, else in the plan's order.
+    Return the ids so that blockers come before the tasks they block, else in the plan's order.
+
+    Parents come before their subtasks.
     """
     return graph.topological_order(plan)
 
 
 def critical_path(plan: Plan) -> tuple[tuple[str, ...], float]:
-    """
-    Return the longest chain of open tasks by estimate: its ids, and its length in minutes.
-    """
+    """Return the longest chain of open tasks by estimate: its ids, and its length in minutes."""
     return graph.critical_path(open_tasks(plan))
 
 
 def unblocked_by(plan: Plan, task_id: str) -> tuple[str, ...]:
     """
-    Return the pending tasks that completing this one would make ready.
+    Return the ids of the pending tasks that become ready when this one is completed.
 
-    An unknown or resolved task unblocks nothing.
+    The result is empty for an unknown or resolved task.
     """
     task = plan.get(task_id)
     if task is None or task.status.resolved:

@@ -1,8 +1,8 @@
 """
-What developers give to public constructors: taken as it is meant, or refused with the remedy.
+Converters for the arguments of public constructors. Unsuitable values are refused with a remedy.
 
-The fast constructors (`todoplan.core.plan.fast_constructor`) do without all this: what they are
-given was validated before.
+The fast constructors (`todoplan.core.plan.fast_constructor`) skip all this, because their arguments
+were validated before.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ T = TypeVar("T")
 _Member = TypeVar("_Member", bound=StrEnum)
 
 Several = tuple[T, ...] | list[T] | AbstractSet[T] | Iterator[T]
-"""What may be given where a tuple is kept: any iterable that is not a text."""
+"""Any iterable except a string. Parameters that are stored as a tuple accept it."""
 
-# What was given by mistake may be a whole plan, or a megabyte.
+# A value passed by mistake may be a whole plan, or a megabyte long.
 _short = Repr()
 _short.maxstring = _short.maxother = 80
 _short.maxlevel = 1
@@ -51,26 +51,32 @@ _short.maxlevel = 1
 
 def short_repr(value: object, *, kind: bool = True) -> str:
     """
-    Return a short repr of the value, for error messages with its type (`kind`) behind it.
+    Return a short repr of the value for error messages, followed by its type if `kind` is true.
     """
-    # A member is shown as its word, which is what one would write.
+    # An enum member is shown as its word, which is what a user writes.
     plain = str.__str__(value) if isinstance(value, StrEnum) else value
     return f"{_short.repr(plain)} ({type(value).__name__})" if kind else _short.repr(plain)
 
 
 def as_text(value: str) -> str:
     """
-    Return a text, a plain one also of a member of an enum; anything else is a PlanError.
+    Return a plain string, also for a member of a string enum.
+
+    Raises:
+        PlanError: the value is not a string.
     """
     if not isinstance(value, str):
         raise _unfit(value, "a text")
-    # str(value) would ask the subclass, which may answer with anything or raise.
+    # str(value) would call the subclass, which may return anything or raise.
     return value if type(value) is str else str.__str__(value)
 
 
 def as_text_or_none(value: str | None) -> str | None:
     """
-    Return a text, as `as_text` does, or `None`; anything else is a PlanError.
+    Return a plain string, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
     """
     if value is not None and not isinstance(value, str):
         raise _unfit(value, "a text or None")
@@ -79,7 +85,10 @@ def as_text_or_none(value: str | None) -> str | None:
 
 def as_member(word: str, of: type[_Member]) -> _Member:
     """
-    Return the member of an enum of words that a word names; an unknown word is a PlanError.
+    Return the member of a string enum for a word.
+
+    Raises:
+        PlanError: the word is unknown.
     """
     try:
         return of(word)
@@ -93,19 +102,23 @@ def as_member(word: str, of: type[_Member]) -> _Member:
 
 def as_number_or_none(value: float | None) -> float | None:
     """
-    Return a finite number, a plain one also of a subclass, or `None`; anything else is a PlanError.
+    Return a finite number of a plain type, or `None`.
 
-    A bool is no number: it stands where something else was meant.
+    A bool is refused: it is usually a mistake for another value.
+
+    Raises:
+        PlanError: the value is anything else.
     """
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _unfit(value, "a finite number or None")
-    # The subclass is not asked: NumPy's floats and enums of numbers do not survive a document.
+    # The subclass's own conversion is not called. Numbers are stored as plain types, because
+    # NumPy's floats and numeric enums do not survive a document.
     plain = int.__int__(value) if isinstance(value, int) else float.__float__(value)
     try:
         finite = math.isfinite(plain)
-    except OverflowError:  # a whole number beyond every float: no sum of minutes holds it
+    except OverflowError:  # an integer too large for a float has no sum in minutes
         finite = False
     if not finite:
         raise _unfit(value, "a finite number or None")
@@ -114,7 +127,10 @@ def as_number_or_none(value: float | None) -> float | None:
 
 def as_whole_number(value: Any, least: int | None = None) -> int:
     """
-    Return a whole number, `least` or more, as a plain one; anything else is a PlanError.
+    Return a plain int that is `least` or more.
+
+    Raises:
+        PlanError: the value is anything else.
     """
     legal = "a whole number" if least is None else f"a whole number from {least} on"
     if isinstance(value, bool) or not isinstance(value, int):
@@ -126,7 +142,10 @@ def as_whole_number(value: Any, least: int | None = None) -> int:
 
 def as_time_or_none(value: datetime | None) -> datetime | None:
     """
-    Return an aware time in its own zone, or `None`; anything else is a PlanError.
+    Return an aware time, with its own time zone, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
     """
     if value is not None:
         if not isinstance(value, datetime):
@@ -137,7 +156,10 @@ def as_time_or_none(value: datetime | None) -> datetime | None:
 
 def instance_of(value: object, kind: type[T], legal: str) -> T:
     """
-    Return what is of this class; anything else is a PlanError that says what is `legal`.
+    Return the value if it is an instance of this class.
+
+    Raises:
+        PlanError: it is not; the message says what is `legal`.
     """
     if not isinstance(value, kind):
         raise _unfit(value, legal)
@@ -146,9 +168,12 @@ def instance_of(value: object, kind: type[T], legal: str) -> T:
 
 def tuple_of(value: object, kinds: type[T] | tuple[type[T], ...], legal: str) -> tuple[T, ...]:
     """
-    Return the items as a tuple; a text, no iterable, or an item of no such kind is a PlanError.
+    Return the items as a tuple.
+
+    Raises:
+        PlanError: the value is a string or not iterable, or an item is of another class.
     """
-    # A text is an iterable of its letters: "12" would be two ids, and nobody would be told.
+    # A string iterates over its letters: "12" would silently become two ids.
     items: tuple[Any, ...]
     if type(value) is tuple:
         items = value
@@ -164,14 +189,20 @@ def tuple_of(value: object, kinds: type[T] | tuple[type[T], ...], legal: str) ->
 
 def as_truth(value: bool) -> bool:  # noqa: FBT001 - a converter's one argument
     """
-    Return True or False; anything else is a PlanError, since "no" and "false" are true in Python.
+    Return True or False.
+
+    Raises:
+        PlanError: the value is not a bool. The strings "no" and "false" are true in Python.
     """
     return instance_of(value, bool, "True or False")
 
 
 def as_id(value: str) -> str:
     """
-    Return an id; anything but a text is a PlanError.
+    Return an id.
+
+    Raises:
+        PlanError: the value is not a string.
     """
     if not isinstance(value, str):
         raise _unfit(value, 'an id, which is a text such as "3": str(id)')
@@ -180,9 +211,13 @@ def as_id(value: str) -> str:
 
 def as_ids(value: Several[str]) -> tuple[str, ...]:
     """
-    Return ids as a tuple; one text, which would be read letter by letter, is a PlanError.
+    Return ids as a tuple.
+
+    Raises:
+        PlanError: the value is not an iterable of strings, or is a single string, which would be
+            read letter by letter.
     """
-    # Most commands name none in each of their four lists: on the road of every call.
+    # Most commands have four empty lists of ids, and every call passes here.
     if type(value) is tuple and not value:
         return ()
     return tuple_of(value, str, 'a tuple of ids, which are texts, such as ("3", "12")')
@@ -190,9 +225,12 @@ def as_ids(value: Several[str]) -> tuple[str, ...]:
 
 def as_metadata(value: Mapping[str, Any]) -> FrozenDict:
     """
-    Return a deeply frozen copy; what is no mapping, or nested too deeply, is a PlanError.
+    Return a deeply frozen copy of a mapping.
+
+    Raises:
+        PlanError: the value is not a mapping, or is nested too deeply.
     """
-    if type(value) is FrozenDict:  # as it is by default, and in what was read
+    if type(value) is FrozenDict:  # true of the default, and of values read from a document
         return value
     if not isinstance(value, Mapping):
         raise _unfit(value, 'a mapping such as {"key": "value"}')
@@ -202,12 +240,13 @@ def as_metadata(value: Mapping[str, Any]) -> FrozenDict:
 
 def in_utc(at: datetime) -> datetime:
     """
-    Return an aware time in UTC, as the core keeps times: each means one moment, in any document.
+    Return an aware time in UTC. The core keeps times in UTC, so that each is unambiguous in any
+    document.
 
-    One that is off the calendar there is returned as it is.
+    A time that would be outside the range of datetime in UTC is returned unchanged.
 
     Raises:
-        PlanError: it has no time zone.
+        PlanError: the time has no time zone.
     """
     _require_zone(at)
     try:
@@ -218,7 +257,10 @@ def in_utc(at: datetime) -> datetime:
 
 def _require_zone(at: datetime) -> None:
     """
-    Refuse a time without a zone, which means another moment on each machine, with a PlanError.
+    Check that a time has a time zone; without one it means a different moment on each machine.
+
+    Raises:
+        PlanError: the time has no time zone.
     """
     if at.utcoffset() is None:
         msg = f"{at.isoformat()} has no time zone; give an aware time such as datetime.now(UTC)"

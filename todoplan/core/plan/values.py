@@ -1,7 +1,8 @@
 """
-The small values that tasks and plans are made of: the words for where a task stands and how much it
-matters, what it waits for, what was found when the program looked, what a person has agreed to. And
-what is known of a field of a task.
+Small values that tasks and plans are made of: statuses, priorities, waiting, claims, evidence and
+approvals.
+
+`TaskField` and `FieldKind` describe the fields of a task.
 """
 
 from __future__ import annotations
@@ -42,66 +43,66 @@ __all__ = [
 
 class Status(StrEnum):
     """
-    Where a task stands. "Blocked" is derived from edges and never stored.
+    The status of a task. "Blocked" is derived from edges and never stored.
 
-    Failed is closed without its result: what waits for it goes on waiting.
+    A failed task is closed without its result: the tasks that depend on it stay blocked.
     """
 
-    # pydantic-ai-todo stores "blocked": once the blockers were done, nothing ever took it back.
+    # pydantic-ai-todo stores "blocked", and nothing resets it once the blockers are completed.
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
     CANCELLED = "cancelled"
     FAILED = "failed"
 
-    __hash__ = str.__hash__  # Enum's own is written in Python and ten times slower
+    __hash__ = str.__hash__  # Enum's own hash is written in Python and ten times slower
 
     @property
     def resolved(self) -> bool:
-        """
-        True for completed and cancelled: what waits for such a task is free.
-        """
+        """True for completed and cancelled: such a task blocks no other task."""
         return self in RESOLVED
 
     @property
     def closed(self) -> bool:
-        """
-        True for completed, cancelled and failed: nobody works on such a task any more.
-        """
+        """True for completed, cancelled and failed: nobody works on such a task any more."""
         return self in CLOSED
 
 
-# Spelled out, since a new status must be put on one side or the other; a test holds that it is.
+# Written out, so that a new status must be put into one of the sets; a test checks this.
 RESOLVED = frozenset({Status.COMPLETED, Status.CANCELLED})
 CLOSED = RESOLVED | {Status.FAILED}
 OPEN = frozenset({Status.PENDING, Status.IN_PROGRESS})
 
 
 class Priority(StrEnum):
-    """
-    How much a task matters, as OpenCode and Claude Code name the grades.
-    """
+    """The priority of a task, with the words that OpenCode and Claude Code use."""
 
     HIGH = "high"
     MEDIUM = "medium"
     LOW = "low"
 
 
-# What converters take: with the words spelled out, a misspelled one is a type error.
+# The types that converters accept. The words are spelled out, so a misspelled one is a type error.
 StatusWord = Status | Literal["pending", "in_progress", "completed", "cancelled", "failed"]
 PriorityWord = Priority | Literal["high", "medium", "low"]
 
 
 def as_status(word: StatusWord) -> Status:
     """
-    Return the status that a word names; an unknown word is a PlanError.
+    Return the status for a word.
+
+    Raises:
+        PlanError: the word is unknown.
     """
     return word if type(word) is Status else as_member(word, Status)
 
 
 def as_priority(word: PriorityWord | None) -> Priority | None:
     """
-    Return the priority that a word names; an unknown word is a PlanError.
+    Return the priority for a word, or `None`.
+
+    Raises:
+        PlanError: the word is unknown.
     """
     return word if word is None or type(word) is Priority else as_member(word, Priority)
 
@@ -113,10 +114,10 @@ def _revision(value: int) -> int:
 @attrs.frozen(weakref_slot=False)
 class Waiting:
     """
-    What a pending task waits for outside the plan: `reason` says who or what.
+    What a pending task waits for outside the plan. `reason` names the person or thing.
 
-    From `until` on, an aware time, the task is ready again. `question` is one that somebody can
-    answer by `AnswerTask`, which ends the wait.
+    `until` is an aware time; from then on the task no longer waits. A `question` can be answered
+    with `AnswerTask`, which ends the wait.
     """
 
     reason: str = attrs.field(default="", converter=as_text)
@@ -127,9 +128,10 @@ class Waiting:
 @attrs.frozen(weakref_slot=False)
 class Evidence:
     """
-    What the program found when it looked whether a task is done, as its `check` says.
+    The result of the program's check whether a task is done, as its `check` describes.
 
-    `summary` is what was seen, `by` who looked, `at` when. No model's tool makes one (law 20).
+    `summary` is what the check saw, `by` the name of the checker, `at` the time. No tool offered to
+    a model creates evidence (law 20).
     """
 
     passed: bool = attrs.field(converter=as_truth)
@@ -145,29 +147,26 @@ def _fence(value: int) -> int:
 @attrs.frozen(weakref_slot=False)
 class Claim:
     """
-    The right of `owner` to work on a task, until a time that its holder can put off (law 19).
+    The right of `owner` to work on a task until a time, which the owner can extend (law 19).
 
-    `fence` numbers the claims of the task from 1 on: it belongs to this claim, and not to whoever
-    has the same name. Without `until` the claim does not run out.
+    `fence` is the fencing token: it numbers the claims of a task from 1, and so identifies this
+    claim even where two workers have the same name. A claim with `until=None` does not expire.
     """
 
-    # Procrastinate#1518 tells holders apart by their id: a restarted pod has that of the old one.
+    # Procrastinate#1518 identifies owners by their id alone: a restarted pod has the id of the old
+    # one.
     owner: str = attrs.field(converter=as_text)
     fence: int = attrs.field(converter=_fence)
     until: datetime | None = attrs.field(default=None, converter=as_time_or_none)
 
     def is_live(self, at: datetime | None) -> bool:
-        """
-        Say whether the claim has not run out by a time; where no time is known it has not.
-        """
+        """Return True if the claim has not expired at the given time, or if no time is given."""
         return at is None or self.until is None or at < self.until
 
 
 @attrs.frozen(weakref_slot=False)
 class Approval:
-    """
-    The revision of a plan that a person has agreed to, who it was, and when.
-    """
+    """The revision of a plan that a person has approved, with the person's name and the time."""
 
     revision: int = attrs.field(converter=_revision)
     by: str | None = attrs.field(default=None, converter=as_text_or_none)
@@ -176,7 +175,8 @@ class Approval:
 
 class FieldKind(Enum):
     """
-    What a field of a task holds. Where `None` may stand, it means "not given" and is the default.
+    The kind of value in a field of a task. Where `None` is allowed, it means "not given" and is the
+    default.
     """
 
     ID = "the task's own id"
@@ -198,8 +198,10 @@ class FieldKind(Enum):
 @attrs.frozen
 class TaskField:
     """
-    One field of a task. `editable`: a `TaskEdited` event may set it. The other fields have events
-    of their own (status, parent, edges), or follow from these (times).
+    Describes one field of a task.
+
+    An `editable` field can be set by a `TaskEdited` event. The other fields either have events of
+    their own (status, parent, edges) or follow from these (times).
     """
 
     name: str

@@ -1,14 +1,15 @@
 """
-A persistent vector: chunks of a fixed size, copied on write, old versions stay readable.
+A persistent vector: chunks of a fixed size, copied on write. Old versions stay readable.
 
-Theory. Items lie in lists of `CHUNK` each, and a vector is a list of these. Versions share the
-chunks in which they do not differ. One write copies one chunk and the list of chunks: n / CHUNK
-pointers, which at 100,000 items is less than one more level of a tree would cost. A builder knows
-which chunks it has copied already (`_owned`), so that a batch of writes copies each only once.
+Theory. Items are stored in lists of `CHUNK` items each, and a vector is a list of these chunks.
+Versions share the chunks in which they do not differ. One write copies one chunk and the list of
+chunks: n / CHUNK pointers, which at 100,000 items costs less than one more level of a tree. A
+builder records which chunks it has copied (`_owned`), so that a batch of writes copies each chunk
+only once.
 
 Law: a chunk that was ever part of a frozen vector is never changed in place. Hence the same chunk
-means the same items, and whoever kept something about a chunk (`todoplan.core.plan.chunk_text`)
-needs only compare identities; nobody has to be told of changes.
+means the same items. A cache of data about chunks (`todoplan.core.plan.chunk_text`) needs only to
+compare identities; it needs no notice of changes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,15 +25,16 @@ CHUNK = 1 << _BITS
 _MASK = CHUNK - 1
 
 
-# In prototypes, copying a dict took 20 times the whole change at 10,000 tasks. A rerooting
-# map is as quick, but reading an old version writes to it (threads); maps in C gain a microsecond.
+# In prototypes, copying a dict took 20 times as long as the whole change at 10,000 tasks. A
+# rerooting map is as fast, but reading an old version writes to it, which is unsafe with threads.
+# Maps in C save only a microsecond.
 class Vector(Generic[T]):
     """
-    Items by position. Beyond its end it holds the `fill` value.
+    Items by position. Positions beyond the end have the `fill` value.
 
-    It is immutable, but for one that `builder` has just given, until `freeze` closes it. `notes` is
-    room for what others make of its chunks (see `todoplan.core.plan.chunk_text`); every version
-    shares it.
+    A vector is immutable, except one returned by `builder` until `freeze` is called on it. `notes`
+    is a cache for other modules to store data about the chunks (see
+    `todoplan.core.plan.chunk_text`); all versions share it.
     """
 
     __slots__ = ("_chunks", "_owned", "fill", "notes", "size")
@@ -48,7 +50,7 @@ class Vector(Generic[T]):
         self.size = size
         self.notes = {} if notes is None else notes
         self._chunks = chunks or []
-        # None: frozen. A set: a builder, and which chunks it has copied.
+        # None if frozen. In a builder, the set of the chunks that it has copied.
         self._owned: set[int] | None = None
 
     def __len__(self) -> int:
@@ -63,19 +65,15 @@ class Vector(Generic[T]):
         return chain.from_iterable(self._chunks)
 
     def __reduce__(self) -> tuple[type["Vector[T]"], tuple[T, list[list[T]], int]]:
-        # Without the notes: what others made of the chunks is theirs to make again.
+        # The notes are left out: they are a cache, which is filled again.
         return Vector, (self.fill, self._chunks, self.size)
 
     def chunks(self) -> Sequence[Sequence[T]]:
-        """
-        Return the items as they lie: `CHUNK` at a time, the last ones fewer.
-        """
+        """Return the chunks: `CHUNK` items each, the last one possibly fewer."""
         return self._chunks
 
     def builder(self) -> "Vector[T]":
-        """
-        Return one that starts from these items and can be written to; itself, if it can already.
-        """
+        """Return a writable vector with these items; if this one is writable, return it."""
         if self._owned is not None:
             return self
         open_one = Vector(self.fill, self._chunks.copy(), self.size, self.notes)
@@ -83,9 +81,7 @@ class Vector(Generic[T]):
         return open_one
 
     def freeze(self) -> "Vector[T]":
-        """
-        Take no more writes.
-        """
+        """Make the vector immutable and return it."""
         self._owned = None
         return self
 
@@ -113,7 +109,7 @@ class Vector(Generic[T]):
         if first < len(self._chunks):
             chunk = self._own(first)
             chunk.extend([self.fill] * (min(size - (first << _BITS), CHUNK) - len(chunk)))
-        # One blank chunk for all that lie between: whoever writes to it copies it first.
+        # One blank chunk is shared by all positions in between: a write to it copies it first.
         blank = [self.fill] * CHUNK
         while len(self._chunks) < last:
             self._chunks.append(blank)
@@ -122,9 +118,7 @@ class Vector(Generic[T]):
         self.size = size
 
     def extend(self, items: Sequence[T]) -> None:
-        """
-        Put the items behind the last, chunk by chunk.
-        """
+        """Append the items, chunk by chunk."""
         if self._owned is None:
             self._refuse()
         taken = 0

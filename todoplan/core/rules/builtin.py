@@ -1,7 +1,7 @@
 """
-The rules about what is done: moves of a status, lists that are written, tasks that go.
+The rules about actions: status changes, whole-list writes, removed tasks.
 
-What each rule tells a model stands under its name in `todoplan/texts/problems.txt`.
+The message of each rule to a model is under its name in `todoplan/texts/problems.txt`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ _STARTED = moves([Status.IN_PROGRESS])
 _MOST_OF_A_TEXT = 60
 _COMPLETED = moves([Status.COMPLETED])
 _REOPENED = moves(of=[Status.COMPLETED])
-# From the table, so that a new status or action is heeded without a change here.
+# Taken from the table, so that a new status or action needs no change here.
 _JUMPED: set[Trigger] = {
     (old, move.target) for (old, _), move in TABLE.items() if move.kind is Kind.JUMP
 }
@@ -49,11 +49,11 @@ _JUMPED: set[Trigger] = {
     presets={"default": "warn", "claude": "error"},
 )
 def _single_in_progress(change: Change) -> Iterable[Problem]:
-    # Several at once that were there before are nobody's fault now: only one more is.
+    # Tasks already in progress before the command are not its fault: only one more is.
     now = change.after.counts.in_progress
     if now <= 1 or now <= change.before.counts.in_progress:
         return ()
-    # Each claim is another hand's work: in a team several tasks are in progress by right.
+    # Each claimed task is another worker's: a team may have several tasks in progress.
     free = [task for task in change.after.active() if task.claim is None]
     now = len(free)
     if now <= 1 or now <= sum(task.claim is None for task in change.before.active()):
@@ -64,7 +64,7 @@ def _single_in_progress(change: Change) -> Iterable[Problem]:
 @_rule()
 def _some_in_progress(change: Change) -> Iterable[Problem]:
     if not isinstance(change.command, WriteTodos | Batch):
-        return ()  # of several calls, the next may start a task
+        return ()  # with single-task commands, the next call may start a task
     before, after = change.before.counts, change.after.counts
     if after.in_progress or not after.open or (before.open and not before.in_progress):
         return ()
@@ -88,7 +88,7 @@ def _completed_is_final(change: Change) -> Iterator[Problem]:
     for was, task in change.edited():
         if was.status is Status.COMPLETED and was.subject != task.subject:
             yield Problem("completed_is_final", (task.id,), seen="reworded")
-    # A list that is all done may go as a whole: the next one begins.
+    # A list without open tasks may be removed as a whole: a new one begins.
     if change.before.counts.open:
         for task in change.removed():
             if task.status is Status.COMPLETED:
@@ -104,10 +104,10 @@ def _linear_status(change: Change) -> Iterator[Problem]:
 
 def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
     """
-    Return the tasks that came to a status, and stand there now, while they wait for others.
+    Return a problem for each task that the change put into a status despite unresolved blockers.
     """
-    # By the plan after the whole command: pydantic-ai-todo goes step by step, and so refuses the
-    # hand-off {complete a, start b} that it advertises.
+    # Judged by the plan after the whole command: pydantic-ai-todo judges step by step, and so
+    # refuses the hand-off {complete a, start b} that it advertises.
     arrived: list[str] = []
     for event in change.events:
         if type(event) is StatusChanged and event.new is to:
@@ -126,7 +126,7 @@ def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
     return tuple(found)
 
 
-# EdgeAdded instead of TaskCreated: a new task that waits for another has an edge event, too.
+# EdgeAdded instead of TaskCreated: a new task with a blocker has an edge event too.
 @_rule(*_STARTED, EdgeAdded, presets={"agentscope": "warn"})
 def _blocked_start(change: Change) -> Iterable[Problem]:
     return _blocked(change, Status.IN_PROGRESS, "blocked_start")
@@ -139,21 +139,21 @@ def _blocked_complete(change: Change) -> Iterable[Problem]:
 
 @_rule(TaskDeleted, PlanCleared, presets={"default": "warn"})
 def _dropped_open_items(change: Change) -> Iterable[Problem]:
-    # True as well where nothing was written: who deletes tasks by id has named them.
+    # Also true without a whole-list write: deleting tasks by id names each of them.
     if all(write.clear for write in change.writes()):
         return ()
     dropped = tuple(task.id for task in change.removed() if not task.status.closed)
     if not dropped:
         return ()
-    # By their texts as well: who writes whole lists may never have seen an id.
+    # Named by text as well: a model that writes whole lists may never have seen an id.
     texts = [f'"{change.before[task_id].subject[:_MOST_OF_A_TEXT]}"' for task_id in dropped[:5]]
-    texts += ["..."] * (len(dropped) > 5)  # noqa: PLR2004 - as many as a reply names
+    texts += ["..."] * (len(dropped) > 5)  # noqa: PLR2004 - the number that a reply names
     seen, legal = str(len(dropped)), ", ".join(texts)
     return (Problem("dropped_open_items", dropped, seen=seen, legal=legal),)
 
 
-# OpenHands' planner took a call without a list for an empty one, and wiped the plan.
-# A write with a base deletes what others have left alone, task by task.
+# OpenHands' planner treated a call without a list as an empty list, and deleted the plan. A write
+# with a merge base deletes, task by task, those that others have not changed.
 @_rule(PlanCleared, TaskDeleted, presets={"default": "error"})
 def _empty_write(change: Change) -> Iterable[Problem]:
     still_open = change.before.counts.open
@@ -176,4 +176,4 @@ def _no_op_write(change: Change) -> Iterable[Problem]:
 
 
 RULES: dict[str, Rule] = {**_HERE, **TASK_RULES, **TREE_RULES, **TRUST_RULES}
-"""Every rule by its name."""
+"""Every rule by name."""

@@ -1,8 +1,8 @@
 """
-The rules about what tasks hold: their texts, fields, owners and edges, and how much there may be.
+The rules about the contents of tasks: texts, fields, owners, edges and sizes.
 
-Each yields only what a change breaks anew (see `todoplan.core.rules.rule`), and measures only what
-the change touched.
+Each reports only new violations (see `todoplan.core.rules.rule`), and measures only what the change
+affected.
 """
 
 import json
@@ -40,7 +40,7 @@ def _duplicate_content(change: Change) -> Iterator[Problem]:
     written = {normalised(task.subject) for task in _anew(change, "subject")}
     if not written:
         return
-    # The one rule that reads the whole plan, hence only where a subject was written.
+    # The only rule that reads the whole plan, so it does so only if a subject was written.
     texts = Counter(normalised(task.subject) for task in change.after)
     for text in written:
         if texts[text] > 1:
@@ -101,9 +101,7 @@ def _max_text(change: Change) -> Iterable[Problem]:
 
 
 def _texts_within(task: Task, was: Task | None) -> Iterator[tuple[str, str]]:
-    """
-    Yield the new texts of a task that stand in values with fields of their own, each by its name.
-    """
+    """Yield the new texts inside a task's `waiting` and `evidence`, each with its path."""
     if task.waiting is not None and (was is None or was.waiting != task.waiting):
         yield "waiting.reason", task.waiting.reason
         yield "waiting.question", task.waiting.question or ""
@@ -113,8 +111,9 @@ def _texts_within(task: Task, was: Task | None) -> Iterator[tuple[str, str]]:
 
 def _may_be_large(change: Change) -> bool:
     """
-    Say whether a text may be too long. A list of thousands of lines, which have titles and no more,
-    is asked for the lengths of these alone.
+    Return True if a text may be too long.
+
+    For a list of thousands of lines with nothing but titles, only the lengths of these are checked.
     """
     shortest = change.limits.shortest
     for event in change.events:
@@ -130,7 +129,7 @@ def _may_be_large(change: Change) -> bool:
 
 
 def _is_any_large(texts: Iterable[Any], shortest: int) -> bool:
-    # What is no text has texts within.
+    # A value that is not a string contains texts.
     return any(type(text) is not str or len(text) > shortest for text in filter(None, texts))
 
 
@@ -151,11 +150,12 @@ def _large_metadata(change: Change) -> Iterator[Problem]:
     limits = change.limits
     for task in _anew(change, "metadata"):
         if not task.metadata:
-            continue  # none at all, whatever few bytes its JSON is
+            continue  # no metadata, although its JSON has two bytes
         text = _JSON.encode(task.metadata)
-        # Models send half a surrogate pair, which plain UTF-8 refuses.
+        # Models send single surrogates, which plain UTF-8 refuses.
         size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-        # The signs in the text bound keys and levels from above: most metadata needs no walk.
+        # Counting these characters gives upper bounds of keys and levels, so most metadata needs no
+        # walk.
         few = text.count(":") <= limits.metadata_keys
         flat = text.count("{") + text.count("[") <= limits.metadata_levels
         keys, levels = (0, 0) if few and flat else _keys_and_levels(task.metadata)
@@ -170,7 +170,8 @@ def _large_metadata(change: Change) -> Iterator[Problem]:
                 yield Problem("max_metadata", (task.id,), seen=seen, legal=str(limit))
 
 
-# What JSON cannot hold is measured by its str here; the codec refuses it, with its path.
+# A value that JSON cannot represent is measured by its str; the codec refuses it later, with its
+# path.
 def _jsonable(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
@@ -179,9 +180,7 @@ _JSON = json.JSONEncoder(default=_jsonable, skipkeys=True, ensure_ascii=False)
 
 
 def _keys_and_levels(value: Any) -> tuple[int, int]:
-    """
-    Return how many keys a value has in all, and how deep objects and arrays lie in each other.
-    """
+    """Return the number of keys at all levels, and the depth of nested objects and arrays."""
     keys = levels = 0
     layer = [value]
     while layer := [each for each in layer if isinstance(each, Mapping | tuple)]:
@@ -202,7 +201,7 @@ def _max_edges(change: Change) -> Iterator[Problem]:
         if type(event) is EdgeAdded:
             linked[event.blocked] = None
         elif type(event) is TaskCreated:
-            # In `inspect` every task is created, its edges with it.
+            # In `inspect` every task counts as created, with its edges.
             linked[event.task.id] = None
         elif type(event) is PlanRestored:
             for task in event.tasks:
@@ -215,8 +214,8 @@ def _max_edges(change: Change) -> Iterator[Problem]:
             yield Problem("max_edges", (now.id,), seen=str(len(now.blocked_by)), legal=str(most))
 
 
-# The one rule that does stop every further change: a runaway model fills the disk with a journal
-# that is read again at each start, and no single step of it looks wrong.
+# The only rule that stops every further change: a runaway model fills the disk with a journal that
+# is read at each start, and no single step of it looks wrong.
 @_rule(about_plan=True, limit="history", presets={"langchain": "error"})
 def _max_history(change: Change) -> Iterable[Problem]:
     number, most = change.after.revision, change.limits.history
@@ -225,7 +224,7 @@ def _max_history(change: Change) -> Iterable[Problem]:
     return (Problem("max_history", seen=str(number), legal=str(most)),)
 
 
-# AgentScope's tasks change hands without a word, and two agents do the same work.
+# AgentScope's tasks change owners silently, and then two agents do the same work.
 @_rule(TaskEdited, presets={"agentscope": "warn"})
 def _owner_taken(change: Change) -> Iterator[Problem]:
     for was, task in change.edited():

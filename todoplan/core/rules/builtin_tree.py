@@ -1,7 +1,7 @@
 """
-The rules about tasks that contain others: how deep they lie, and how parent and child stand.
+The rules about subtasks: their depth, and the statuses of parent and child.
 
-Containment itself is no rule: that no task lies in itself holds under every policy (law 18).
+That no task contains itself is not a rule here: it holds under every policy (law 18).
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -21,8 +21,9 @@ _rule = registering(TREE_RULES)
 
 def _placed(change: Change, *, restored: bool) -> Iterator[str]:
     """
-    Yield the tasks that lie in another one than before, each once; those that were brought back as
-    well, if they count.
+    Yield the ids of tasks that have a new parent, each once.
+
+    Restored tasks are included if `restored` is true.
     """
     ids: dict[str, None] = {}
     for event in change.events:
@@ -48,7 +49,7 @@ def _placed(change: Change, *, restored: bool) -> Iterator[str]:
     presets={"langchain": "error"},
 )
 def _max_depth(change: Change) -> Iterable[Problem]:
-    # No generator where there is nothing to ask: most plans have no subtasks.
+    # No generator if there is nothing to check: most plans have no subtasks.
     return tuple(_too_deep(change)) if change.after.nested else ()
 
 
@@ -66,8 +67,10 @@ def _too_deep(change: Change) -> Iterator[Problem]:
 
 def _level(plan: Plan, task_id: str, known: dict[str, int]) -> int:
     """
-    Return how deep a task lies, 1 at the top. What is `known` is walked no more: a chain of
-    subtasks that is made in one command would take quadratic time.
+    Return the depth of a task, 1 at the top level.
+
+    Depths in `known` are not computed again: that would take quadratic time for a chain of subtasks
+    created in one command.
     """
     trail: list[str] = []
     step: str | None = task_id
@@ -82,11 +85,9 @@ def _level(plan: Plan, task_id: str, known: dict[str, int]) -> int:
 
 
 def _within(plan: Plan, task_id: str, looked: Collection[str]) -> Iterator[str]:
-    """
-    Yield a task and all that it contains, but for what was looked at with all that that contains.
-    """
+    """Yield a task and its descendants, skipping those in `looked` with their descendants."""
     ids = [task_id]
-    for inner in ids:  # it grows while it is walked
+    for inner in ids:  # the list grows during the loop
         if inner not in looked:
             yield inner
             ids += plan.children(inner)
@@ -99,7 +100,7 @@ def _parent_complete(change: Change) -> Iterable[Problem]:
 
 def _left_open(change: Change) -> Iterator[Problem]:
     after = change.after
-    done: set[str] = set()  # all that these contain is closed
+    done: set[str] = set()  # all descendants of these are closed
     for move in change.moves(Status.COMPLETED):
         task = after.get(move.task_id)
         if task is not None and task.status is Status.COMPLETED:
@@ -112,9 +113,7 @@ def _left_open(change: Change) -> Iterator[Problem]:
 
 
 def _until_many_are_open(plan: Plan, task_id: str, done: Collection[str]) -> Iterator[str]:
-    """
-    Yield what lies in a task, until as many are open as a problem names.
-    """
+    """Yield descendants of a task, until as many are open as a problem names."""
     many = 0
     for inner in _within(plan, task_id, done):
         yield inner
@@ -142,7 +141,9 @@ def _below_closed(change: Change) -> Iterator[Problem]:
 
 def _closed_above(plan: Plan, task: Task, known: dict[str, str]) -> str:
     """
-    Return the nearest closed task that contains this one, or "". What is `known` is walked no more.
+    Return the id of the nearest closed ancestor of this task, or "".
+
+    Results in `known` are not computed again.
     """
     trail: list[str] = []
     found, step = "", task.parent

@@ -1,6 +1,8 @@
 """
-The rules about what somebody else has to say: the program that looks whether a task is done, and
-the person who agrees to a plan. Who switches one on has such a program or person.
+The rules that require somebody else: the program that checks whether a task is done, or the person
+who approves a plan.
+
+Whoever switches one of these rules on must have such a program or person.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,9 +27,7 @@ _BEGUN = {Status.IN_PROGRESS, Status.COMPLETED}
 
 
 def _arrived(change: Change, statuses: Iterable[Status]) -> Iterator[str]:
-    """
-    Yield the tasks that came to one of these statuses, each once.
-    """
+    """Yield the ids of tasks that the change put into one of these statuses, each once."""
     ids: dict[str, None] = {}
     for event in change.events:
         if type(event) is StatusChanged and event.new in statuses:
@@ -39,7 +39,8 @@ def _arrived(change: Change, statuses: Iterable[Status]) -> Iterator[str]:
 
 @_rule(*moves([Status.COMPLETED]), TaskCreated, opt_in=True)
 def _evidence_required(change: Change) -> Iterator[Problem]:
-    # Law 20. The check as it was counts as well: to drop it and complete is no way round.
+    # Law 20. The check before the command counts too: removing the check and completing the task in
+    # one command does not avoid the rule.
     for task_id in _arrived(change, {Status.COMPLETED}):
         task, was = change.after.get(task_id), change.before.get(task_id)
         check = (task and task.check) or (was and was.check)

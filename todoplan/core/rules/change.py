@@ -1,4 +1,4 @@
-"""What a rule looks at: the plan before and after a command, and what happened in between."""
+"""The input of a rule: the plan before and after a command, and the events in between."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ from todoplan.core.rules.limits import Limits
 __all__ = ["Change"]
 
 
-@attrs.frozen(slots=False)  # has a __dict__, for what several rules ask to be worked out once
+@attrs.frozen(slots=False)  # has a __dict__, for the cached properties
 class Change:
     """
-    One command's effect, not yet accepted: all that a rule may go by.
+    The effect of one command, not yet accepted. It contains everything that a rule may use.
 
     `before` and `after` are whole plans, with `counts`, `ready()`, `active()` and `get(id)`;
-    `events` is what happened in between, in order. `command` is `None` when a plan is inspected as
-    it stands: then every task counts as created. `limits` are the policy's; `actor` is whose
-    command it is, if known. A check that looks at every task makes every change as slow as the plan
-    is large: begin with what the change touched,
-    by `written`, `moves`, `edited`, `removed`:
+    `events` are the events in between, in order. `command` is `None` when a plan is inspected as it
+    is: then every task counts as created. `limits` are those of the policy; `actor` is the author
+    of the command, if known.
+
+    A check that looks at every task makes every change as slow as the plan is large. Begin with
+    what the change affected: `written`, `moves`, `edited` or `removed`.
 
         def titled(change):
             for task in change.written():
@@ -51,23 +52,17 @@ class Change:
     lines: tuple[tuple[str, Todo], ...] | None = attrs.field(default=None, eq=False, repr=False)
 
     def writes(self) -> Iterator[WriteTodos]:
-        """
-        Yield the whole-list writes of the command, also those of a batch.
-        """
+        """Yield the whole-list writes of the command, including those of a batch."""
         return _writes(self.command)
 
     def moves(self, to: Status | None = None) -> Iterator[StatusChanged]:
-        """
-        Yield the status changes, of all tasks or only those that ended in one status.
-        """
+        """Yield the status changes: all, or only those to one status."""
         for event in self.events:
             if type(event) is StatusChanged and (to is None or event.new is to):
                 yield event
 
     def written(self) -> Iterator[Task]:
-        """
-        Yield the tasks, as they are now, that were created, brought back, or edited in a field.
-        """
+        """Yield the tasks that were created, restored or edited, as they are after the change."""
         return iter(self._written)
 
     @cached_property
@@ -83,9 +78,7 @@ class Change:
         return tuple(task for task in map(self.after.get, ids) if task is not None)
 
     def edited(self) -> Iterator[tuple[Task, Task]]:
-        """
-        Yield the tasks whose fields were edited, as they were and as they are now.
-        """
+        """Yield the tasks whose fields were edited: before and after the change."""
         edited = (event.task_id for event in self.events if type(event) is TaskEdited)
         for task_id in dict.fromkeys(edited):
             was, task = self.before.get(task_id), self.after.get(task_id)
@@ -93,9 +86,7 @@ class Change:
                 yield was, task
 
     def removed(self) -> Iterator[Task]:
-        """
-        Yield the tasks, as they were, that are gone now.
-        """
+        """Yield the removed tasks, as they were before the change."""
         return iter(self._removed)
 
     @cached_property
@@ -107,7 +98,7 @@ class Change:
             elif type(event) is PlanCleared:
                 ids.extend(event.task_ids)
         tasks = filter(None, map(self.before.get, ids))
-        # A later command of the same batch may have brought it back.
+        # A later command of the same batch may have restored the task.
         return tuple(task for task in tasks if task.id not in self.after)
 
 
@@ -115,6 +106,6 @@ def _writes(command: Command | None) -> Iterator[WriteTodos]:
     if isinstance(command, WriteTodos):
         yield command
     elif isinstance(command, Batch):
-        # Batches nest no deeper than LEVELS, so this may recurse.
+        # Batches are nested at most LEVELS deep, so recursion is safe.
         for part in command.commands:
             yield from _writes(part)

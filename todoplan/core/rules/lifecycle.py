@@ -1,9 +1,9 @@
 """
-THE transition table: what each action makes of each status, and what kind of move that is.
+The transition table: the result of each action in each status, and the kind of that transition.
 
-Two rules about what may live here. Every pair of status and action has a cell, so no caller needs a
-default. A cell says what happens, never whether it is allowed: policies read the kind of move and
-decide (`todoplan.core.rules.builtin`). The diagram in the README is drawn from this dict.
+Two conditions hold for this table. Every pair of status and action has a cell, so no caller needs a
+default. A cell says what happens, never whether it is allowed: policies decide this by the kind of
+transition (`todoplan.core.rules.builtin`). The diagram in the README is generated from this dict.
 """
 
 from enum import StrEnum
@@ -16,9 +16,7 @@ __all__ = ["ACTION_TO", "TABLE", "Action", "Kind", "Move"]
 
 
 class Action(StrEnum):
-    """
-    What can be done to a task's status.
-    """
+    """An action on a task's status."""
 
     START = "start"
     COMPLETE = "complete"
@@ -28,9 +26,7 @@ class Action(StrEnum):
 
 
 class Kind(StrEnum):
-    """
-    What kind of move a transition is; rules speak of kinds, not of statuses.
-    """
+    """The kind of a transition. Rules refer to kinds, not to statuses."""
 
     STAY = "stay"
     STEP = "step"
@@ -41,15 +37,13 @@ class Kind(StrEnum):
 
 @attrs.frozen
 class Move:
-    """
-    One cell: the status that follows, and the kind of move.
-    """
+    """One cell: the new status, and the kind of the transition."""
 
     target: Status
     kind: Kind
 
 
-# Short names, so that the table reads as one: status and action, then what follows.
+# Short names keep each row on one line: status and action, then the result.
 _P, _I, _C, _X = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED
 _F = Status.FAILED
 
@@ -81,7 +75,8 @@ TABLE: dict[tuple[Status, Action], Move] = {
     (_F, Action.RESET): Move(_P, Kind.REOPEN),
 }
 
-# Commands name the status that they want, as every peer's tool does; the table has actions.
+# Commands name the wanted status, like the tools of all comparable libraries; the table uses
+# actions.
 ACTION_TO: dict[Status, Action] = {
     _P: Action.RESET,
     _I: Action.START,

@@ -1,4 +1,4 @@
-"""How much a plan may hold."""
+"""The maximum sizes of a plan and its parts."""
 
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ TEXTS = tuple(
     for field in TASK_FIELDS.values()
     if field.kind in {FieldKind.TEXT, FieldKind.TEXT_OR_NONE}
 )
-"""The fields of a task that are texts."""
+"""The fields of a task that contain text."""
 
 
 def _must_be_a_count(_: object, field: "attrs.Attribute[int]", value: Any) -> None:
@@ -33,18 +33,20 @@ def _at_most(number: int) -> Any:
 @attrs.frozen(repr=False)
 class Limits:
     """
-    The sizes that the rules `max_items`, `max_text`, `max_metadata`, `max_edges`, `max_depth` and
-    `max_history` hold a plan to; a rule finds them as `change.limits`.
+    The limits that the rules `max_items`, `max_text`, `max_metadata`, `max_edges`, `max_depth` and
+    `max_history` use. A rule reads them from `change.limits`.
 
-    `items` and `open_items` count tasks. `subject`, `active_form` and `owner` count characters, and
-    so does `text`, for the description and for any text without a limit of its own. `edges` counts
-    one task's blockers. `metadata` counts the bytes of one task's metadata as JSON, if it has
-    any, `metadata_keys` its keys at all levels, `metadata_levels` how deep objects and arrays lie
-    in each other. `history` counts the events of a plan's life, which is its revision. `depth`
-    counts levels: 1 is a plan without subtasks.
+    `items` and `open_items` limit the number of tasks. `subject`, `active_form` and `owner` are
+    numbers of characters. So is `text`, which applies to the description and to any text without a
+    limit of its own. `edges` limits the blockers of one task. `metadata` is the size of one task's
+    metadata as JSON, in bytes; `metadata_keys` limits its keys at all levels, `metadata_levels` the
+    depth of nested objects and arrays. `history` limits the number of events since the plan was
+    created, which is its revision. `depth` limits the levels of the tree: 1 is a plan without
+    subtasks.
     """
 
-    # Against exhaustion: a model that runs away meets a refusal in words, not a full disk.
+    # Protection against exhaustion: a runaway model gets a refusal with a reason instead of a full
+    # disk.
     items: int = _at_most(10_000)
     open_items: int = _at_most(2_000)
     subject: int = _at_most(500)
@@ -66,14 +68,10 @@ class Limits:
 
     @cached_property
     def texts(self) -> dict[str, int]:
-        """
-        The characters that each text of a task may have, by its field: a new field is bounded too.
-        """
+        """The most characters of each text field of a task. A new field gets the general limit."""
         return {name: getattr(self, name, self.text) for name in TEXTS}
 
     @cached_property
     def shortest(self) -> int:
-        """
-        The characters that any text may have: what every new task is asked first.
-        """
+        """The smallest limit of any text field. Every new task is checked against it first."""
         return min(self.texts.values())

@@ -1,4 +1,6 @@
-"""Which task a written line means: what a whole-list write did not change keeps its identity."""
+"""
+Match written lines with tasks, so that a whole-list write keeps the identity of unchanged tasks.
+"""
 
 import re
 import unicodedata
@@ -16,15 +18,17 @@ _SHORT = 64
 
 def normalised(text: str) -> str:
     """
-    Return the text as the third step of `match` compares it: case, width, spaces and marks apart.
+    Return the text as the third step of `match` compares it.
+
+    Case, character width, spaces and punctuation are ignored.
     """
-    # The rule on duplicates asks for every task of the plan at each write, hence the cache. It is
-    # for titles only: 400 refused ones of 1 MB each once stayed in it, 785 MB.
+    # Cached, because the rule on duplicates normalises every task of the plan at each write. Only
+    # short texts are cached: 400 refused titles of 1 MB each once stayed in the cache, 785 MB.
     return _of_title(text) if len(text) <= _SHORT and type(text) is str else _normalised(text)
 
 
 def _normalised(text: str) -> str:
-    # A text of marks alone ("???") stays as it is: all such would be alike.
+    # A text of punctuation only ("???") stays as it is: otherwise all such texts would be equal.
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return _NOISE.sub(" ", plain.casefold()).strip() or text
 
@@ -34,17 +38,17 @@ _of_title = lru_cache(maxsize=1024)(_normalised)
 
 def match(tasks: Iterable[Task], todos: Sequence[Todo]) -> list[Task | None]:
     """
-    Return, for each todo, the task that it means; `None` where it is new.
+    Return the task that each todo means; `None` for a new one.
 
-    By id, then by exact text, then by normalised text; of several alike the first in the plan's
-    order, each task at most once. An id that the plan does not hold is no match and no fault:
-    models number lists of their own.
+    Todos are matched by id, then by exact text, then by normalised text. Of several equal tasks the
+    first in the plan's order is used, each at most once. An id that is not in the plan is ignored,
+    because models number their own lists.
     """
     listed = list(tasks)
     subjects = [task.subject for task in listed]
     if subjects == [todo.content for todo in todos]:
-        # Most writes change statuses alone. Line by line is what the steps below would find, too,
-        # as long as no id points elsewhere.
+        # Most writes change only statuses. Matching line by line gives the same result as the steps
+        # below, unless an id names another task.
         given = [todo.id for todo in todos]
         if given.count(None) == len(given) or given == [task.id for task in listed]:
             return list(listed)
@@ -53,7 +57,8 @@ def match(tasks: Iterable[Task], todos: Sequence[Todo]) -> list[Task | None]:
     for index, todo in enumerate(todos):
         if todo.id is not None:
             found[index] = left.pop(todo.id, None)
-    # Exact texts first, all of them: else "Test!" could take the task that another line names.
+    # All exact matches come first: otherwise "Test!" could take the task that another line names
+    # exactly.
     for key in (str, normalised):
         if left:
             _by_text(left, todos, found, key)
@@ -66,8 +71,9 @@ def _by_text(
     found: list[Task | None],
     key: Callable[[str], str],
 ) -> None:
-    # Equal lines keep a task each: Roo gives them one id, Hermes all lines that have none. A deque,
-    # since thousands of equal lines would take quadratic time from the front of a list.
+    # Equal lines match one task each: Roo gives them one id, Hermes does so for all lines without
+    # an id. A deque is used because removing thousands of items from the front of a list takes
+    # quadratic time.
     same: defaultdict[str, deque[Task]] = defaultdict(deque)
     for task in left.values():
         same[key(task.subject)].append(task)

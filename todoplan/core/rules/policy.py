@@ -1,4 +1,4 @@
-"""Which rules hold, and how strictly: a value that is given to `decide`."""
+"""Policies: which rules are on, and how severe they are. A policy is a value passed to `decide`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from todoplan.errors import PlanError
 
 __all__ = ["Policy", "RuleSettings", "Severity", "inspect", "judge"]
 
-# Bounded: a batch may bring any set of triggers, and a preset lives as long as the program.
+# Bounded, because a batch may have any set of triggers, and a preset lives as long as the program.
 _MOST_KEPT = 256
 _ERROR = Severity.ERROR
 _Rated = tuple[tuple[Rule, Severity], ...]
@@ -31,7 +31,7 @@ _Rated = tuple[tuple[Rule, Severity], ...]
 # Spelled out for type checkers, so that a misspelled rule is an error; a test compares it to RULES.
 class RuleSettings(TypedDict, total=False):
     """
-    What `Policy.but` takes: for each rule how it is taken, and for some a number instead.
+    The arguments of `Policy.but`: a severity for each rule, for some rules alternatively a number.
     """
 
     limits: Limits
@@ -65,7 +65,7 @@ class RuleSettings(TypedDict, total=False):
 
 def _severity(word: object) -> Severity:
     try:
-        return Severity(word)  # type: ignore[arg-type]  # what is no severity is refused below
+        return Severity(word)  # type: ignore[arg-type]  # any other word is refused below
     except ValueError:
         msg = f"a severity is off, warn or error, not {word!r}"
         raise PlanError(msg, seen=word) from None
@@ -86,18 +86,18 @@ def _by_name(policy: Policy) -> dict[str, Severity]:
 @attrs.frozen(repr=False)
 class Policy:
     """
-    Rules with a severity each, and the limits they count by.
+    Rules with a severity each, and the limits that they use.
 
-    Begin with a preset and say what differs: `DEFAULT.but(single_in_progress="error")`.
+    Start from a preset and state the differences: `DEFAULT.but(single_in_progress="error")`.
     """
 
     rules: _Rated = attrs.field(factory=_all_off, converter=_rated)
     limits: Limits = Limits()
-    # A cache, and mutable: working out which rules heed an event costs more than to ask them. It
-    # holds nothing but what follows from `rules`, so nobody sees it change: it is no part of
-    # equality, each policy starts with its own, and threads may fill it at once.
+    # A mutable cache: finding the rules that an event can break costs more than running them. It
+    # only contains data derived from `rules`. So it is not part of equality, each policy starts
+    # with an empty one, and several threads may fill it at the same time.
     _heeding: dict[Any, _Rated] = attrs.field(factory=dict, init=False, eq=False)
-    # Asked for at every call of a model.
+    # Read at every call of a model.
     _levels: dict[str, Severity] = attrs.field(
         default=attrs.Factory(_by_name, takes_self=True), init=False, eq=False
     )
@@ -106,7 +106,7 @@ class Policy:
     @classmethod
     def preset(cls, name: str) -> Policy:
         """
-        Return the policy that the rules declare under a preset's name.
+        Return the policy with the severities that the rules declare for a preset.
 
         Raises:
             PlanError: there is no preset of that name.
@@ -134,10 +134,8 @@ class Policy:
         return name + (f".but({', '.join(changes)})" if changes else "") + "".join(own)
 
     def heeding(self, events: Sequence[Event]) -> _Rated:
-        """
-        Return the rules that are on and that what happened can break.
-        """
-        # One change of status is the usual case: it needs no set, and no call to name it.
+        """Return the rules that are on and that these events can break."""
+        # A single status change is the usual case: its trigger is computed without a set or a call.
         triggers: Any
         if len(events) != 1:
             triggers = frozenset(map(trigger_of, events))
@@ -153,22 +151,22 @@ class Policy:
         return found
 
     def _work_out(self, triggers: AbstractSet[Trigger]) -> _Rated:
-        # A command without events is what `no_op_write` is on.
+        # The rule `no_op_write` is triggered by a command without events.
         happened = triggers or {NoneType}
         on = (entry for entry in self.rules if entry[1] is not Severity.OFF)
         return tuple(entry for entry in on if entry[0].heeds(happened))
 
     def but(self, **changes: Unpack[RuleSettings]) -> Policy:
         """
-        Return this policy with the named rules at other severities, or with other limits.
+        Return this policy with other severities for the named rules, or with other limits.
 
-        A number for a rule that counts sets its limit, and switches it to error if it is off:
-        `but(max_items=50)`. The other limits are set by `but(limits=Limits(open_items=20))`, which
-        takes the place of all that were set before; numbers in the same call count on top of it.
+        A number for a rule with a limit sets that limit, and sets the rule to error if it is off:
+        `but(max_items=50)`. Other limits are set with `but(limits=Limits(open_items=20))`, which
+        replaces all limits set before; numbers in the same call are applied after it.
 
         Raises:
-            PlanError: no rule has that name, or what is given for it is neither off, warn, error
-                nor a number that it counts by.
+            PlanError: no rule has that name, or the value is neither off, warn, error nor a number
+                for a rule with a limit.
         """
         given: dict[str, Any] = dict(changes)
         limits = given.pop("limits", self.limits)
@@ -190,19 +188,17 @@ class Policy:
 
     def adding(self, rule: Rule, severity: SeverityName | Severity = "error") -> Policy:
         """
-        Return this policy with a rule of your own, in place of one with the same name.
+        Return this policy with your own rule, which replaces a rule of the same name.
 
         Raises:
-            PlanError: what is given is no rule, or the severity is none of off, warn, error.
+            PlanError: `rule` is not a rule, or the severity is none of off, warn, error.
         """
         _must_be_a_rule(rule)
         kept = tuple(entry for entry in self.rules if entry[0].name != rule.name)
         return attrs.evolve(self, rules=(*kept, (rule, severity)))
 
     def severity(self, name: str) -> Severity:
-        """
-        Return how the named rule is taken; a rule that the policy does not have is off.
-        """
+        """Return the severity of the named rule; off for a rule that the policy does not have."""
         return self._levels.get(name, Severity.OFF)
 
 
@@ -232,17 +228,17 @@ def _limited(limits: Limits, rule: Rule, number: int) -> Limits:
 
 def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """
-    Return what the policy refuses about a change, and what it warns of.
+    Return the problems for which the policy refuses a change, and its warnings.
 
     Raises:
-        PlanError: a check gave what is no problem.
+        PlanError: a check returned something that is not a problem.
     """
     errors: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     for rule, severity in policy.heeding(change.events):
         try:
             answer = rule.check(change)
-            if type(answer) is tuple and not answer:  # what most rules say on most days
+            if type(answer) is tuple and not answer:  # the usual result of most rules
                 continue
             found = _problems(rule, answer)
         except Exception as error:
@@ -259,7 +255,7 @@ def _problems(rule: Rule, answer: Any) -> tuple[Problem, ...]:
     try:
         found: tuple[Any, ...] = tuple(answer)
     except TypeError:
-        # An answer that can be iterated: then the check itself has raised, for its author to see.
+        # If the result is iterable, the check itself raised this error, and its author must see it.
         _must_be(Iterable, answer, rule)
         raise
     for each in found:
@@ -277,10 +273,8 @@ def _must_be(kind: type, answer: object, rule: Rule) -> None:
 
 
 def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
-    """
-    Return where a plan as it stands breaks the rules about plans that the policy has at error.
-    """
-    # As if from nothing: rules that look only at what is new then see every task.
+    """Return the violations, in a plan as it is, of rules about plans with severity error."""
+    # Every task counts as created, so rules that look only at new tasks see all of them.
     created: Iterable[TaskCreated] = map(TaskCreated, plan)
     change = Change(Plan(), plan, None, tuple(created), policy.limits)
     return tuple(

@@ -1,7 +1,7 @@
 """
-Ready-made policies: how strict the planning tools in use are, and our own middle way.
+Ready-made policies: as strict as the planning tools in use, and a compromise as the default.
 
-Each rule declares in which of them it holds and how (`todoplan.core.rules.builtin`).
+Each rule declares its severity in the presets (`todoplan.core.rules.builtin`).
 """
 
 from todoplan.core.rules.policy import Policy
@@ -17,22 +17,22 @@ __all__ = [
 ]
 
 LANGCHAIN = Policy.preset("langchain")
-"""As LangChain's TodoListMiddleware: anything goes, prompts do the rest; only sizes are bounded."""
+"""Like LangChain's TodoListMiddleware: only sizes are limited, the rest is left to prompts."""
 
 AGENTSCOPE = Policy.preset("agentscope")
-"""As AgentScope's task tools: statuses are free, edges a coordination signal."""
+"""Like AgentScope's task tools: statuses change freely, and edges only give warnings."""
 
 DEFAULT = Policy.preset("default")
-"""Permissive where users of the peers were hurt by refusals, strict where data would be lost."""
+"""Permissive where refusals hurt users of comparable libraries, strict where data would be lost."""
 
 CLAUDE = Policy.preset("claude")
-"""As Claude-style TodoWrite describes itself: one task in progress, an active form for each."""
+"""Like the description of Claude's TodoWrite: one task in progress, an active form for each."""
 
 CLAUDE_STRICT = Policy.preset("claude-strict")
-"""The same with a priority for each item."""
+"""Like CLAUDE, and each task needs a priority."""
 
 STRICT = Policy.preset("strict")
-"""Every rule an error."""
+"""Every rule is an error, except those that must be switched on explicitly (`opt_in`)."""
 
 PRESETS: dict[str, Policy] = {
     "default": DEFAULT,
@@ -42,4 +42,4 @@ PRESETS: dict[str, Policy] = {
     "agentscope": AGENTSCOPE,
     "strict": STRICT,
 }
-"""Policies by the name that the command line takes."""
+"""The presets by their names on the command line."""

@@ -1,15 +1,17 @@
 """
-What a rule is: a named check, with all that is said of it in one place.
+Rules: a rule is a named check, declared together with all its properties.
 
-Theory. A check is a pure function of a change, and yields what is wrong with it. It says nothing of
-how bad that is: the same check refuses under one policy and warns under another. A rule about the
-plan yields only what a change breaks anew; what was wrong before is not held against a command that
-does not add to it, so that a stricter policy never locks a plan up.
+Theory. A check is a pure function of a change, and yields the problems in it. It does not decide
+their severity: the same check refuses under one policy and warns under another. A rule about the
+plan yields only new violations. A violation that existed before is not reported for a command that
+does not add to it, so that a stricter policy never blocks all work on a plan.
 
-Most changes cannot break most rules, and to ask a rule costs more than to move a task. So each
-names what can break it (`on`), and a policy remembers which rules heed which events.
+Most changes cannot break most rules, and running a check costs more than changing a task's status.
+So each rule names what can break it (`on`), and a policy caches which rules are affected by which
+events.
 
-A rule of your own is a `Rule` whose check is a function of a `Change`; `Policy.adding` takes it in.
+To write your own rule, create a `Rule` whose check is a function of a `Change`, and add it with
+`Policy.adding`.
 """
 
 from __future__ import annotations
@@ -50,13 +52,11 @@ SeverityName = Literal["off", "warn", "error"]
 _TYPES = frozenset({*get_args(Event), NoneType})
 
 STEPS = ("langchain", "agentscope", "default", "claude", "claude-strict")
-"""The presets from the most permissive one on: each takes over what the one before it says."""
+"""The presets, most permissive first. Each inherits the severities of the one before it."""
 
 
 class Severity(StrEnum):
-    """
-    How a rule is taken: not at all, as a warning beside the result, or as a refusal.
-    """
+    """The effect of a rule: none, a warning with the result, or a refusal."""
 
     OFF = "off"
     WARN = "warn"
@@ -71,7 +71,7 @@ def _triggers(on: Iterable[Trigger]) -> frozenset[Trigger]:
         raise PlanError(msg, seen=on)
     given = tuple(on)
     for each in given:
-        # A rule that waits for what never comes is off, and nobody is told.
+        # A rule on a trigger that never occurs would be silently off.
         if not (each in _TYPES if isinstance(each, type) else _is_move(each)):
             msg = (
                 f"{short_repr(each)} was given as something that a rule is on; give types of events"
@@ -90,24 +90,28 @@ def _check(value: Any) -> Check:
     if not callable(value):
         msg = f"{short_repr(value)} was given as a check; give a function of a Change"
         raise PlanError(msg, seen=value)
-    return value  # type: ignore[no-any-return]  # what it returns is judged when it does
+    return value  # type: ignore[no-any-return]  # its result is checked when it runs
 
 
 @attrs.frozen(repr=False)
 class Rule:
     """
-    A named check. `about_plan`: it can also be asked of a plan as it stands, by
-    `todoplan.core.rules.policy.inspect` and `todoplan check`: every task counts as created then.
+    A named check.
 
-    `on` names what can break it, so that nothing else need be looked at: types of events, moves as
-    (old, new) status, `NoneType` for a command without events. Empty: it is asked of every change.
+    A rule `about_plan` can also check a plan as it is, with `todoplan.core.rules.policy.inspect` or
+    `todoplan check`: every task then counts as created.
 
-    `new_tasks_need` is the field of a task without which the rule refuses every new task: a tool
-    set that has no argument for that field could create none, and is refused under such a policy.
+    `on` names the triggers that can break the rule; without one of them the check is not run. A
+    trigger is a type of event, a status change as (old, new), or `NoneType` for a command without
+    events. If `on` is empty, the check runs for every change.
+
+    `new_tasks_need` is a task field without which the rule refuses every new task. A tool set
+    without an argument for that field could create no tasks, and is refused under such a policy.
 
     `limit` is the field of `Limits` that a number given for the rule sets: `but(max_items=50)`.
-    `presets` has the severity from a step of `STEPS` on; before the first it is off. A rule that
-    asks for somebody who looks is `opt_in`: no preset has it on, not the strict one either.
+    `presets` has the severity from one step of `STEPS` on; before the first of them the rule is
+    off. An `opt_in` rule requires a program or person who checks, so no preset has it on, not even
+    the strict one.
     """
 
     name: str = attrs.field(converter=as_text)
@@ -123,16 +127,16 @@ class Rule:
         return f"<Rule {self.name}>"
 
     def heeds(self, triggers: AbstractSet[Trigger]) -> bool:
-        """
-        Say whether something among what happened can break the rule.
-        """
-        # A rule of a user's own may name the class instead of all moves.
+        """Return True if one of these triggers can break the rule."""
+        # A user's own rule may name the class instead of all status changes.
         moved = StatusChanged in self.on and any(type(trigger) is tuple for trigger in triggers)
         return moved or not self.on or not self.on.isdisjoint(triggers)
 
     def severity_in(self, preset: str) -> Severity:
         """
-        Return how a preset takes the rule, by the preset's name; "strict" refuses all, "" nothing.
+        Return the rule's severity in a preset.
+
+        In "strict" every rule is an error, unless it is `opt_in`; for "" every rule is off.
         """
         if self.opt_in:
             return Severity.OFF
@@ -144,24 +148,21 @@ class Rule:
 
 
 def trigger_of(event: Event) -> Trigger:
-    """
-    Return what a rule's `on` calls an event.
-    """
+    """Return the trigger for an event, as used in a rule's `on`."""
     return (event.old, event.new) if type(event) is StatusChanged else type(event)
 
 
 def moves(to: Iterable[Status] = Status, *, of: Iterable[Status] = Status) -> set[Trigger]:
-    """
-    Return the triggers of all changes to some statuses, or of some.
-    """
+    """Return the triggers of all changes from the statuses `of` to the statuses `to`."""
     return {(old, new) for old in of for new in to if old is not new}
 
 
 def registering(rules: dict[str, Rule]) -> Callable[..., Callable[[Check], Check]]:
     """
-    Return a decorator that takes a check into `rules`, under its own name without underscores.
+    Return a decorator that adds a check to `rules`, under its own name without outer underscores.
 
-    The check stays what it is and is found by its name in its module: a policy can be pickled.
+    The check itself is unchanged and stays in its module under its name, so that a policy can be
+    pickled.
     """
 
     def rule(
@@ -187,7 +188,5 @@ def registering(rules: dict[str, Rule]) -> Callable[..., Callable[[Check], Check
 
 
 def first_ids(tasks: Iterable[Task]) -> tuple[str, ...]:
-    """
-    Return the ids that a problem about these tasks names.
-    """
+    """Return the ids of the first tasks, at most as many as a problem names."""
     return tuple(task.id for task in islice(tasks, MOST_NAMED))

@@ -1,7 +1,7 @@
 """
-When to remind a model of its plan, and when its final answer may stand: pure decisions.
+Decisions when to remind a model of its plan, and when to accept its final answer. All are pure.
 
-Read `conversation` (what a decision needs of the messages), `settings` and `memory` (what the
-developer switched on, and what is kept between decisions), then `guidance`, which decides by one
-table of reminders, and `reminders`, which words them.
+Read `conversation` first (the messages as guidance sees them), then `settings` (the developer's
+options) and `memory` (the state between decisions), then `guidance` (the decisions, by one table of
+reminders) and `reminders` (the wording).
 """

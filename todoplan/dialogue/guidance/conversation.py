@@ -1,13 +1,13 @@
 """
-A conversation as guidance reads it: framework-neutral, only what a decision needs.
+Framework-neutral messages, with only the parts that guidance needs.
 
-An adapter says what each message of its framework is, once, in a function to `Message`. What that
-means (a final answer, a refusal, a question) is decided here and nowhere else: where adapters
-decided it, a call that could not be read passed for an answer in one of them, and a filtered answer
-was asked for again and again in another.
+Each adapter has one function that converts its framework's messages to `Message`. Whether a message
+is a final answer, a refusal or a question is decided only here. When adapters decided this
+themselves, one of them took an unreadable call for a final answer, and another asked again and
+again for an answer that the provider's filter had blocked.
 """
 
-from __future__ import annotations  # help() shows short names, not the path before each
+from __future__ import annotations  # help() shows short names, without the module path
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -32,8 +32,8 @@ Role = Literal["system", "user", "assistant", "tool"]
 _ROLES = get_args(Role)
 
 # Finish reasons without case and punctuation, since "tool_calls", "toolCalls" and "TOOL_CALLS" are
-# in use. Gemini ends a call that it could not form by MALFORMED_FUNCTION_CALL, Anthropic a turn
-# that goes on by itself by "pause_turn".
+# all in use. Gemini reports a call that it could not form as MALFORMED_FUNCTION_CALL; Anthropic
+# reports a turn that continues by itself as "pause_turn".
 _TOOL_FINISHES = frozenset(
     {"toolcalls", "tooluse", "functioncall", "functioncalls", "malformedfunctioncall", "pauseturn"}
 )
@@ -54,9 +54,7 @@ _REFUSING_FINISHES = frozenset(
 
 @attrs.frozen
 class ToolResult:
-    """
-    What a tool answered: its name as the model sees it, and whether the call succeeded.
-    """
+    """The result of a tool call: the tool's name as the model sees it, and whether it succeeded."""
 
     name: str
     ok: bool = True
@@ -68,13 +66,14 @@ class Message:
     """
     One message.
 
-    `calls` are the names of the tools called in it, in order; `invalid_calls` counts calls that the
-    framework could not read; `results` are what tools answered. `finish` is the provider's own word
-    for why the model stopped ("stop", "tool_use", "SAFETY", ...), in any spelling; "" if unknown.
-    `shows` is the plan's revision if this is a reminder that lists it.
+    `calls` are the names of the tools called in it, in order. `invalid_calls` counts calls that the
+    framework could not parse. `results` are the results of tools. `finish` is the provider's finish
+    reason ("stop", "tool_use", "SAFETY", ...), in any spelling, or "" if unknown. `shows` is the
+    revision of the plan that this message lists, if it is a reminder.
 
     Raises:
-        PlanError: the role is none of system, user, assistant, tool; `calls` is one text.
+        PlanError: the role is not one of system, user, assistant and tool; or `calls` or `results`
+            is not a tuple of names or results.
     """
 
     role: Role
@@ -89,18 +88,16 @@ class Message:
         if self.role not in _ROLES:
             msg = f"{short_repr(self.role)} is no role; write one of {', '.join(_ROLES)}"
             raise PlanError(msg, seen=self.role)
-        if self.calls or self.results:  # most messages have neither, and many are read in a turn
+        if self.calls or self.results:  # fast path: most messages have neither
             tuple_of(self.calls, str, 'the names of the called tools, such as ("write_todos",)')
             tuple_of(self.results, ToolResult, 'a tuple of results: (ToolResult("search"),)')
 
 
-# Read one by one, since guidance begins at the end and mostly stops there: a look through all of
-# 10,000 messages, as DeerFlow takes it, costs 1.5 to 3 ms a request.
+# Messages are converted one by one, since guidance starts at the end and mostly stops there. To
+# convert all of 10,000 messages, as DeerFlow does, costs 1.5 to 3 ms a request.
 @attrs.frozen
 class Conversation(Sequence[Message]):
-    """
-    The `messages` of a framework, and what reads one of them.
-    """
+    """A framework's messages, each converted by `read` when it is accessed."""
 
     messages: Sequence[Any]
     read: Callable[[Any], Message]
@@ -126,7 +123,7 @@ def text_of(content: object) -> str:
     """
     texts: list[str] = []
     waiting = [content]
-    while waiting:  # not by recursion: how deep it is nested is the framework's choice
+    while waiting:  # no recursion: the framework decides how deep the content is nested
         part = waiting.pop()
         if isinstance(part, str):
             texts.append(part)
@@ -140,10 +137,8 @@ def text_of(content: object) -> str:
 
 
 def is_final_answer(message: Message) -> bool:
-    """
-    Say whether the message ends the agent's work: the assistant's, and no tool is to be run.
-    """
-    # A call that could not be read is one that the model meant to make: it will be told and go on.
+    """Return whether the message ends the agent's run: it is the assistant's and calls no tool."""
+    # After an unreadable call the model gets an error and goes on, so this is no final answer.
     if message.role != "assistant" or message.calls or message.invalid_calls:
         return False
     return _finish(message) not in _TOOL_FINISHES
@@ -151,18 +146,19 @@ def is_final_answer(message: Message) -> bool:
 
 def is_refusal(message: Message) -> bool:
     """
-    Say whether the model, or a filter of its provider, would not answer; asking again is no help.
+    Return whether the model or its provider's filter refused to answer, so a retry is pointless.
     """
     return _finish(message) in _REFUSING_FINISHES
 
 
 def asks(message: Message) -> bool:
     """
-    Say whether the text ends in a question, in whatever script.
+    Return whether the text ends with a question, in any script.
 
-    What may stand behind a question mark (a quote, a bracket, emphasis, an emoji) is passed over.
+    Quotes, brackets, emphasis and emoji after the question mark are skipped.
     """
-    # Agents that wait for a person were nagged on (oh-my-pi#3581, claude-code#61900).
+    # Agents that waited for a person were reminded again and again (oh-my-pi#3581,
+    # claude-code#61900).
     end = message.text.rstrip()[-_LONGEST_ENDING:]
     while end and not _is_named(end[-1], "QUESTION MARK", "INTERROBANG"):
         if end[-1] not in _CLOSING and unicodedata.category(end[-1]) not in _PASSED:
@@ -171,14 +167,14 @@ def asks(message: Message) -> bool:
     else:
         return bool(end)
     word = end.split()[-1]
-    if word.endswith(";"):  # what Greek keyboards write for the Greek question mark
+    if word.endswith(";"):  # Greek keyboards type it for the Greek question mark
         return len(word) > 1 and _is_named(word[-2], "GREEK")
-    return any(_is_named(letter, "ARMENIAN QUESTION MARK") for letter in word)  # stands in the word
+    return any(_is_named(letter, "ARMENIAN QUESTION MARK") for letter in word)  # inside the word
 
 
-_LONGEST_ENDING = 200  # each step back copies the rest of it
-# What may stand behind a question mark: quotes and emphasis, and by category closing brackets and
-# quotes, spaces, controls, emoji with their joiners and skins.
+_LONGEST_ENDING = 200  # bounded, since each step back copies the ending
+# Characters that may follow a question mark: quotes and emphasis; and, by Unicode category, closing
+# brackets and quotes, spaces, control characters, and emoji with their joiners and skin tones.
 _CLOSING = frozenset("\"'*_`~|>")
 _PASSED = frozenset({"Pe", "Pf", "Zs", "Zl", "Zp", "Cc", "Cf", "So", "Sk", "Mn"})
 

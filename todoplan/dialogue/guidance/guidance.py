@@ -1,16 +1,17 @@
 """
-When to remind, and when a final answer may stand: pure decisions over a plan and a conversation.
+Pure decisions on when to remind the model, and when to accept its final answer.
 
-A reminder costs a model's attention and, sent back, a whole request; a wrong one makes users switch
-all of them off. Hence the rules: each has a switch; each is due by a condition that it ends itself
-(by what is remembered of it), so that every cap is finite; of several that are due only the first
-is given. All of that stands in one table, `REMINDERS`, in the order of precedence.
+A reminder costs the model's attention. Sending a final answer back costs a whole request, and one
+wrong reminder makes users switch all of them off. So these rules apply: each reminder has a switch;
+giving a reminder updates the memory so that its own condition ends, which makes every cap finite;
+if several reminders are due, only the first is given. All reminders are in one table, `REMINDERS`,
+in order of precedence.
 
-What must be remembered between calls is `Memory`, a small frozen value that an adapter keeps in the
-framework's own per-thread state. The same inputs give the same decision.
+The state between decisions is `Memory`, a small frozen value that an adapter keeps in the
+framework's per-thread state. The same inputs give the same decision.
 """
 
-from __future__ import annotations  # help() shows short names, not the path before each
+from __future__ import annotations  # help() shows short names, without the module path
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal
@@ -43,18 +44,19 @@ __all__ = [
 
 Verdict = Literal["accept", "again", "raise"]
 
-_TURNS_IN_SIGHT = 20  # a guess at how long a plan stays in a context that cannot be seen
+_TURNS_IN_SIGHT = 20  # an estimate: for how many turns a hidden context still contains the plan
 
 
-# At the tail and unsaved, so that the prefix stays as the provider has it cached: a list in the
-# system prompt brought a call from $0.05 to $0.42 (pydantic-ai-todo#41).
+# At the end of the request and not saved, so that the provider's cached prefix stays valid: a list
+# in the system prompt raised the cost of a call from $0.05 to $0.42 (pydantic-ai-todo#41).
 @attrs.frozen
 class Advice:
     """
-    What to do: put `text`, if any, at the tail of the next request, unsaved; keep `memory`.
+    A decision of guidance.
 
-    `kind` names the reminder, "" for none. `verdict` is about a final answer: "accept" it, ask the
-    model "again", or "raise" (see `unfinished_error`).
+    The caller appends `text`, if not empty, to the next request without saving it, and stores
+    `memory`. `kind` names the reminder, or is "" for none. `verdict` is about a final answer:
+    "accept" it, ask the model "again", or "raise" (see `unfinished_error`).
     """
 
     memory: Memory
@@ -65,23 +67,22 @@ class Advice:
     @property
     def shows_plan(self) -> bool:
         """
-        True if the text shows the plan as it is: the calls of the response to it are upon that.
+        True if the text shows the present plan; the calls of the response are then based on it.
         """
         return self.kind in {"plan_lost", "changed", "changed_done"}
 
     def keeps(self, answer: Message) -> bool:
         """
-        Say whether an answer that is sent back stands all the same: the model was asked only
-        whether it has said all, and it has said something.
+        Return whether an answer that was sent back is kept as well.
+
+        True if the model was only asked whether its answer is complete, and the answer has text.
         """
         return self.kind == "all_done" and bool(answer.text.strip())
 
 
 @attrs.frozen
 class _Moment:
-    """
-    All that a decision may look at. `message` is the answer to judge, if there is one.
-    """
+    """The inputs of a decision. `message` is the final answer to judge, if there is one."""
 
     toolset: ToolSet
     settings: Settings
@@ -99,8 +100,8 @@ class _Moment:
         return [task for task in self.within_reach() if task.status is Status.IN_PROGRESS]
 
     def plan_is_lost(self) -> bool:
-        # A failed call showed nothing, and a reminder of an earlier revision shows another plan.
-        # DeerFlow takes both for a sight of it, so that the plan as it is stays hidden.
+        # A failed call showed nothing, and a reminder of an earlier revision shows an old plan.
+        # DeerFlow counts both as showing the plan, so the present plan stays hidden.
         return bool(self.plan.counts.open) and not any(
             message.shows == self.plan.revision
             or any(result.ok and self.toolset.find(result.name) for result in message.results)
@@ -108,8 +109,9 @@ class _Moment:
         )
 
     def is_changed(self) -> bool:
-        # With every request until an answer has told of it: a reminder is in one request alone.
-        # Once, where nothing is open and nothing need be answered, or no base says what was told.
+        # A reminder is in one request only, so it is repeated until a reply reports the change. It
+        # is given once if no task is open, because then no reply need follow, or if there is no
+        # merge base, because then it is unknown what was reported.
         again = self.base is not None and bool(self.plan.counts.open)
         memory, now = self.memory, self.plan.revision
         return now != memory.revision and (again or now != memory.shown)
@@ -124,10 +126,10 @@ class _Moment:
 @attrs.frozen
 class Reminder:
     """
-    When one reminder is due, which tasks it lists, and what is remembered once it was given.
+    One reminder: when it is due, which tasks it lists, and how it updates the memory.
 
-    `switch` is its field of `Settings`. One that `sends_back` judges a final answer; the others are
-    for the request that is about to be sent.
+    `switch` is the field of `Settings` that enables it. If `sends_back` is true, it judges a final
+    answer; otherwise it is added to the request that is about to be sent.
     """
 
     switch: str
@@ -138,12 +140,13 @@ class Reminder:
 
 
 def _plan_shown(moment: _Moment) -> Mapping[str, int]:
-    # What a base holds is known once an answer has told of it, and then the base is gone.
+    # Changes in a merge base count as known only after a reply has reported them; then the base is
+    # dropped. Until then the revision is only "shown".
     return {"revision" if moment.base is None else "shown": moment.plan.revision}
 
 
 REMINDERS: dict[ReminderKind, Reminder] = {
-    # First, since it shows the plan as it is: whatever happened to it is then known as well.
+    # First, since it shows the present plan, which includes every change.
     "plan_lost": Reminder("plan_lost", _Moment.plan_is_lost, _plan_shown),
     "changed": Reminder(
         "changed", lambda now: now.is_changed() and bool(now.plan.counts.open), _plan_shown
@@ -157,8 +160,8 @@ REMINDERS: dict[ReminderKind, Reminder] = {
         lambda now: not len(now.plan) and now.memory.empties < now.settings.empty,
         lambda now: {"empties": now.memory.empties + 1},
     ),
-    # Remembered as a touch: the next one comes as many turns later, not with every request.
-    # Only for a task in progress, as claude-code#62323 and #59213 ask for it.
+    # Counts as a touch, so the next one comes `stale` turns later, not with every request. Only for
+    # a task in progress, as claude-code#62323 and #59213 ask for.
     "stale": Reminder(
         "stale",
         lambda now: (
@@ -169,13 +172,14 @@ REMINDERS: dict[ReminderKind, Reminder] = {
     ),
     "unfinished": Reminder(
         "unfinished",
-        # Not for what waits: agents that waited for a person were nagged on (oh-my-pi#3581).
+        # Not for waiting tasks: agents that waited for a person were reminded again and again
+        # (oh-my-pi#3581).
         lambda now: now.memory.asked < now.settings.unfinished and bool(now.within_reach()),
         lambda now: {"asked": now.memory.asked + 1},
         sends_back=True,
         tasks=_Moment.within_reach,
     ),
-    # Once for a revision: a plan that is done and answered for stays so until it changes.
+    # Once per revision: a plan that is done and confirmed stays so until it changes.
     "all_done": Reminder(
         "all_done",
         _Moment.is_unconfirmed,
@@ -183,14 +187,16 @@ REMINDERS: dict[ReminderKind, Reminder] = {
         sends_back=True,
     ),
 }
-"""Every reminder, in the order of precedence."""
+"""All reminders, in order of precedence."""
 
 
 @attrs.frozen
 class Guidance:
     """
-    Guidance for one tool set under chosen settings; holds no state of its own. `policy` is that of
-    the toolbox: it may say that nothing is started before a person has approved the plan.
+    Guidance for one tool set, without state of its own.
+
+    `policy` is the toolbox's policy. It matters because it may forbid starting a task before a
+    person has approved the plan.
     """
 
     toolset: ToolSet
@@ -218,12 +224,12 @@ class Guidance:
         claimed: Collection[str] = (),
     ) -> Advice:
         """
-        Say what the model should be reminded of in the request that is about to be sent.
+        Return the reminder for the request that is about to be sent, if one is due.
 
-        `messages` are those of the request itself, after any summarising. `base` is the plan as the
-        model last saw it, if others have changed it since: the reminder says what they did.
-        `claimed` are the ids of tasks that others work on (`claimed_by_others`): of these the model
-        is not reminded as its own.
+        `messages` are those of the request itself, after any summarising. `base` is the model's
+        merge base, if others have changed the plan since; the reminder then reports their changes.
+        `claimed` are the ids of tasks that others work on (`claimed_by_others`); the model is not
+        reminded to finish these.
         """
         _check(plan, memory)
         memory = memory.next_turn(plan, base)
@@ -242,22 +248,22 @@ class Guidance:
         claimed: Collection[str] = (),
     ) -> Advice:
         """
-        Judge what the model has just sent: a final answer while tasks are open is sent back.
+        Judge the model's message: a final answer is sent back while tasks are open.
 
-        Let through at once are a refusal, a question, an answer while all open tasks wait or the
-        plan waits for its approval, and with `structured` every answer: the framework asked for its
-        form (`response_format`), and a second one would not be read. `claimed` is as of
-        `before_model`.
+        Always accepted are a refusal, a question, and an answer while all open tasks wait or the
+        plan waits for approval. With `structured`, every answer is accepted: the framework asked
+        for its form (`response_format`) and would not read a second one. `claimed` has the same
+        meaning as in `before_model`.
         """
         _check(plan, memory)
         if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
             return Advice(memory)
         if plan.counts.open and plan.approved is None and self._wants_approval():
-            return Advice(memory)  # nothing may be started: there is nothing to go on with
+            return Advice(memory)  # nothing may be started yet, so there is no work to continue
         counts = plan.counts
-        # Closed, not resolved: who finds that a task fails, and says so, has gone on with the plan.
+        # Closed, not resolved: marking a task as failed is progress too.
         if counts.open and counts.closed > memory.resolved:
-            # Only more than ever before: reopening and closing one task again is no progress.
+            # Only above the previous maximum: reopening and closing a task again is no progress.
             memory = attrs.evolve(memory, asked=0, resolved=counts.closed)
         moment = _Moment(
             self.toolset, self.settings, plan, memory, message=message, claimed=claimed
@@ -292,20 +298,21 @@ def before_partial(
     claimed: Collection[str] = (),
 ) -> Advice:
     """
-    Say what the model should be reminded of in a request that shows only what is new, because the
-    provider keeps the rest of the conversation.
+    Return the reminder for a request that contains only new messages, if one is due.
 
-    Whether the model still has the plan before it cannot be seen. The plan counts as lost if it was
-    never shown, or neither shown nor changed by the model for 20 turns; then it is shown once.
+    This is for providers that store the rest of the conversation, so it is unknown whether the
+    model's context still contains the plan. The plan counts as lost if it was never shown, or
+    neither shown nor changed by the model for 20 turns; then it is shown once.
     """
     _check(plan, memory)
-    # With OpenAI's `previous_response_id` only what is new is sent: all would look lost each time.
+    # With OpenAI's `previous_response_id`, a request has only new messages: judged by these alone,
+    # the plan would look lost each time.
     in_sight = memory.revision >= 0 and memory.turn + 1 - memory.touched < _TURNS_IN_SIGHT
     messages = (Message("user", shows=plan.revision),) if in_sight else ()
     advice = guidance.before_model(plan, messages, memory, base=base, claimed=claimed)
     if advice.kind == "plan_lost":
         return attrs.evolve(advice, memory=advice.memory.saw(plan))
-    # The provider keeps this request, reminder and all: what it shows has been seen for good.
+    # The provider stores this request with its reminder, so the plan in it stays known.
     known = plan.revision if advice.shows_plan else advice.memory.revision
     return attrs.evolve(advice, memory=attrs.evolve(advice.memory, revision=known))
 

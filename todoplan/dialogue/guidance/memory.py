@@ -1,4 +1,4 @@
-"""What guidance remembers between two decisions: a value, kept by whoever keeps the thread."""
+"""The state of guidance between two decisions, stored by the caller for each thread."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,16 +15,18 @@ __all__ = ["Memory"]
 @attrs.frozen
 class Memory:
     """
-    What guidance remembers of one thread: plain numbers, so that any state can hold them.
+    The state of guidance for one thread, in plain numbers that any storage can keep.
 
-    `turn` counts requests to the model. `revision` is the last one of the plan that the model knew
-    (-1: none), `touched` the turn in which that was; `shown` is the last one that a reminder told
-    of, which the model knows only while that request lasts (-1: none). `asked` counts the further
-    turns asked for since `resolved` tasks were closed, `empties` the hints to write a plan.
-    `confirmed` is the revision for which the answer itself was asked for (-1: none).
+    `turn` counts the requests to the model. `revision` is the last revision of the plan that the
+    model knew. `touched` is the turn from which a "stale" reminder counts: that of the model's last
+    change, of the last such reminder, or the first turn. `shown` is the last revision that a
+    reminder showed; the model knows it only during that request. `asked` counts the final answers
+    sent back since `resolved` tasks were closed. `empties` counts the hints to write a plan.
+    `confirmed` is the revision for which the model was asked whether its answer is complete. A
+    revision of -1 means none.
 
-    It belongs to a thread of one user. Kept in the process, or under a default key, it would let
-    one user's reminders use up another's, as happened elsewhere.
+    The state belongs to one thread of one user. If it were shared in the process, or under a
+    default key, one user's reminders would use up another user's caps, as happened elsewhere.
     """
 
     turn: int = 0
@@ -39,59 +41,54 @@ class Memory:
     @classmethod
     def of(cls, data: Mapping[str, Any] | None) -> "Memory":
         """
-        Return the memory that `to_data` wrote, also by another version; a new one for `None`.
+        Return the memory from the data of `to_data`, of any version; for `None`, a new memory.
 
         Raises:
-            CodecError: what stands there are no numbers.
+            CodecError: the data is not a mapping of names to whole numbers.
         """
         if data is None:
             return cls()
         if not isinstance(data, Mapping):
             raise _damaged(data, "object")
-        # A newer version may have kept more. To refuse that would end every thread on a downgrade.
+        # A newer version may have stored more fields. Refusing them would break every thread on a
+        # downgrade.
         known = {field.name for field in attrs.fields(cls)}
         kept = {name: value for name, value in data.items() if name in known}
         for name, value in kept.items():
-            if type(value) is not int:  # a bool is none: it was something else once
+            if type(value) is not int:  # not a bool either
                 raise _damaged(value, "whole number", name)
         return cls(**kept)
 
     def to_data(self) -> dict[str, int]:
-        """
-        Return the memory as plain JSON values.
-        """
+        """Return the memory as plain JSON values."""
         return attrs.asdict(self)
 
     def new_run(self, plan: Plan) -> "Memory":
-        """
-        Return the memory for a new request of the user: caps belong to a run, not to a plan.
-        """
+        """Return the memory for a new user request: caps apply to a run, not to a plan."""
         return attrs.evolve(self, asked=0, resolved=plan.counts.closed, empties=0, confirmed=-1)
 
     def next_turn(self, plan: Plan, base: Base | None) -> "Memory":
-        """
-        Return the memory for one more request to the model, which last saw the plan as in `base`.
-        """
+        """Return the memory for the next request to the model, whose merge base is `base`."""
         memory = attrs.evolve(self, turn=self.turn + 1)
-        if memory.revision < 0:  # a new thread on a plan that may be old: nothing has changed yet
+        if memory.revision < 0:  # a new thread, maybe on an old plan: nothing has changed yet
             memory = attrs.evolve(memory, revision=plan.revision, touched=memory.turn)
-        # Others wrote what they then took back: nothing to tell of.
+        # Others made changes and reverted them: there is nothing to report.
         if base is not None and not base.has_news(plan):
             memory = attrs.evolve(memory, revision=plan.revision)
         return memory
 
     def saw(self, plan: Plan) -> "Memory":
-        """
-        Return the memory after the model's own call made the plan this one.
-        """
+        """Return the memory after a call of the model that led to this plan."""
         return attrs.evolve(self, revision=plan.revision, touched=self.turn)
 
     def at(self, plan: Plan, base: Base | None, known: int | None) -> "Memory":
         """
-        Return the memory for a plan in a store, of which a thread knows the revision `known`, and
-        its `base` if others have changed it since.
+        Return the memory for a plan that is kept in a store.
+
+        `known` is the revision that the thread knows. `base` is its merge base, if others have
+        changed the plan since.
         """
-        if self.revision < 0 or known is None:  # never shown: nothing in it is news
+        if self.revision < 0 or known is None:  # never shown: nothing in the plan is news
             return self
         if base is not None:
             return attrs.evolve(self, revision=known)
@@ -99,11 +96,12 @@ class Memory:
 
     def saw_own(self, before: int, plan: Plan, *, refused: bool = False) -> "Memory":
         """
-        Return the memory after the model's own calls brought a plan from a revision to this one.
+        Return the memory after the model's own calls led from revision `before` to this plan.
 
-        What others did before that is still unknown to the model, and a call that changed nothing
-        is no sign that it knows the plan. One that was `refused`, and has left evidence, tells
-        nothing of what a reminder showed.
+        If the model did not know revision `before`, the memory stays: the earlier changes by others
+        are still unknown to the model. It also stays if the calls changed nothing. `refused` is
+        true for a refused call that recorded evidence: its reply does not report the changes that a
+        reminder showed.
         """
         known = {self.revision} if refused else {self.revision, self.shown}
         is_own = before in known and before != plan.revision

@@ -1,9 +1,10 @@
 """
-Reminders in words: escaped, on one line, bounded, in exactly one tag of ours.
+The wording of reminders. Titles are escaped, on one line and bounded; the text is inside one tag.
 
-Law: whatever the task texts hold, a reminder has one opening and one closing tag, and its length
-does not grow with the plan. DeerFlow puts titles as they are into its tag: one that holds the
-closing tag ends the reminder, and what follows reads as if the system had said it.
+Law: whatever the task texts contain, a reminder has exactly one opening and one closing tag, and
+its length does not grow with the plan. DeerFlow inserts titles into its tag without escaping: a
+title that contains the closing tag ends the reminder, and the text after it reads as if it came
+from the system.
 """
 
 from collections.abc import Collection, Iterable
@@ -25,11 +26,11 @@ __all__ = ["TAG", "ReminderKind", "is_reminder", "reminder", "unfinished_error"]
 ReminderKind = Literal[
     "plan_lost", "changed", "changed_done", "empty", "stale", "unfinished", "all_done"
 ]
-"""Each has a text of its name, and a row in the table of `guidance` that says when it is due."""
+"""Each kind has a text of the same name, and a row in `guidance.REMINDERS`."""
 
 TAG = "todoplan-reminder"
-# A reminder is sent again with every request that it is due in. So its titles have 4,000 characters
-# at most, before brackets and ampersands in them are escaped.
+# A reminder is sent with every request in which it is due. So its titles have at most 4,000
+# characters together, before brackets and ampersands are escaped.
 _LONGEST_SUBJECT = 200
 _MOST_TASKS = 20
 
@@ -42,9 +43,9 @@ def reminder(
     base: Base | None = None,
 ) -> str:
     """
-    Return the reminder of one kind about a plan; it lists `tasks`, or else all that is open.
+    Return the text of a reminder; it lists `tasks`, by default all open tasks.
 
-    `base` is what the model last saw, where that is known: what others did since is said as well.
+    `base` is the model's merge base, if known; the reminder then reports the changes by others.
     """
     unseen = unseen_text(base, plan) if base is not None else ""
     listed = open_tasks(plan) if tasks is None else tuple(tasks)
@@ -66,9 +67,9 @@ def reminder(
         counts=counts_text(plan),
         items="\n".join(lines),
         unseen=f" ({_escaped(unseen)})" if unseen else "",
-        # A name that a tool was given is text of somebody else as well.
+        # A tool's name may come from the user too, so it is escaped.
         write=_escaped(one_line(toolset.shown(toolset.writer))),
-        # How a task is made to wait differs from set to set; one of a user's own need not have it.
+        # How to pause a task differs between tool sets; a user's own set may have no text for it.
         waiting=f" {how}" if (how := toolset.text("waiting")) else "",
     )
     return say("reminders", "frame", tag=TAG, body=body)
@@ -79,21 +80,17 @@ def _waiting(task: Task) -> str:
 
 
 def _escaped(text: str) -> str:
-    # Every bracket, not only those of our tag: a list of bad words is always one spelling short.
+    # Every bracket, not only those of our tag: a list of forbidden tags would never be complete.
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def is_reminder(text: str) -> bool:
-    """
-    Say whether a message's text is a reminder of ours.
-    """
+    """Return whether a message's text is a reminder of this module."""
     return text.startswith(f"<{TAG}>\n") and text.endswith(f"\n</{TAG}>")
 
 
 def unfinished_error(plan: Plan, claimed: Collection[str] = ()) -> PlanError:
-    """
-    Return what to raise on the verdict "raise". `claimed` is as of `Guidance.after_model`.
-    """
+    """Return the error for the verdict "raise"; `claimed` is as in `Guidance.after_model`."""
     ids = tuple(task.id for task in within_reach(plan, claimed))
     msg = (
         f"the model went on answering while {len(ids)} of {len(plan)} tasks are open, however often"

@@ -1,9 +1,9 @@
 """
-What a model sent, made into values: repaired where the meaning is clear, else refused with every
-fault.
+Reading the arguments of a model's call: repaired if the meaning is clear, otherwise refused.
 
-Read `read` first: the theory, and how a call's arguments are read against the `fields` of a tool.
-`parsing` makes text to plain data; `values` has a reader for each kind of field, by the words in
-`vocabulary` and with texts cleaned in `cleaning`, and what comes up meanwhile; `repairs` says what
-a guess may not do. `application_lists` repairs a list that a program wrote, not a model.
+A refusal names every fault. Read `read` first: it has the principles, and reads a call's arguments
+by the `fields` of a tool. `parsing` turns text into plain data. `values` has a reader for each kind
+of field, and collects repairs and problems; it uses the words in `vocabulary`, and `cleaning` for
+texts. `repairs` limits what a guess may do. `application_lists` repairs a list that was written by
+a program, not by a model.
 """

@@ -1,9 +1,9 @@
 """
-A list that an application wrote, repaired where there is one way to do it; each repair is reported.
+Repair of a task list that an application wrote; each repair is reported.
 
-For what programs write into a framework's state (AgentScope's tasks), not for models. What has more
-than one reading (an id that stands twice and is named by edges, a cycle) is left as it is, for
-`plan_of` to refuse.
+This is for lists that programs write into a framework's state (AgentScope's tasks), not for models.
+A fault is repaired only if there is one way to do it. Ambiguous faults, such as a duplicate id used
+by edges, or a cycle, are left as they are, and `plan_of` refuses them.
 """
 
 from collections import Counter
@@ -23,9 +23,7 @@ _Edges = dict[str, dict[str, None]]
 def repaired_list(
     tasks: Sequence[Task], next_id: int
 ) -> tuple[tuple[Task, ...], tuple[Repair, ...]]:
-    """
-    Return as many tasks in the same order, with ids, subjects and edges repaired, and what was.
-    """
+    """Return the tasks in the same order with ids, subjects and edges repaired, and the repairs."""
     titled = [task if task.subject.strip() else task.but(subject=_title(task)) for task in tasks]
     numbered = _numbered(titled, next_id)
     edged, gone, mirrored = _edged(numbered)
@@ -48,14 +46,15 @@ def _title(task: Task) -> str:
 
 
 def _numbered(tasks: Sequence[Task], next_id: int) -> list[Task]:
-    # New ids are above all there ever were (law 6): an old reply must name no other task by one.
+    # New ids are higher than all earlier ids (law 6), so an id in an old reply never means another
+    # task.
     named = {end for task in tasks for end in (*task.blocks, *task.blocked_by)}
     times = Counter(task.id for task in tasks)
     fresh = count(max([next_id, *(number_of(task.id) + 1 for task in tasks)]))
     seen: set[str] = set()
     ids: list[str] = []
     for task in tasks:
-        # Which of two equal ids an edge means cannot be told: both stay, for `plan_of` to refuse.
+        # An edge to a duplicate id is ambiguous: both tasks keep the id, and `plan_of` refuses it.
         unclear = times[task.id] > 1 and task.id in named
         fine = number_of(task.id) and task.id not in seen
         ids.append(task.id if unclear or fine else str(next(fresh)))
@@ -84,7 +83,7 @@ def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[str], list[str
         if end not in blocked_by[task.id]
     ]
     # Law 4: AgentScope drops one half of an edge when the blocker is completed (its fix for #2540),
-    # and a reopened blocker would block no more. So either half stands for the edge.
+    # so a reopened blocker would no longer block. Here either half is enough for the edge.
     mirrored = [_edge(one, other) for one, other in _mirror(blocks, blocked_by)]
     mirrored += [_edge(other, one) for one, other in _mirror(blocked_by, blocks)]
     edged = tuple(
@@ -95,7 +94,7 @@ def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[str], list[str
 
 
 def _kept(task: Task, ends: Iterable[str], known: set[str]) -> dict[str, None]:
-    # AgentScope lets a task block itself; law 5 knows neither that nor an edge to a missing task.
+    # AgentScope lets a task block itself; law 5 forbids that, and an edge to a missing task.
     return dict.fromkeys(end for end in ends if end in known and end != task.id)
 
 

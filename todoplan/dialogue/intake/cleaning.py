@@ -1,4 +1,4 @@
-"""Task text as it may be kept: whole, but without what hides from a reader."""
+"""Cleaning of task texts: hidden characters and leaked call syntax are removed."""
 
 import re
 
@@ -6,30 +6,28 @@ from todoplan.dialogue.intake.repairs import Repair
 
 __all__ = ["ANY_CLOSER", "clean", "is_clean", "leaks_field", "quoted", "unleaked"]
 
-# NUL (PostgreSQL refuses it: langgraph#1878), bidi overrides and isolates, the tag block: they hide
-# text from the person who approves a plan (mcp-execution#430, Decepticon#480).
+# NUL (PostgreSQL refuses it: langgraph#1878), and bidi overrides, bidi isolates and the tag block,
+# which hide text from the person who approves a plan (mcp-execution#430, Decepticon#480).
 _HIDING = "\x00\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
 _HALVES = "\ud800-\udfff"
 _HIDDEN = re.compile(f"[{_HIDING}]")
 _LONE = re.compile(f"[{_HALVES}]")
 _SUSPECT = re.compile(f"[<{_HIDING}{_HALVES}]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-# What models leak of their own call format (claude-code#83088, #48679, #44826): closing tags at the
-# very end are noise; an opening one within a text means that another argument was swallowed.
+# Models leak parts of their own call format (claude-code#83088, #48679, #44826). Closing tags at
+# the very end are noise; an opening tag inside a text means that it contains another argument.
 _SWALLOWED = re.compile(r"<(?:antml:)?parameter\s++name\s*+=")
 _CLOSER = re.compile(
     r"</(?:antml:)?(?:parameter|invoke|function_calls|payload|tool_call|tool_use)>\Z"
 )
 ANY_CLOSER = re.compile(r"</[\w:.-]{1,40}>\Z")
-"""A closing tag of any name, where nothing but JSON belongs."""
+"""A closing tag of any name, for places where only JSON is expected."""
 _LONGEST_CLOSER = 43  # "</", a name of 40, ">"
 _MOST_SEEN = 40
 
 
 def is_clean(text: str) -> bool:
-    """
-    Say whether nothing in a text could have to be taken out of it: `clean` returns it as it is.
-    """
+    """Return whether a text surely needs no cleaning, so that `clean` would return it unchanged."""
     if text.isascii():
         return "<" not in text and "\x00" not in text
     return _SUSPECT.search(text) is None
@@ -37,17 +35,19 @@ def is_clean(text: str) -> bool:
 
 def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:
     """
-    Return the text without NUL, bidi overrides, tag characters, lone surrogates and leaked closing
-    tags, and what was taken out. Other controls stay; they are never rendered.
+    Return the cleaned text and the repairs.
+
+    NUL, bidi overrides, tag characters and leaked closing tags are removed, and lone surrogates are
+    replaced. Other control characters are kept; they are never rendered.
     """
     repairs: list[Repair] = []
     if not text.isascii() or "\x00" in text:
-        # Half a character cannot be encoded: LangGraph's fallback for that was CVE-2025-64439.
+        # A lone surrogate cannot be encoded: LangGraph's fallback for that was CVE-2025-64439.
         paired = _PAIR.sub(_joined, text)
         whole = _LONE.sub("\ufffd", paired)
         if whole != text:
             repairs.append(Repair("surrogates", path))
-        # Joiners (U+200C, U+200D) stay, since scripts and emoji need them.
+        # Joiners (U+200C, U+200D) are kept, since some scripts and emoji need them.
         text = _HIDDEN.sub("", whole)
         if text != whole:
             repairs.append(Repair("hidden_characters", path))
@@ -62,10 +62,9 @@ def _joined(pair: re.Match[str]) -> str:
 
 
 def unleaked(text: str, closer: re.Pattern[str] = _CLOSER) -> str:
-    """
-    Return the text without the closing tags at its very end. Linear: it is read from the end.
-    """
-    # Closers come in rows ("</parameter>\n</invoke>"), texts in megabytes: `search` gets a window.
+    """Return the text without the closing tags at its end, in linear time."""
+    # There may be several tags ("</parameter>\n</invoke>") and megabytes of text, so each search
+    # is limited to a window at the end.
     end = _bare_end(text, len(text))
     found = closer.search(text, max(0, end - _LONGEST_CLOSER), end)
     if found is None:
@@ -84,19 +83,20 @@ def _bare_end(text: str, end: int) -> int:
 
 def leaks_field(text: str) -> bool:
     """
-    Say whether another argument's opening tag stands in the text, so that its value was lost.
+    Return whether the text contains another argument's opening tag, so that its value was lost.
     """
     return _SWALLOWED.search(text) is not None
 
 
 def quoted(value: object) -> str:
     """
-    Return what was given in at most 40 printable characters: enough to know it, not to copy it.
+    Return a value in at most 40 printable characters: enough to recognise it, not to copy it.
 
-    Models imitate what an error echoes: openclaw#142304 saw 127 failures, each fed by the last.
+    Models imitate text that an error repeats: in openclaw#142304, 127 failures followed each other
+    that way.
     """
     text = value if isinstance(value, str) else _spelled(value)
-    # Cut before it is escaped: what was sent may be a megabyte.
+    # Cut before escaping, since the text may have a megabyte.
     safe = text[: _MOST_SEEN * 2].encode("unicode_escape").decode("ascii")
     return safe if len(safe) <= _MOST_SEEN else f"{safe[: _MOST_SEEN - 3]}..."
 

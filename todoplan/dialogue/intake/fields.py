@@ -1,6 +1,4 @@
-"""
-The arguments of a tool as data: one description that both the JSON Schema and intake are read from.
-"""
+"""The arguments of a tool as data. Both the JSON Schema and intake are derived from it."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -11,15 +9,13 @@ import attrs
 __all__ = ["MOST_TABLES", "Field", "Kind", "find_field", "folded", "meant_by", "shown_path"]
 
 MOST_TABLES = 256
-"""Tables are cached for so many tools: for all there are, not for ever those made anew."""
+"""The maximum number of tools for which tables are cached; enough for all, and bounded."""
 
 _LONGEST_WORD = 80
 
 
 class Kind(StrEnum):
-    """
-    What a field holds.
-    """
+    """The kind of a field's value."""
 
     LINE = "line"
     TEXT = "text"
@@ -37,24 +33,24 @@ class Kind(StrEnum):
     METADATA = "metadata"
     WAITS = "waits"
     ITEMS = "items"
-    # In an entry of a whole list, and never published: what it waits for, and where it lies.
+    # Only in entries of a whole list, and never published: the reason for waiting, and the parent.
     WAITING = "waiting"
     PARENT = "parent"
     SUBTASKS = "subtasks"
 
 
-# Compared by identity: fields are keys of tables and caches on the road of every call.
+# Compared by identity: fields are keys of tables and caches that every call uses.
 @attrs.frozen(eq=False)
 class Field:
     """
-    One argument. `name` is what the model sees, `target` what commands call it.
+    One argument. `name` is its published name, and `target` its name in commands.
 
-    `aliases` are other spellings met in the wild; `weak` ones count only where no other is given.
-    `hidden` fields are understood and not published. `items` are the fields of an entry; the first
-    is its title. `numeric` ids are published as integers, which cost a model fewer tokens.
-    `required` is published so; a `lenient` field may be missing all the same. One that `clears` is
-    emptied by "", or by the only `null` of a call. Entries are read as dicts by target, or as the
-    attrs class `entry`, whose fields are the targets.
+    `aliases` are other spellings that models use; `weak` aliases count only if no other spelling is
+    sent. `hidden` fields are accepted but not published. `items` are the fields of an entry; the
+    first is its title. `numeric` ids are published as integers, which cost fewer tokens. `required`
+    fields are published as required, but a `lenient` one may be missing. A field that `clears` is
+    emptied by "", or by `null` if it is the only `null` of the call. Entries are read as dicts by
+    target, or as instances of the attrs class `entry`, whose fields are the targets.
     """
 
     name: str
@@ -72,7 +68,7 @@ class Field:
 
     def spellings(self) -> Iterator[tuple[str, int]]:
         """
-        Yield the folded spellings, with how surely each means this field: 2, 1, or 0 for weak.
+        Yield the folded spellings with their strength: 2 for names, 1 for aliases, 0 for weak ones.
         """
         for strength, words in enumerate((self.weak, self.aliases, (self.name, self.target))):
             for word in words:
@@ -81,33 +77,29 @@ class Field:
 
 @lru_cache(maxsize=MOST_TABLES)
 def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
-    """
-    Return the field that each folded spelling, and each published name, means, with its strength.
-    """
-    # Claude Code, AgentScope and Deep Agents name the same things differently, and models mix them;
-    # a field's own name beats another's alias, and an alias a weak spelling, whatever the order.
+    """Return the field and the strength for each folded spelling and each published name."""
+    # Claude Code, AgentScope and Deep Agents name the same things differently, and models mix the
+    # names. A field's own name beats another field's alias, and an alias beats a weak spelling.
     table: dict[str, tuple[Field, int]] = {}
     for field in fields:
         for word, strength in field.spellings():
             if word not in table or strength > table[word][1]:
                 table[word] = (field, strength)
-    # Published names stand unfolded as well: nearly every key is one, and is found at once.
+    # Published names are also included unfolded: nearly every key is one, and needs no folding.
     return {**table, **{field.name: table[folded(field.name)] for field in fields}}
 
 
 def meant_by(key: str, fields: tuple[Field, ...]) -> tuple[Field | None, int]:
-    """
-    Return the field that a key means, with its strength; `(None, -1)` for a key of none.
-    """
+    """Return the field that a key means, and the strength; `(None, -1)` if there is none."""
     table = find_field(fields)
     return table.get(key) or table.get(folded(key)) or (None, -1)
 
 
 def shown_path(path: str, fields: tuple[Field, ...]) -> str:
     """
-    Return a command's path, "tasks[0].blocked_by", in the names that the model sees.
+    Return a command's path, such as "tasks[0].blocked_by", in published names.
 
-    "" if a tool's fields have no such place.
+    Return "" if the tool's fields have no such path.
     """
     head, _, rest = path.partition(".")
     target, bracket, index = head.partition("[")
@@ -119,10 +111,8 @@ def shown_path(path: str, fields: tuple[Field, ...]) -> str:
 
 
 def folded(word: str) -> str:
-    """
-    Return the word without case, spaces, `_` and `-`: activeForm and active_form are alike.
-    """
-    # Not cached: keys and words come from the model, and 4,096 of 80 characters hold two megabytes.
+    """Return the word without case, spaces, `_` and `-`, so that activeForm equals active_form."""
+    # Not cached: the words come from the model, and 4,096 words of 80 characters take two MB.
     return word[:_LONGEST_WORD].casefold().translate(_UNMARKED)
 
 

@@ -1,17 +1,19 @@
 """
-From what a model sent to a value of dicts, lists, texts and numbers: the first step of intake.
+The first step of intake: turn the arguments that a model sent into plain JSON values.
 
-Law 10: never raises, never hangs, whatever it is given. How that is kept:
-- budgets before work: the length is looked at first, every pass over a text is linear (possessive
-  patterns that end at the end of the text where a string is not closed: a pattern that gave up
-  there and began anew at the next quote once took seven seconds for 64 KiB), nothing is cached;
-- what a framework hands over is copied into plain values, once: its own classes may raise from
-  any method, answer differently the second time, or never end;
-- repaired is only what is whole and has one meaning (commas, comments, fences, Python's spelling);
-  a text that ends mid-value is refused always, since closing its brackets makes up a value:
+Law 10: this never raises and never hangs, whatever the input. To ensure that:
+- Sizes are checked before any work. The length comes first, and every pass over a text is linear.
+  Patterns are possessive and treat an unclosed string as going on to the end of the text: a
+  pattern that gave up there and started again at the next quote took seven seconds for 64 KiB.
+  Nothing is cached.
+- Objects from a framework are copied into plain values, once: the methods of foreign classes may
+  raise, return different values the second time, or never end.
+- Only complete texts with one meaning are repaired (commas, comments, fences, Python's spelling). A
+  text that ends inside a value is always refused, since closing its brackets would invent a value:
   `"status": "pen` once became a status.
 
-JSON texts and Python literals are read strictly: no key twice, no number that cannot be kept.
+JSON texts and Python literals are read strictly: duplicate keys are refused unless their values are
+equal, and so are numbers that cannot be represented.
 """
 
 import json
@@ -29,7 +31,7 @@ from todoplan.dialogue.intake.repairs import Repair
 MOST_DIGITS = 18
 _CLOSER_OF = {"[": "]", "{": "}", "(": ")"}
 _WORDS = {"None": "null", "True": "true", "False": "false"}
-# `u'...'` is how Python 2 wrote a text.
+# `u'...'` is a Python 2 string.
 _TOKEN = re.compile(
     r"""
     (?P<space> \s++ )
@@ -52,9 +54,7 @@ _ESCAPED = {"\n": "", **dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=T
 
 
 class RefusedError(Exception):
-    """
-    The text can be read and must not be: `problem` says why.
-    """
+    """The text can be parsed but must be refused; `problem` is the reason."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.code)
@@ -63,19 +63,19 @@ class RefusedError(Exception):
 
 def from_json(text: str) -> Any:
     """
-    Return what a JSON text spells; raw line ends within strings are taken as they are.
+    Return the value of a JSON text; raw line ends inside strings are allowed.
 
     Raises:
-        RefusedError: a key stands twice with different values, or a number cannot be kept.
-        ValueError: it is no JSON.
-        RecursionError: it is nested more deeply than Python can read.
+        RefusedError: a key occurs twice with different values, or a number cannot be represented.
+        ValueError: the text is not JSON.
+        RecursionError: the text is nested more deeply than Python can read.
     """
     return _DECODER.decode(text)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) < len(pairs):  # `json` would keep the last of two, and say nothing
+    if len(found) < len(pairs):  # `json` would silently keep the last of two
         first: dict[str, Any] = {}
         for key, value in pairs:
             kept = first.setdefault(key, value)
@@ -89,14 +89,14 @@ def _no_constant(name: str) -> float:
 
 
 def _integer(digits: str) -> int:
-    # The length comes first: int() takes quadratic time, and raises beyond 4,300 digits.
+    # The length is checked first: int() takes quadratic time, and raises beyond 4,300 digits.
     if len(digits.lstrip("-")) > MOST_DIGITS:
         raise RefusedError(Problem("bad_number", seen=f"a number of {len(digits)} digits"))
     return int(digits)
 
 
 def _number(digits: str) -> float:
-    value = float(digits)  # 1e999 is infinite, and `json` would write it as no JSON
+    value = float(digits)  # 1e999 is infinite, and `json` would not write it as valid JSON
     if value in (float("inf"), float("-inf")):
         raise RefusedError(Problem("bad_number", seen=digits))
     return value
@@ -113,18 +113,19 @@ _DECODER = json.JSONDecoder(
 
 def from_python(text: str) -> Any:
     """
-    Return what a Python literal of lists, dicts, tuples, texts and numbers spells.
+    Return the value of a Python literal of lists, dicts, tuples, strings and numbers.
 
-    It is translated to JSON token by token, and read as that. Python's own parser is no choice for
-    text from outside: it warns on standard error, once for each odd token, runs out of memory on
-    `-----`, drops comments, and joins two strings between which a comma was lost.
+    The text is translated to JSON token by token and then read as JSON. Python's own parser is
+    unsuitable for untrusted text: it writes a warning to standard error for each odd token, runs
+    out of memory on `-----`, drops comments, and joins two strings with a missing comma.
 
     Raises:
-        RefusedError, RecursionError: as of `from_json`.
-        ValueError: it is no such literal.
+        RefusedError: as in `from_json`.
+        RecursionError: as in `from_json`.
+        ValueError: the text is not such a literal.
     """
     parts: list[str] = []
-    opened: list[tuple[str, int, list[str]]] = []  # brackets, where they stand, their commas
+    opened: list[tuple[str, int, list[str]]] = []  # each bracket, its position, its commas
     for found in _TOKEN.finditer(text):
         part = found[0]
         match found.lastgroup:
@@ -143,7 +144,7 @@ def from_python(text: str) -> Any:
                 bracket, start, commas = opened.pop()
                 if bracket == "(" and not commas and len(parts) > start + 1:
                     raise ValueError(_MISPLACED)  # (1) is 1, not a tuple
-                # [1,] is Python, [,] is not; JSON refuses the comma that stays.
+                # [1,] is valid in Python, [,] is not; JSON then refuses the remaining comma.
                 if parts[-1] == "," and len(parts) > start + 2:
                     parts.pop()
                 part = "]" if bracket == "(" else part
@@ -152,7 +153,7 @@ def from_python(text: str) -> Any:
             case _:
                 raise ValueError(_MISPLACED)
         parts.append(part)
-    # Joined by blanks: two strings between which a comma was lost stay two, and are refused.
+    # Joined by blanks: two strings with a missing comma stay separate, and are refused.
     return from_json(" ".join(parts))
 
 
@@ -161,25 +162,26 @@ def _unescaped(found: re.Match[str]) -> str:
         return chr(int(code, 16))
     if found[4]:
         return chr(int(found[4], 8))
-    return _ESCAPED.get(found[5], found[0])  # an unknown one keeps its backslash, as in C:\dir
+    return _ESCAPED.get(found[5], found[0])  # an unknown escape keeps its backslash, as in C:\dir
 
 
-_LONGEST_LITERAL = 65_536  # its tokens are read one by one in Python
-# Raw line ends within strings are taken here too, as by `from_json`.
+_LONGEST_LITERAL = 65_536  # bounded, since its tokens are read one by one in Python
+# Raw line ends inside strings are allowed here too, as in `from_json`.
 _PLAIN_DECODE = json.JSONDecoder(strict=False).raw_decode
-_DEEPEST_PLAIN = 5  # arguments, list, entry, its list of ids, an id: no schema of ours is deeper
-_NODE = 64  # for `_json_values` a value's key and brackets count less
-# Encoded twice and more: kimi-cli#2513, livekit#5411, OpenManus#989; beyond three it is a loop.
+_DEEPEST_PLAIN = 5  # arguments, list, entry, list of ids, id: none of our schemas is deeper
+_NODE = 64  # an upper bound: in `_json_values`, a value's key and brackets count less
+# Models encode arguments several times: kimi-cli#2513, livekit#5411, OpenManus#989.
 _MOST_ENCODINGS = 3
-# lobehub#13817: five blind retries of a cut-off call, 487,000 tokens. So the error says why.
+# lobehub#13817: five blind retries of a truncated call, 487,000 tokens. So the error says why.
 _TRUNCATED = Problem("truncated")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n")
-# Strings are matched first, so that the `//` of an address in one stays.
+# Strings are matched first, so that `//` in a URL inside a string is kept.
 _NOISE = re.compile(
     r'("(?:[^"\\]++|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,(?=\s*+[}\]])', re.DOTALL
 )
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
-# What may be JSON, and what must be: "[urgent] call back" is a title, `["urgent` a broken list.
+# Texts that may be JSON, and texts that must be: "[urgent] call back" is a title, but `["urgent` is
+# a broken list.
 _ENCODED = re.compile(r"\s*+[\[{\"`]")
 _STRUCTURED = re.compile(
     r"""\s*+["\\]*+(?:\{\s*+(?:[\\"']|\Z)|\[\s*+(?:[\[{\\"']|\Z))"""  # how lists and objects begin
@@ -189,9 +191,9 @@ _STRUCTURED = re.compile(
 @attrs.frozen
 class InputLimits:
     """
-    How much one call may bring: characters, levels of nesting, entries of a list.
+    The limits of one call: characters, levels of nesting, and entries of a list.
 
-    `strict`: keys that no field has refuse the call; otherwise they are ignored, and reported.
+    With `strict`, a call with an unknown key is refused; otherwise the key is ignored and reported.
     """
 
     chars: int = 1_048_576
@@ -202,22 +204,18 @@ class InputLimits:
 
 @attrs.frozen
 class Parsed:
-    """
-    A JSON value, and what was repaired to get it.
-    """
+    """A JSON value, and the repairs that were needed to read it."""
 
     value: Any
     repairs: tuple[Repair, ...] = ()
 
 
 def parse(raw: object, limits: InputLimits) -> Parsed | Problem:
-    """
-    Return the value of a call's arguments: JSON text, bytes, or what a framework has parsed.
-    """
+    """Return the value of a call's arguments: JSON text, bytes, or an object from a framework."""
     if raw is None:
         return Parsed({})
     try:
-        kind = type(raw)  # `isinstance` would ask a foreign class what it is
+        kind = type(raw)  # `isinstance` would call methods of a foreign class
         if issubclass(kind, str):
             return _read(str.__str__(cast("str", raw)), limits)
         if issubclass(kind, bytes | bytearray):
@@ -229,10 +227,11 @@ def parse(raw: object, limits: InputLimits) -> Parsed | Problem:
 
 def plain_object(raw: object, limits: InputLimits) -> dict[str, Any] | None:
     """
-    Return the dict that a call's arguments are, or that their JSON text spells without an odd
-    thing; `None`: they have to be parsed with care. Its values were not validated, but their size.
+    Return a call's arguments if they are a dict, or a JSON text that needs no repair.
+
+    Return `None` if they must be parsed with `parse`. The size is checked, but not the values.
     """
-    # `type` and not `isinstance`: a class of its own may answer anything.
+    # `type`, not `isinstance`: a foreign class may define any behaviour.
     if limits.depth < _DEEPEST_PLAIN:
         return None
     if type(raw) is dict:
@@ -241,9 +240,7 @@ def plain_object(raw: object, limits: InputLimits) -> dict[str, Any] | None:
 
 
 def _size(value: dict[str, Any] | list[Any]) -> int:
-    """
-    Return a size that `_json_values` does not find larger.
-    """
+    """Return an upper bound of the size that `_json_values` computes."""
     size = 0
     for inner in value.values() if type(value) is dict else value:
         if isinstance(inner, dict | list):
@@ -255,11 +252,12 @@ def _size(value: dict[str, Any] | list[Any]) -> int:
 
 def _plain_json(text: str) -> dict[str, Any] | None:
     """
-    Return the object of a JSON text in which no key stands twice, where that is cheap to see.
+    Return the object of a JSON text if it is cheap to show that no key occurs twice.
 
-    A hook for each object, as `from_json` has it, would cost more than all the rest. Instead: as
-    many colons as the value has keys mean that no repeated key was lost. Where texts hold colons
-    too, only those are counted that end a key; that needs a text without escapes or odd spaces.
+    A hook for each object, as in `from_json`, would cost more than all the rest. Instead, the
+    number of colons in the text is compared with the number of keys in the value: if they are
+    equal, no repeated key was lost. If strings contain colons too, only `":` is counted; that works
+    for texts without escapes and without space before a colon.
     """
     try:
         value, end = _PLAIN_DECODE(text)
@@ -292,9 +290,7 @@ def _read(raw: str | bytes, limits: InputLimits) -> Parsed | Problem:
 
 
 def _from_text(text: str, limits: InputLimits) -> Parsed | Problem:
-    """
-    Return what a text spells: as it is, then without one kind of packing after the other.
-    """
+    """Return the value of a text: parsed as it is, then with one repair after the other applied."""
     repairs: tuple[Repair, ...] = ()
     for code, repair in _REPAIRS:
         tidier = repair(text)
@@ -306,7 +302,7 @@ def _from_text(text: str, limits: InputLimits) -> Parsed | Problem:
         except RecursionError:
             return _too_deep(limits.depth)
         except ValueError:
-            if code in {"trailing_comma", "noise"}:  # in a Python literal `//` may be text
+            if code in {"trailing_comma", "noise"}:  # `//` may be text in a Python literal
                 repairs = repairs[:-1]
             else:
                 text = tidier
@@ -323,7 +319,7 @@ def _unfenced(text: str) -> str:
     return text[opening.end() : -3].strip() if opening and text.endswith("```") else text
 
 
-# Commas before comments: only a dropped comment is a guess (law 17), so it is tried last.
+# Commas before comments: only dropping a comment is a guess (law 17), so it is tried last.
 _REPAIRS = (
     ("", str),
     ("code_fence", _unfenced),
@@ -339,7 +335,7 @@ def _too_deep(levels: int) -> Problem:
 
 def _ends_open(text: str) -> bool:
     """
-    Say whether the text stops inside a string or a bracket: cut off, most likely.
+    Return whether the text ends inside a string or a bracket, so that it was most likely truncated.
     """
     bare = _STRING.sub(lambda found: "" if found[1] else '"', text)
     opened = bare.count("[") + bare.count("{") - bare.count("]") - bare.count("}")
@@ -348,22 +344,22 @@ def _ends_open(text: str) -> bool:
 
 def _json_values(value: object, limits: InputLimits) -> Any:
     """
-    Return a copy of the value in dicts, lists, texts and numbers of the plain types.
+    Return a copy of the value that consists of Python's built-in types only.
 
     Raises:
-        RefusedError: it is nested too deeply, too large, or not of JSON's types; or a class of its
-            own raised an error while it was read.
+        RefusedError: the value is nested too deeply, too large, or not of JSON's types; or a
+            foreign class raised an error while it was read.
     """
     room = limits.chars
 
     def copied(value: Any, level: int) -> Any:
         nonlocal room
-        # Python's own limit will not do: it is 1,000 on 3.11, and 3.14 reads 100,000 levels
+        # Python's own limit is unsuitable: it is 1,000 levels on 3.11, and 3.14 reads 100,000
         # (influxdb3_plugins#169).
         if level > limits.depth:
             raise RefusedError(_too_deep(limits.depth))
         scalar = _scalar(value)
-        # Everything counts, an empty text too: a foreign mapping may have no end.
+        # Every value counts, even an empty text, since a foreign mapping may be endless.
         room -= len(scalar or "-") if isinstance(scalar, str) else 1
         if room < 0:
             most = str(limits.chars)
@@ -379,7 +375,7 @@ def _json_values(value: object, limits: InputLimits) -> Any:
             name = copied(key, level + 1)
             if not isinstance(name, str):
                 raise RefusedError(_not_of_json("a key that is not text", "text keys"))
-            # Two keys of a class derived from `str` may differ, and be one text as copies.
+            # Two keys of a subclass of `str` may differ, but have equal copies.
             if name in found:
                 raise RefusedError(Problem("duplicate_key", seen=name))
             found[name] = copied(inner, level + 1)
@@ -391,7 +387,7 @@ def _json_values(value: object, limits: InputLimits) -> Any:
         raise
     except RecursionError:
         raise RefusedError(_too_deep(limits.depth)) from None
-    except Exception:  # noqa: BLE001 - whatever a foreign class raises, from any of its methods
+    except Exception:  # noqa: BLE001 - a foreign class may raise anything
         seen = "an object that raises an error when it is read"
         raise RefusedError(_not_of_json(seen, "JSON values")) from None
 
@@ -401,8 +397,9 @@ _NO_SCALAR: Any = object()
 
 def _scalar(value: Any) -> Any:
     """
-    Return a text, number, flag or `None` as one of the plain types; `_NO_SCALAR` for lists and
-    mappings. The types' own methods are asked, never those of a class derived from them.
+    Return a text, number, flag or `None` as a built-in type; `_NO_SCALAR` for lists and mappings.
+
+    Only methods of the built-in types are called, never those of a subclass.
     """
     if isinstance(value, str):
         return str.__str__(value)
@@ -430,9 +427,10 @@ def _not_of_json(seen: str, legal: str) -> Problem:
 
 def unwrapped_text(value: object, limits: InputLimits) -> Parsed | Problem:
     """
-    Return the list or object that a text spells, unwrapped at most three times; else the value.
+    Return the list or object encoded in a text, decoded at most three times; otherwise the value.
 
-    A text that begins as lists and objects do, and is broken, is a problem: never a title.
+    A broken text that begins like a list or an object is a problem, never a title.
+
     """
     inner: object = value
     repairs: tuple[Repair, ...] = (Repair("json_text"),)

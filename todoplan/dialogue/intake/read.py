@@ -1,26 +1,30 @@
 """
-What a model sent, read against a tool's fields: values, repairs and problems.
+Read a call's arguments by a tool's fields, into values, repairs and problems.
 
-The theory of intake, which the whole room keeps:
-- law 10: never an exception, whatever is sent, and nothing is repaired silently;
-- repair only what has one meaning and is whole, and report it. Else refuse the whole call, with
-  every fault at once: its path, what was seen in at most 40 characters, what is allowed; a correct
-  example follows. A model given one fault at a time spends a turn on each;
-- `null` means "not given", never the task "None"; an unknown word is never taken for the nearest;
-- law 17: what was guessed about the container is marked (`Intake.guessed`), and removes nothing.
+The principles of intake, for this whole package:
+- Law 10: intake never raises, whatever is sent, and nothing is repaired silently.
+- Only a complete value with one meaning is repaired, and the repair is reported. Otherwise the
+  whole call is refused, with all faults at once: for each its path, at most 40 characters of the
+  value, and what is allowed; a correct example follows. If faults were reported one at a time, the
+  model would spend a turn on each.
+- `null` means "not given", never the task "None". An unknown word is never replaced by the most
+  similar known word.
+- Law 17: a guess about the container is marked (`Intake.guessed`), and such a call removes nothing.
 
-There is one reader, and it is asked twice: first with `Plain` findings and the value as it came,
-which is enough for a call as its schema asks for it, nearly every one; at the first thing that is
-not plain, anew with the validated value, and what is found is kept. A list in which all entries are
-plain is read without the places that repairs need, and where they have the same keys as columns,
-all values of a key by one call into C. A test holds both against reading with care.
+Values are read in up to two passes. The first pass uses `Plain` findings and the value as it was
+sent; it is enough for calls that follow their schema, which are nearly all. At the first value that
+is not plain, the call is read again, from the validated value, with repairs and problems recorded.
+In the first pass, a list is read without the paths that repairs need. If all its entries have the
+same keys, it is read by columns, with one call into C for all values of a key. A test compares both
+passes.
 
-Read from the end of the file on: `read`, and how it reads an object and the entries of a list. What
-stands in front of that is for calls that are read with care: what arguments and lists were packed
-in, and how lists say which entry lies in which. Models and peers say that in many ways: lists in
-lists, `subtasks` in an entry, `parent` by id or by title, ids with dots, indented lines. All of
-them come to one form, the index of the entry that contains another. Every step is a loop, in linear
-time: a text in a list may spell the next list, and so on, deeper than Python recurses.
+Start reading at the end of the file, with `read` and the functions for objects and lists. The first
+part of the file is only for the second pass: unpacking arguments and lists from their containers,
+and finding out which entry of a list contains which. Models and other tools express nesting in many
+ways: lists in lists, `subtasks` in an entry, `parent` by id or by title, ids with dots, indented
+lines. All of them are converted to one form: the index of the containing entry. Every step is a
+loop that takes linear time, because a text in a list may encode another list, and so on, deeper
+than Python can recurse.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,7 +54,8 @@ from todoplan.dialogue.intake.values import (
 )
 from todoplan.dialogue.intake.vocabulary import EXACT_WORDS, Line, checklist, id_of, indentation
 
-# openclaw#142304, ollama#11805, hermes#100979: the call's own envelope instead of its arguments.
+# Models send the envelope of the call instead of its arguments: openclaw#142304, ollama#11805,
+# hermes#100979.
 _WRAPPERS = (
     "arguments",
     "input",
@@ -61,8 +66,8 @@ _WRAPPERS = (
     "tool_input",
     "function",
 )
-# What may stand beside a wrapper: the rest of the envelope.
-# "function" holds the whole call in OpenAI's envelope, and only a name in others.
+# Keys that may occur beside a wrapper: the rest of the envelope. "function" contains the whole call
+# in OpenAI's envelope, and only a name in others.
 _NAMES = frozenset({"name", "tool", "tool_name", "function", "type", "id"})
 _LEVELS = 3
 
@@ -70,14 +75,13 @@ _LEVELS = 3
 def arguments_in(
     value: Any, fields: tuple[Field, ...], findings: Findings
 ) -> Mapping[str, Any] | None:
-    """
-    Return a call's arguments by key, however they were packed; `None` if that cannot be told.
-    """
+    """Return a call's arguments by key, unpacked from any container; `None` if they are refused."""
     value = _unwrapped(value, fields, findings)
-    # No arguments (agno#4604, hermes#112120) are an empty object: what is required is then named.
+    # Missing arguments (agno#4604, hermes#112120) are read as an empty object, so that the error
+    # names the required fields.
     if value is None or value is MISSING:
         return {} if value is None else None
-    # Of several lists of entries a bare list, or a bare entry, could be any.
+    # With several list fields, a bare list or a bare entry would be ambiguous.
     lists = [field for field in fields if field.kind is Kind.ITEMS and not field.hidden]
     field = lists[0] if len(lists) == 1 else None
     if not isinstance(value, Mapping):
@@ -88,7 +92,7 @@ def arguments_in(
         findings.repair("bare_list", field.name)
         return {field.name: value}
     named = any(meant_by(key, fields)[0] for key in value)
-    # A weak spelling alone ("description", strength 0) is no sign of an entry.
+    # A weak spelling alone ("description", strength 0) does not indicate an entry.
     if named or field is None or not any(meant_by(key, field.items)[1] > 0 for key in value):
         return value
     findings.repair("bare_entry", field.name)
@@ -96,15 +100,13 @@ def arguments_in(
 
 
 def _unwrapped(value: Any, fields: tuple[Field, ...], findings: Findings) -> Any:
-    """
-    Return the arguments out of at most three wrappers, such as {"arguments": {...}}.
-    """
+    """Return the arguments without their wrappers, such as {"arguments": {...}}; at most three."""
     for _ in range(_LEVELS):
         value = findings.decoded(value, "")
         key = _wrapper(value, fields)
         if key is None:
             return value
-        # Of {"arguments": {...}, "drop": [2]} one half would be lost, so that neither is taken.
+        # In {"arguments": {...}, "drop": [2]}, one half would be lost, so the call is refused.
         if isinstance(value[key], Mapping) and any(near != key for near in value.keys() - _NAMES):
             return findings.refuse("wrapper_siblings", "arguments", key)
         findings.repair("wrapper", "")
@@ -116,12 +118,11 @@ def _unwrapped(value: Any, fields: tuple[Field, ...], findings: Findings) -> Any
 
 
 def _wrapper(value: Any, fields: tuple[Field, ...]) -> str | None:
-    """
-    Return the key of a wrapper; `None` where there is none. A field of the tool is never one.
-    """
+    """Return the key of a wrapper, or `None`; a field of the tool is never a wrapper."""
     if not isinstance(value, Mapping):
         return None
-    # A text or a list under "input" may be an argument of some tool: it is a wrapper only alone.
+    # A text or a list under "input" may be an ordinary argument: it is a wrapper only if it is
+    # alone.
     alone = len(value.keys() - _NAMES) <= 1
     for key in _WRAPPERS:
         if key in value and meant_by(key, fields)[0] is None:
@@ -135,12 +136,12 @@ def _wrapper(value: Any, fields: tuple[Field, ...]) -> str | None:
 
 def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
     """
-    Return the list of entries, however it was given; `MISSING` if it is none, or broken. Of a
-    checklist the entries are `Line`s.
+    Return the list of entries; `MISSING` if the value is not a list or is broken.
 
-    Taken out of {"todos": {"todos": ...}} three times at most. A text that is neither the JSON or
-    Python spelling of a list nor plainly a checklist is refused: "null", "same as before" and
-    "[object Object]" were titles once, and emptied the plan around them.
+    The entries of a checklist are returned as `Line` objects. Nested containers such as
+    {"todos": {"todos": ...}} are unpacked at most three times. A text is refused unless it is a
+    JSON or Python list, or clearly a checklist: "null", "same as before" and "[object Object]" once
+    became titles, and the rest of the plan was removed.
     """
     value = findings.decoded(value, path)
     for _ in range(_LEVELS):
@@ -165,7 +166,7 @@ def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
 
 def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> Any:
     """
-    Return the entry that a text in a list is: a title, with a box before it or none, or JSON.
+    Return the entry for a text in a list: a title, with or without a checkbox, or a JSON object.
     """
     title = field.items[0].name
     if isinstance(item, Line):
@@ -174,16 +175,16 @@ def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> A
     if len(lines) == 1:
         findings.repair("box", path)
         return entry_in(lines[0], field, path, findings)
-    # A title may begin with "[": only an object is looked for in a text that stands for an entry.
+    # A title may begin with "[", so only texts that begin like an object are decoded.
     spelled = findings.decoded(item, path) if item.lstrip().startswith("{") else item
     return {title: item} if isinstance(spelled, str) else spelled
 
 
 OWN_ID = "id"
-"""Under this name an entry holds the id that its author gave it, which is none of the plan."""
+"""The key of an entry's own id: the model's numbering, not an id of the plan."""
 
 BY_OWN_ID = "@"
-"""Behind this sign a reference holds the index of the entry that its author named by its id."""
+"""The prefix of a reference by own id; the index of the entry follows it."""
 
 _BULLET = "- "
 _MOST_NAMED = 20
@@ -193,10 +194,10 @@ _EDGES = frozenset({"blocked_by", "blocks"})
 @attrs.define
 class Row:
     """
-    One entry of a list: where it stands, its values by target, and what was said of its place.
+    One entry of a list: its path, its values by target, and its place in the tree.
 
-    `outer` is the index of the row whose own list it stands in, `level` how far its line is
-    indented.
+    `outer` is the index of the row whose nested list contains it. `level` is the indentation of its
+    line.
     """
 
     path: str
@@ -207,9 +208,7 @@ class Row:
 
 @attrs.define
 class _List:
-    """
-    A list that is being read: what is left of it, and the index of the row read last.
-    """
+    """A list that is being read: its remaining entries, and the index of the row read last."""
 
     left: Iterator[tuple[int, Any]]
     path: str
@@ -218,9 +217,7 @@ class _List:
 
 
 def nests(field: Field) -> bool:
-    """
-    Say whether the entries of a field may lie in each other.
-    """
+    """Return whether the entries of a field may be nested."""
     return any(inner.kind is Kind.SUBTASKS for inner in field.items)
 
 
@@ -232,8 +229,10 @@ def rows_in(
     read: Callable[[Mapping[str, Any], str], dict[str, Any]],
 ) -> list[Row]:
     """
-    Return the entries of a list, as `read` reads them, and of the lists in it, each behind the
-    entry that contains it. More than are allowed, all together, are refused.
+    Return the entries of a list and of its nested lists, each read with `read`.
+
+    The entries of a nested list follow the entry that contains it. The call is refused if there are
+    more entries in total than the limit.
     """
     rows: list[Row] = []
     nested = nests(field)
@@ -247,7 +246,7 @@ def rows_in(
         elif nested and here.last is not None and isinstance(item, list | tuple):
             open_lists.append(_List(enumerate(item), at, here.last))
         elif nested and (lines := _several_lines(item)):
-            # A checklist in one entry of a list, as in ["- [ ] a\n  - [ ] b"].
+            # A whole checklist in one entry of a list, as in ["- [ ] a\n  - [ ] b"].
             findings.repair("checklist", at)
             open_lists.append(_List(enumerate(lines), at, here.outer))
         elif len(rows) == findings.limits.items:
@@ -275,9 +274,7 @@ def _several_lines(item: Any) -> list[Line]:
 
 
 def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, Any]:
-    """
-    Return how far the line of an entry is indented, and the entry.
-    """
+    """Return the indentation of an entry's line, and the entry."""
     if isinstance(item, Line):
         return item.level or 0, entry_in(item, field, at, findings)
     if not isinstance(item, str):
@@ -285,7 +282,7 @@ def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, A
     if not nests(field) or "\n" in item.strip():
         return 0, entry_in(item, field, at, findings)
     level, bare = 2 * indentation(item), item.strip()
-    # Where entries are published as texts, a bullet is a way to write a line: half a level.
+    # If entries are published as texts, a bullet indents a line by half a level.
     if bare.startswith(_BULLET) and sum(not inner.hidden for inner in field.items) == 1:
         level, bare = level + 1, bare.removeprefix(_BULLET).lstrip()
     return level, entry_in(bare or item, field, at, findings)
@@ -293,8 +290,10 @@ def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, A
 
 def within_each_other(rows: Sequence[Row]) -> list[int | None]:
     """
-    Return, for each row, the index of the one that contains it: of the last one above it in the
-    same list that is indented less, or else of the one whose list that is.
+    Return the index of the containing row, for each row.
+
+    That is the last row above it in the same list that is indented less, or else the row that
+    contains the list.
     """
     found: list[int | None] = []
     above: dict[int | None, list[tuple[int, int]]] = {}
@@ -309,8 +308,9 @@ def within_each_other(rows: Sequence[Row]) -> list[int | None]:
 
 def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
     """
-    Return the rows of a whole list as the fields of its lines, in the order of their tree: each
-    with its level, if any of them says where it lies.
+    Return the rows of a whole list as field values, in tree order.
+
+    Each has its level, if at least one row is nested.
     """
     within = within_each_other(rows)
     named = _named(rows)
@@ -336,9 +336,7 @@ def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
 
 
 def _named(rows: Sequence[Row]) -> dict[str, int]:
-    """
-    Return the index of each row by its id, as it was written, and by its title.
-    """
+    """Return the index of each row by its id as the model wrote it, and by its title."""
     named: dict[str, int] = {}
     for index, row in reversed([*enumerate(rows)]):
         named[str(row.values.get("content", "")).strip()] = index
@@ -358,10 +356,12 @@ def read_own_ids(
     rows: Sequence[Row], within: Sequence[int | None], names: Mapping[str, str], findings: Findings
 ) -> None:
     """
-    Take the ids out of new entries, and let what names an entry by its id say which one that is:
-    edges, a parent, or the dots of an id. `names` is what the model calls the fields.
+    Remove the own ids of new entries, and replace references to them by indexes of entries.
+
+    References are edges, a parent, and the head of an id with dots. `names` maps targets to
+    published field names.
     """
-    # Were they left out, a plan that has tasks would lend "1" a meaning that nobody meant.
+    # If own ids were simply ignored, "1" would mean a task that is already in the plan.
     named = _by_id(rows)
     used: set[int] = set()
 
@@ -415,14 +415,14 @@ def _in_order(
         lines.append({**rows[index].values, "level": level})
         left += [(inner, level + 1) for inner in below.get(index, ())]
     if not all(seen):
-        # What lies on a circle lies below no entry at the top.
+        # Rows in a cycle of parents are reachable from no top-level row.
         lost = rows[seen.index(False)]
         findings.refuse("parent_circle", f"{lost.path}.parent", lost.values.get("content", ""))
     return lines
 
 
 WITHIN = "within"
-"""Under this name an entry holds the index of the one that it lies in, if it lies in one."""
+"""The key of the index of the containing entry, if the entry is nested."""
 
 _LONGEST_KEY = 80
 _MOST_NEAR = 10
@@ -431,7 +431,7 @@ _MOST_NEAR = 10
 @attrs.frozen(weakref_slot=False)
 class Intake:
     """
-    A call's arguments by target name; `values` hold only what was given and could be read.
+    A call's arguments by target name; `values` has only those that were sent and could be read.
     """
 
     values: Mapping[str, Any]
@@ -440,34 +440,30 @@ class Intake:
 
     @property
     def guessed(self) -> bool:
-        """
-        True where the container had to be guessed: such a call must remove nothing (law 17).
-        """
+        """True if the container had to be guessed: such a call must not remove tasks (law 17)."""
         return is_guess(self.repairs)
 
 
 _intake = fast_constructor(Intake)
 _USUAL = InputLimits()
-_FEW_ROWS = 5  # measured: up to here, rows are faster than setting up columns
+_FEW_ROWS = 5  # measured: for so few entries, rows are faster than columns
 
 
 def read(raw: object, fields: tuple[Field, ...], limits: InputLimits | None = None) -> Intake:
-    """
-    Read a call's arguments: JSON text, or the mapping that a framework has made of it.
-    """
+    """Read a call's arguments: JSON text, or a mapping that a framework has parsed."""
     limits = limits or _USUAL
     try:
         return _intake(plain_read(raw, fields, limits))
-    except Exception:  # noqa: BLE001 - not plain, or of a foreign class: with care it is said
+    except Exception:  # noqa: BLE001 - not plain, or a foreign class: the second pass reports the cause
         return careful_read(raw, fields, limits)
 
 
 def plain_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> dict[str, Any]:
     """
-    Read arguments as their schema asks for them.
+    Read arguments that follow their schema exactly.
 
     Raises:
-        NotPlainError: they are not; or whatever a foreign class raises.
+        NotPlainError: they do not follow it. A foreign class may raise other errors.
     """
     given = plain_object(raw, limits)
     if given is None:
@@ -476,12 +472,10 @@ def plain_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> d
 
 
 def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> Intake:
-    """
-    Read any arguments: those that are plain, and to the same effect all others.
-    """
+    """Read any arguments, with repairs; for plain arguments the result is that of `plain_read`."""
     parsed = parse(raw, limits)
     if isinstance(parsed, Problem):
-        # `parse` puts the whole text into its problem; a model is shown 40 characters (`quoted`).
+        # The problem from `parse` has the whole text; the model is shown 40 characters (`quoted`).
         return Intake({}, (), (attrs.evolve(parsed, seen=quoted(parsed.seen)),))
     findings = Findings(limits, list(parsed.repairs))
     found = arguments_in(parsed.value, fields, findings)
@@ -491,8 +485,10 @@ def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) ->
 
 class Table(NamedTuple):
     """
-    What is worked out once for the fields of a tool or of an entry, for plain values: by published
-    name the target and its reader, what is required by target, and what `null` alone clears.
+    Cached data about the fields of a tool or an entry, for reading plain values.
+
+    `readers` maps a published name to the target and its reader. `required` are the targets of the
+    required fields. `clearing` are the published names of the fields that a single `null` clears.
     """
 
     readers: Mapping[str, tuple[str, Callable[[Any, str, Findings], Any]]]
@@ -502,10 +498,8 @@ class Table(NamedTuple):
 
 @lru_cache(maxsize=MOST_TABLES)
 def table_of(fields: tuple[Field, ...]) -> Table:
-    """
-    Return the table of these fields.
-    """
-    # Published names only: an alias means a look at what else was given.
+    """Return the cached table of these fields."""
+    # Published names only: an alias must be compared with the other keys of the call.
     return Table(
         {field.name: (field.target, _plain_reader(field)) for field in fields},
         frozenset(each.target for each in fields if each.required and not each.lenient),
@@ -516,7 +510,7 @@ def table_of(fields: tuple[Field, ...]) -> Table:
 def _plain_reader(field: Field) -> Reader:
     if field.kind is Kind.ITEMS:
         return _plain_entries(field)
-    if field.clears:  # "" and `null` have a meaning, and so has what stands beside it
+    if field.clears:  # "" and `null` have a meaning, which depends on the other keys
         return _not_plain
     return _filled_text if field.required and field.kind in _TEXTS else READERS[field.kind]
 
@@ -541,7 +535,8 @@ def _plain_object(given: dict[str, Any], table: Table, findings: Findings) -> di
     values: dict[str, Any] = {}
     for key, value in given.items():
         target, reader = readers.get(key, _UNKNOWN)
-        # Not given: OpenAI's strict mode makes models send a `null` for each, which clears none.
+        # Not given: in OpenAI's strict mode, models send `null` for each omitted argument; if there
+        # are several, they clear nothing.
         if value is None and target:
             absent += 1
             clears = key in table.clearing
@@ -563,7 +558,8 @@ def _object(
         found = _value(by_field[field], field, path, findings) if field in by_field else MISSING
         if found is not MISSING:
             values[field.target] = found
-        # A field is missing only if nothing was refused in it: one fault is told once.
+        # A field is reported as missing only if its value was not refused, so that one fault is
+        # reported once.
         elif field.required and not field.lenient and findings.faults == faults:
             findings.refuse("missing_field", path, "", field.name)
     if "waiting" in values or type(values.get("status")) is WaitingWord:
@@ -574,33 +570,29 @@ def _object(
 def _by_field(
     value: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
 ) -> dict[Field, Any]:
-    """
-    Return the value of each field; of several spellings the strongest, if they do not contradict.
-    """
-    chosen: dict[
-        Field, tuple[int, str, Any]
-    ] = {}  # how surely the key means it, the key, the value
+    """Return the value of each field; of several spellings, the strongest, unless they conflict."""
+    chosen: dict[Field, tuple[int, str, Any]] = {}  # the strength of the key, the key, the value
     left_out: list[Field] = []
     for key, inner in value.items():
         field, strength = meant_by(key, fields)
         if field is None:
             _unknown(key, fields, prefix, findings)
-        elif inner is None:  # for an optional argument it is "not given" (inspect_ai#1477)
+        elif inner is None:  # for an optional argument, `null` is "not given" (inspect_ai#1477)
             left_out.append(field)
         else:
             kept = new = strength, key, inner
             if field in chosen:
                 old = chosen[field]
                 kept, other = (new, old) if new[0] > old[0] == 0 else (old, new)
-                # The type too, since True == 1 == 1.0.
+                # Types are compared too, since True == 1 == 1.0.
                 same = type(old[2]) is type(new[2]) and old[2] == new[2]
                 if not same and kept[0] and not other[0]:
                     findings.repair("ignored_key", f"{prefix}{quoted(other[1])}", other[1])
                 elif not same:
                     findings.refuse("conflicting_keys", f"{prefix}{field.name}", new[1])
             chosen[field] = kept
-    # In strict mode a model sends a `null` for each argument that it leaves out; one alone is meant
-    # as it stands.
+    # In strict mode, a model sends `null` for each omitted argument. A single `null` is meant as a
+    # value.
     if len(left_out) == 1 and left_out[0].clears and left_out[0] not in chosen:
         chosen[left_out[0]] = (0, "", None)
     return {field: inner for field, (_, _, inner) in chosen.items()}
@@ -612,8 +604,9 @@ def _unknown(key: str, fields: tuple[Field, ...], prefix: str, findings: Finding
     if findings.limits.strict:
         findings.refuse("unknown_key", path, key, ", ".join(names) or "none")
         return
-    # An extra key is no fault (hermes#100979): refusing it would cost a turn for nothing lost.
-    # The search for a near name is the dearest step of intake, and the reply names three at most.
+    # An extra key is no fault (hermes#100979): refusing it would cost a turn although nothing is
+    # lost. The search for a similar name is the slowest step of intake, and the reply names at most
+    # three.
     searched = len(findings.repairs) < _MOST_NEAR
     near = get_close_matches(key[:_LONGEST_KEY], names, n=1) if searched else []
     findings.repair("ignored_key", path, key, near[0] if near else "")
@@ -632,9 +625,7 @@ def _value(value: Any, field: Field, path: str, findings: Findings) -> Any:
 
 
 def _plain_entries(field: Field) -> Reader:
-    """
-    Return what reads the entries of a field, of which each is an object or only a title.
-    """
+    """Return a reader for a list of plain entries, each of which is an object or a title."""
     table, columns = table_of(field.items), _columns(field)
     title, *others = field.items
     alone = title.kind is Kind.LINE and not table_of(tuple(others)).required
@@ -659,17 +650,19 @@ def _plain_entries(field: Field) -> Reader:
 
 
 def _is_plain_title(text: str, field: Field) -> bool:
-    # A box, or an entry's JSON text; what is read as a line loses the spaces around it.
+    # Not plain are a checkbox, an entry as JSON text, and a text with spaces around it, since these
+    # are removed.
     if "[" in text or text.startswith("{") or text != text.strip() or not text:
         return False
-    # A line with a bullet may lie in the one above it.
+    # A line with a bullet may be nested in the one above it.
     return is_clean(text) and not (text.startswith("- ") and nests(field))
 
 
 def _columns(field: Field) -> Callable[[list[Any]], Any]:
     """
-    Return what reads entries that all have the same keys, all values of a key at once; `None` for
-    others.
+    Return a reader for entries that all have the same keys; it reads all values of a key at once.
+
+    The reader returns `None` for other entries.
     """
     entry = field.entry
     if entry is None:
@@ -681,7 +674,7 @@ def _columns(field: Field) -> Callable[[list[Any]], Any]:
     def read(entries: list[dict[str, Any]]) -> Any:
         if set(map(type, entries)) != {dict}:
             return None
-        # The same keys in the same order, so that the values line up without a look at the keys.
+        # The keys must be in the same order too, so that the values can be zipped.
         keys = tuple(entries[0])
         alike = list(map(tuple, entries)).count(keys) == len(entries)
         if not alike or not required <= set(keys) <= by_name.keys():
@@ -704,7 +697,8 @@ def _column(field: Field, values: Sequence[Any]) -> Sequence[Any] | None:
     if words is not None:
         found = list(map(words.get, values))
         return None if None in found else found
-    # Joined, for one search in C: a suspect character is one code point, so no seam makes one.
+    # Joined, for a single search in C. A suspect character is one code point, so joining texts
+    # cannot create one.
     if field.clears or field.kind not in {Kind.LINE, Kind.TEXT} or not is_clean("".join(values)):
         return None
     return None if field.required and not all(map(str.strip, values)) else values
@@ -721,7 +715,7 @@ def _entries(listed: Sequence[Any], field: Field, path: str, findings: Findings)
         findings,
         lambda entry, prefix: _object(entry, field.items, prefix, findings),
     )
-    # A row with a fault may lack what its class requires; the call is refused anyhow.
+    # A row with a fault may lack values that its class requires; the call is refused anyway.
     if nests(field) and findings.faults == faults:
         if field.entry:
             lines = as_lines(rows, findings)

@@ -1,10 +1,10 @@
 """
-What intake read differently from what was sent, as values; and which of that was a guess.
+The repairs of intake as values, and which of them are guesses.
 
-Law 10: nothing is repaired silently, the reply names every repair. Law 17: a guess never removes.
-A whole-list write means "the plan is now this", so a list that was not one ("null", one object,
-"same as before") used to empty plans, and to answer ok. Where the container had to be guessed, the
-call may add and change, and is refused if a task would go that it does not name.
+Law 10: nothing is repaired silently; the reply names every repair. Law 17: a guess never removes a
+task. A whole-list write replaces the plan, so values that are no list ("null", one object, "same as
+before") used to empty plans and report success. If the container had to be guessed, the call may
+add and change tasks, but is refused if it would remove a task that it does not name.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,18 +18,18 @@ from todoplan.texts.wording import say
 
 __all__ = ["GUESSES", "Repair", "is_guess", "loss_by_guess", "unnamed"]
 
-# No guess: an exact JSON text or Python literal of the whole list, also with a comma too many.
-# Models encode lists twice more often than they break them in any other way, and such a text says
-# as clearly as the list itself what is in it and where it ends. "noise" is one, because what a
-# comment said is dropped, and `/* the rest as before */` is a thing that models write.
+# An exact JSON text or Python literal of the whole list is no guess, even with a comma too many.
+# Encoding a list twice is the most frequent fault of models, and such a text is as clear about its
+# content and its end as the list itself. "noise" is a guess, because a comment is dropped, and
+# models write comments such as `/* the rest as before */`.
 GUESSES = frozenset({"bare_entry", "bare_list", "checklist", "noise", "wrapper"})
-"""The repairs that guess what the container of the arguments, or of a list in them, is."""
+"""The repairs that guess the container of the arguments, or of a list in them."""
 
 
 @attrs.frozen
 class Repair:
     """
-    One repair: what kind, where in the arguments, what was given, what it was read as.
+    One repair: its kind, the path in the arguments, the value sent, and the value used instead.
     """
 
     code: str
@@ -39,20 +39,18 @@ class Repair:
 
 
 def is_guess(repairs: Iterable[Repair]) -> bool:
-    """
-    Say whether the container of what was sent had to be guessed.
-    """
+    """Return whether the container of the arguments, or of a list in them, had to be guessed."""
     return any(repair.code in GUESSES for repair in repairs)
 
 
 def unnamed(change: Change) -> tuple[str, ...]:
     """
-    Return the ids of the tasks that a command drops without naming them, in the plan's order.
+    Return the ids of the tasks that a command removes without naming them, in the plan's order.
 
-    What a whole-list write keeps it has named, by id or by text, so that it closes nothing unnamed;
-    other commands name every task by its id. `clear` with an empty list means all of them.
+    A whole-list write names each task that it keeps, by id or by text. Other commands name every
+    task by its id. `clear` with an empty list counts as naming all tasks.
     """
-    # Dropped tasks count whether they were open or closed: what was done is the plan's record too.
+    # Closed tasks count too, since they are part of the plan's record.
     parts = _parts(change.command)
     if any(isinstance(part, WriteTodos) and part.clear and not part.todos for part in parts):
         return ()
@@ -67,9 +65,7 @@ def _parts(command: Command | None) -> Sequence[Command]:
 
 
 def loss_by_guess(repairs: Sequence[Repair], change: Change) -> Problem | None:
-    """
-    Return what law 17 has against a change that was read from these repairs; `None` if nothing.
-    """
+    """Return the problem if a change with these repairs violates law 17, otherwise `None`."""
     guess = next((repair for repair in repairs if repair.code in GUESSES), None)
     lost = unnamed(change) if guess else ()
     if guess is None or not lost:

@@ -1,10 +1,10 @@
 """
-One reader for each kind of field: from a JSON value to ours, with repairs and faults.
+Readers for each kind of field: they turn a JSON value into ours, with repairs and problems.
 
-Read `Findings` first: what comes up while a call's arguments are read. Then what tasks wait for
-outside the plan, in the words of models: a status such as "on hold", a reason, a list of reasons by
-id. A wait is a field of a task and no status, so what is said of both must come together: what
-waits is pending, and what is closed waits for nothing. Then the readers, and the table of them.
+Read `Findings` first: it collects repairs and problems while a call is read. Next come the
+functions for waiting, as models express it: a status such as "on hold", a reason, or reasons by
+task id. Waiting is a field of a task and not a status, so the two must be made consistent: a
+waiting task is pending, and a closed task waits for nothing. Then come the readers and their table.
 """
 
 import math
@@ -36,22 +36,20 @@ from todoplan.dialogue.intake.vocabulary import (
 )
 
 MISSING = object()
-"""What a reader returns for a value that does not count, or that it has refused."""
+"""Returned by a reader for a value that is ignored or refused."""
 
 MOST_KEPT = 1_000
-"""So many repairs, and problems, of a call are kept; a megabyte of odd keys has 100,000 of them."""
+"""The maximum of recorded repairs, and of problems; a megabyte of odd keys could give 100,000."""
 
 
 class NotPlainError(Exception):
-    """
-    What a call needs that was not sent as its schema asks for: the validated value, and findings.
-    """
+    """The call does not follow its schema exactly, so it must be read with repairs."""
 
 
 @attrs.define
 class Findings:
     """
-    What came up while a call's arguments were read. `faults` counts all problems, also unkept ones.
+    The repairs and problems of a call. `faults` counts all problems, including unrecorded ones.
     """
 
     limits: InputLimits = InputLimits()
@@ -60,22 +58,16 @@ class Findings:
     faults: int = 0
 
     def need_care(self) -> None:
-        """
-        Say that a value is not plain: see `Plain`.
-        """
+        """Mark a value as not plain; only `Plain` acts on this."""
 
     def repair(self, code: str, path: str, seen: object = "", used: str = "") -> None:
-        """
-        Say what was read differently from what was given.
-        """
-        if len(self.repairs) < MOST_KEPT or code in GUESSES:  # law 17 goes by the guesses
+        """Record a repair."""
+        if len(self.repairs) < MOST_KEPT or code in GUESSES:  # law 17 depends on the guesses
             self.repairs.append(Repair(code, path, quoted(seen), used))
 
     def refuse(self, code: str, path: str, seen: object = "", legal: str = "") -> Any:
-        """
-        Say what cannot be read, and return `MISSING`.
-        """
-        # `problems` cannot be counted for this: once it is full, a faulty entry would look sound.
+        """Record a problem, and return `MISSING`."""
+        # A counter of its own: once `problems` is full, its length no longer shows new faults.
         self.faults += 1
         if self.faults <= MOST_KEPT:
             self.problems.append(Problem(code, (), quoted(seen), legal, path))
@@ -83,9 +75,9 @@ class Findings:
 
     def decoded(self, value: Any, path: str, *, expected: bool = False) -> Any:
         """
-        Return the list or object that a text spells, or else the value; `MISSING` if it is broken.
+        Return the list or object encoded in a text, else the value; `MISSING` if it is broken.
 
-        `expected`: the schema asks for a JSON text here, so reading one is nothing to report.
+        With `expected`, the schema asks for a JSON text here, so decoding one is not reported.
         """
         if not isinstance(value, str):
             return value
@@ -98,9 +90,7 @@ class Findings:
         return found.value
 
     def cleaned(self, text: str, path: str) -> Any:
-        """
-        Return the text without what hides from a reader; `MISSING` if a field was lost in it.
-        """
+        """Return the cleaned text; `MISSING` if it contains another argument."""
         if is_clean(text):
             return text
         if leaks_field(text):
@@ -113,10 +103,10 @@ class Findings:
 
 class Plain(Findings):
     """
-    The findings of a value that was not validated: nothing may be repaired, refused or decoded.
+    Findings for the first pass, which raise `NotPlainError` instead of recording anything.
 
-    Whatever a reader returns without asking for one of these is of JSON's plain types and within
-    the limits.
+    The value was not validated before. A value that a reader returns without calling one of these
+    methods consists of plain JSON types and is within the limits.
     """
 
     def __init__(self, limits: InputLimits) -> None:
@@ -137,30 +127,27 @@ _WAITS_LEGAL = 'ids with what each waits for, such as {"3": "the answer of ann"}
 
 @attrs.frozen
 class WaitingWord:
-    """
-    A status such as "on hold": the task is pending, and waits for what `reason` says.
-    """
+    """A status such as "on hold": the task is pending and waits for `reason`."""
 
     word: str
     reason: str
 
 
 def read_reason(value: Any, path: str, findings: Findings) -> Any:
-    """
-    Read what a task waits for, where it may be asked for in words of others: `needs`, `reason`.
-    """
+    """Read the reason why a task waits, from a key that may also contain ids, such as `needs`."""
     findings.need_care()
     if isinstance(value, str) and not all(map(id_of, ids_in(value))):
         return findings.cleaned(value.strip(), path)
-    # Ids, say: a whole list has no edges, and an edge is no wait for something outside of it.
+    # For example ids: a whole list has no edges, and an edge is no reason for waiting.
     findings.repair("ignored_key", path, path.rpartition(".")[2])
     return MISSING
 
 
 def read_waits(value: Any, path: str, findings: Findings) -> Any:
     """
-    Read what tasks wait for, as pairs of an id and a reason, "" for no more: {"3": "why"}, and also
-    "3 why", [{"id": 3, "for": "why"}], or a list of these.
+    Read the reasons why tasks wait, as pairs of an id and a reason; "" ends the wait.
+
+    Accepted are {"3": "why"}, "3 why", [{"id": 3, "for": "why"}], and lists of these.
     """
     found = findings.decoded(value, path, expected=True)
     if found is MISSING:
@@ -186,9 +173,7 @@ def read_waits(value: Any, path: str, findings: Findings) -> Any:
 
 
 def _wait_in(part: Any) -> tuple[Any, Any]:
-    """
-    Return the id and the reason in an entry of a list; no id where there are not both.
-    """
+    """Return the id and the reason in an entry; the id is `None` unless both are there."""
     if isinstance(part, str) and (line := _WAITING_LINE.fullmatch(part.strip())):
         return line[1], line[2]
     if not isinstance(part, Mapping):
@@ -201,13 +186,13 @@ def _wait_in(part: Any) -> tuple[Any, Any]:
 
 def settle_wait(values: dict[str, Any], paths: Mapping[str, str], findings: Findings) -> None:
     """
-    Bring together what status and wait say: what waits is pending, and what is closed waits for
-    nothing.
+    Make status and waiting consistent: a waiting task is pending, and a closed one does not wait.
     """
     status = values.get("status")
     if isinstance(status, WaitingWord):
         values["status"] = Status.PENDING
-        # Whom a task is blocked by, where that is said, are edges: no wait would ever end by them.
+        # "blocked" together with blockers means the edges: completing a blocker would never end a
+        # wait.
         waits = "waiting" in paths and not (status.reason == BLOCKED and values.keys() & _EDGES)
         used = "pending and waiting" if waits else "pending"
         findings.repair("word", paths["status"], status.word, used)
@@ -232,14 +217,14 @@ _AT_THE_TOP = ABSENT | {"0", "root"}
 Reader = Callable[[Any, str, Findings], Any]
 
 
-# Each reader begins with what a schema asks for, of exactly that type (a class of its own may
-# answer anything), so that nearly every value is read by one comparison; see `Plain`.
+# Each reader first checks for a value of exactly the type in the schema (a subclass may define any
+# behaviour), so that nearly every value is read by one comparison; see `Plain`.
 
 
 def _text(value: Any, path: str, findings: Findings) -> Any:
     if type(value) is str and is_clean(value):
         return value
-    # Never str(value): a coercion of whatever comes is how `null` became the task "None".
+    # Never str(value): converting any value to text is how `null` became the task "None".
     if isinstance(value, int | float) and not isinstance(value, bool):
         findings.repair("number_as_text", path, value, str(value))
         return str(value)
@@ -250,7 +235,7 @@ def _text(value: Any, path: str, findings: Findings) -> Any:
 
 def _word_reader(kind: Kind, meaning: Callable[[str], Any], code: str) -> Reader:
     """
-    Return the reader of a kind whose values are words; an unknown word is refused, never guessed.
+    Return the reader for a kind whose values are words; an unknown word is refused, not guessed.
     """
     exact, legal = EXACT_WORDS[kind], ", ".join(PUBLISHED[kind])
 
@@ -265,7 +250,7 @@ def _word_reader(kind: Kind, meaning: Callable[[str], Any], code: str) -> Reader
         used = meaning(word)
         if used is None:
             return findings.refuse(code, path, word, legal)
-        if not isinstance(used, WaitingWord):  # what came of that is said with its task
+        if not isinstance(used, WaitingWord):  # `settle_wait` reports it
             _report(word, used, path, findings)
         return used
 
@@ -273,7 +258,8 @@ def _word_reader(kind: Kind, meaning: Callable[[str], Any], code: str) -> Reader
 
 
 def _is_absent(word: str, path: str, findings: Findings) -> bool:
-    # Frameworks print Python's None into optional arguments (smolagents#1538); a title may say it.
+    # Frameworks write Python's None as text into optional arguments (smolagents#1538). Titles are
+    # not checked, since a title may be such a word.
     absent = word.strip().casefold() in ABSENT
     if absent:
         findings.repair("absent_word", path, word)
@@ -295,7 +281,7 @@ def _status_or_deleted(word: str) -> str | WaitingWord | None:
 
 
 def _plain_id(value: Any) -> str | None:
-    if type(value) is str:  # the length first: `number_of` keeps what it was asked in a cache
+    if type(value) is str:  # the length first, since `number_of` caches its arguments
         return value if len(value) <= _MOST_DIGITS and number_of(value) else None
     return str(value) if type(value) is int and 0 < value < _BEYOND_IDS else None
 
@@ -321,21 +307,19 @@ def _id(value: Any, path: str, findings: Findings) -> Any:
 
 def _id_hint(value: Any, path: str, findings: Findings) -> Any:
     """
-    Read an id of the model's own numbering, which may be none of ours: "2.1", say.
+    Read an id of the model's own numbering, such as "2.1", which need not be an id of the plan.
     """
     return _plain_id(value) or _own_id(value, path, findings)
 
 
 def _own_id(value: Any, _path: str, findings: Findings) -> Any:
-    findings.need_care()  # what else it names is seen where all entries are
+    findings.need_care()  # references to it are resolved once all entries are read
     fits = isinstance(value, str | int | float) and not isinstance(value, bool)
     return str(value).strip() if fits else MISSING
 
 
 def _parent(value: Any, path: str, findings: Findings) -> Any:
-    """
-    Read how an entry names the one that contains it: by its id, or by its title; "" at the top.
-    """
+    """Read an entry's reference to its parent, by id or by title; "" for a top-level entry."""
     findings.need_care()
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return findings.refuse("wrong_type", path, value, "the id of an entry of the list")
@@ -350,9 +334,7 @@ def _ids(
     read_one: Reader = _id,
     plain: Callable[[Any], str | None] = _plain_id,
 ) -> Any:
-    """
-    Read a list of ids, however it was given: 7, "1, 2", [[7]], [{"id": 7}]; each id once.
-    """
+    """Read a list of ids in any form: 7, "1, 2", [[7]], [{"id": 7}]; duplicates are removed."""
     if type(value) is list and len(value) <= findings.limits.items:
         found = dict.fromkeys(map(plain, value))
         if None not in found and len(found) == len(value):
@@ -360,7 +342,8 @@ def _ids(
     value = findings.decoded(value, path)
     if value is MISSING:
         return MISSING
-    # What is no id refuses the call: AgentScope drops unknown blockers, and the task starts early.
+    # A part that is no id refuses the call: AgentScope drops unknown blockers, so the task starts
+    # too early.
     listed = value
     if not isinstance(value, list | tuple):
         listed = ids_in(value) if isinstance(value, str) else [value]
@@ -378,9 +361,7 @@ def _ids(
 
 
 def _single(part: Any) -> Any:
-    """
-    Return what stands alone in [7] or {"id": 7}; anything else as it is.
-    """
+    """Return the single value in [7] or {"id": 7}; anything else unchanged."""
     if isinstance(part, list | tuple) and len(part) == 1:
         return part[0]
     if isinstance(part, Mapping) and len(part) == 1:
@@ -401,7 +382,8 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
         return value
     findings.need_care()
     given = value
-    # float() reads the digits of every script, and "1_0" as 10; ids and minutes are plain ASCII.
+    # float() accepts the digits of every script, and reads "1_0" as 10; only ASCII digits are
+    # accepted here.
     if isinstance(value, str) and value.isascii() and len(value) <= _MOST_DIGITS:
         try:
             value = None if "_" in value else float(value)
@@ -411,11 +393,11 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
         return findings.refuse("wrong_type", path, given, "a number of minutes")
     if not 0 <= value < _MOST_MINUTES or not math.isfinite(value):
         return findings.refuse("bad_number", path, given, "minutes from 0 up")
-    findings.repair("word", path, given, str(value))  # a number that fits is plain
+    findings.repair("word", path, given, str(value))  # a number in range was returned above
     return value
 
 
-# A closed table, since bool("false") is true.
+# A fixed table, since bool("false") is true.
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
 
 
@@ -446,7 +428,7 @@ def _metadata(value: Any, path: str, findings: Findings) -> Any:
 def _cleaned(value: Any, path: str, findings: Findings) -> Any:
     if isinstance(value, str):
         return findings.cleaned(value, path)
-    # No check of depth: `parse` has let in `limits.depth` levels at most.
+    # No check of depth: `parse` allows at most `limits.depth` levels.
     if isinstance(value, list | tuple):
         return [_cleaned(item, path, findings) for item in value]
     if not isinstance(value, Mapping):
@@ -482,4 +464,4 @@ READERS: dict[Kind, Reader] = {
     Kind.PARENT: _parent,
     Kind.SUBTASKS: _subtasks,
 }
-"""The reader of each kind; lists of entries are read in `todoplan.dialogue.intake.read`."""
+"""The reader of each kind. Lists of entries are read in `todoplan.dialogue.intake.read`."""

@@ -1,8 +1,8 @@
 """
-What a model reads after a call: what changed, what is wrong, the list.
+The text of a tool reply: what changed, what is wrong, or the list.
 
-Read `views` first (tasks as lines, one task in full), then `phrasing`, which words an accepted
-change, and `error_texts`, which words problems, warnings and repairs. All words stand in
-`todoplan.texts`. No reply holds what a person could not see; a list and a task have the lengths
-that `views` states, everything else is under 12,000 characters.
+Read `views` first (tasks as lines, one task in full), then `phrasing` (the text of an accepted
+change) and `error_texts` (the text of problems, warnings and repairs). All wording is in
+`todoplan.texts`. A reply contains no characters that a person could not see. `views` states the
+maximum length of a list and of a task; every other reply is shorter than 12,000 characters.
 """

@@ -1,8 +1,8 @@
 """
-Problems, warnings and repairs in words: what was seen, what is allowed, what to do.
+The text of problems, warnings and repairs: what was seen, what is allowed, and what to do.
 
-Law: every problem of an input is counted and most are named, yet the text stays short. A model that
-reads its own broken payload back imitates it, so what was seen is shown clipped and cleaned.
+Law: every problem of an input is counted and most are named, yet the text stays short. A model
+imitates its own broken payload when it reads it again, so the text shows it clipped and cleaned.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +14,8 @@ from todoplan.texts.wording import say
 
 __all__ = ["error_text", "is_error_text", "repairs_text", "sentence", "warnings_text"]
 
-# A model repairs what it can name, and a list with one fault has it in every entry: more than these
-# would say the same again.
+# A model can only repair problems that are named. But a list with a fault mostly has the same fault
+# in every entry, so naming more than these would only repeat it.
 _MOST_PROBLEMS = 10
 _MOST_WARNINGS = 5
 _MOST_REPAIRS = 3
@@ -25,7 +25,7 @@ sentence = explain
 
 def error_text(problems: Sequence[Problem], example: str = "") -> str:
     """
-    Return what a refused call answers: every problem, at most ten in words, and a correct example.
+    Return the text of a refused call: at most ten problems in words, their number, and an example.
     """
     sentences = [*explain_all(problems, _MOST_PROBLEMS)]
     if example:
@@ -35,26 +35,22 @@ def error_text(problems: Sequence[Problem], example: str = "") -> str:
 
 def is_error_text(text: str) -> bool:
     """
-    Say whether a planning tool's answer, or the beginning of it, is that of a refused call.
+    Return whether a planning tool's reply, or the beginning of one, is that of a refused call.
 
-    For frameworks that keep a tool's answer as a text, without a mark for errors.
+    For frameworks that store a tool's reply as text without an error flag.
     """
-    # OpenAI's chat completions and Responses have no flag for it; Anthropic and Gemini have.
+    # OpenAI's Chat Completions and Responses have no error flag; Anthropic and Gemini have one.
     return text.startswith(say("problems", "error", problems="").rstrip())
 
 
 def warnings_text(warnings: Iterable[Problem]) -> tuple[str, ...]:
-    """
-    Return each warning as a sentence of its own, at most five, and how many more there are.
-    """
+    """Return at most five warnings, each as a sentence, and the number of the others."""
     sentences = explain_all(warnings, _MOST_WARNINGS)
     return tuple(say("problems", "warning", sentence=each) for each in sentences)
 
 
 def repairs_text(repairs: Sequence[Repair]) -> str:
-    """
-    Return one line that says what was read differently from what was sent; "" for nothing.
-    """
+    """Return one line that names the repairs; "" if there are none."""
     if not repairs:
         return ""
     clauses = []

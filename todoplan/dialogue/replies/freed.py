@@ -1,9 +1,9 @@
 """
-What a change made ready: the tasks that nothing holds up any more, by id, each once.
+The tasks that a change made ready, because nothing blocks them any more.
 
-Law 7: a blocker that is cancelled frees what stands behind it, and the reply says so: a result that
-never came is no reason to go on as if it had. Only what stands behind that which changed is looked
-at, so that the cost does not grow with the plan.
+Law 7: cancelling a blocker frees the tasks that it blocks. The reply says that the blocker was
+cancelled, because its result never came and the model must not go on as if it had. Only tasks
+blocked by a changed task are checked, so the cost does not grow with the plan.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -27,20 +27,18 @@ from todoplan.texts.wording import say
 
 __all__ = ["few_ids", "freed_texts"]
 
-# Nearly all that is not a change of a status; spared the look at what else it may be.
+# The most frequent events besides changes of status; this skips the checks for other types.
 _FREES_NOTHING = frozenset({EdgeAdded, TaskCreated})
 
 
 def few_ids(task_ids: Collection[str]) -> str:
-    """
-    Return the ids as a reply names them; faster for the one that nearly every reply has.
-    """
+    """Return the ids as text for a reply, with a fast path for a single id."""
     return f"#{next(iter(task_ids))}" if len(task_ids) == 1 else ids_text(filter(None, task_ids))
 
 
 def freed_texts(change: Change) -> Iterable[str]:
     """
-    Return what to say of the tasks that nothing holds up any more; nothing if there are none.
+    Return the sentences about the tasks that a change made ready; none if there are no such tasks.
     """
     freed = _freed(change)
     return _said_of(change, freed) if freed else ()
@@ -49,7 +47,7 @@ def freed_texts(change: Change) -> Iterable[str]:
 def _said_of(change: Change, freed: dict[str, list[str]]) -> Iterator[str]:
     if ready := [task_id for task_id, causes in freed.items() if not causes]:
         yield say("replies", "ready", ids=few_ids(ready))
-    # A result that never came is no reason to go on as if it had: whoever goes on is told.
+    # A cancelled blocker has no result, so the reply must say which blockers were cancelled.
     behind = [task_id for task_id, causes in freed.items() if causes]
     started = [task_id for task_id in behind if not is_ready(change.after, task_id)]
     ready = [task_id for task_id in behind if task_id not in set(started)]
@@ -65,11 +63,10 @@ def _said_of(change: Change, freed: dict[str, list[str]]) -> Iterator[str]:
 
 def _freed(change: Change) -> dict[str, list[str]]:
     """
-    Return the tasks that nothing holds up any more, in the order of what freed them, each with its
-    blockers that were cancelled.
+    Return the tasks that became ready, each with its cancelled blockers, in the order of events.
     """
-    # Only what stood behind that which changed can have become ready. To compare all that is ready
-    # before and after would take a walk over the plan for every call.
+    # Only tasks blocked by a changed task can have become ready. To compare all ready tasks before
+    # and after would walk the whole plan on every call.
     before, after = change.before, change.after
     freed: dict[str, list[str]] = {}
     for event in change.events:
@@ -86,7 +83,7 @@ def _freed(change: Change) -> dict[str, list[str]]:
         return freed
     if after.nested:
         freed = dict(_leaves(after, freed))
-    # An event tells only that a blocker is gone; another one may have come in the same call.
+    # An event shows only that a blocker is gone; the same call may have added another one.
     return {
         task_id: causes
         for task_id, causes in freed.items()
@@ -97,9 +94,7 @@ def _freed(change: Change) -> dict[str, list[str]]:
 
 
 def _behind(event: Event, before: Plan) -> Iterator[str]:
-    """
-    Yield the tasks that this event, which is no change of a status, may have freed.
-    """
+    """Yield the tasks that an event other than a change of status may have freed."""
     if isinstance(event, EdgeRemoved):
         yield event.blocked
     elif isinstance(event, TaskEdited):
@@ -117,20 +112,16 @@ def _behind(event: Event, before: Plan) -> Iterator[str]:
 
 
 def _around(task: Task, plan: Plan) -> tuple[str, ...]:
-    """
-    Return what a task contains, and what contains it, which may be a leaf now.
-    """
+    """Return a task's subtasks, and its parent, which may have become a leaf."""
     below = plan.children(task.id) if plan.nested else ()
     return below if task.parent is None else (*below, task.parent)
 
 
 def _leaves(plan: Plan, freed: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
-    """
-    Yield what lies in these tasks and contains nothing itself, each once.
-    """
+    """Yield the tasks without subtasks among these tasks and their descendants, each once."""
     below = [*freed.items()]
     seen = set(freed)
-    for task_id, causes in below:  # it grows while it is walked
+    for task_id, causes in below:  # the list grows during the loop
         children = plan.children(task_id)
         below += [(child, causes) for child in children if child not in seen]
         seen.update(children)

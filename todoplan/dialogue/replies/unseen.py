@@ -1,12 +1,12 @@
 """
-What others did to a plan since a session last saw it, in words (law 15).
+The text about changes by others since a session last saw the plan (law 15).
 
-A model that is not told goes on from what it remembers, and works against what it never saw. So the
-first answer after a change by others, or the reminder before it, says what became of which task and
-by whom; where a list set what somebody else had set too, what it wrote over; and where it left out
-tasks that it cannot remove by silence, that these stay and how to remove them. Short: a few tasks
-by name, the others by their number. An answer to a question is said as it was given: the model has
-waited for it.
+A model that is not informed goes on from its old view and works against changes it never saw. So
+the first reply after a change by others, or the reminder before it, says which tasks changed, how,
+and by whom. If a whole-list write overwrote a value that somebody else had set, the reply says
+which. If the list left out tasks that it cannot remove that way, the reply says that they are kept
+and how to remove them. The text is short: a few tasks are named, and the others are counted. The
+answer to a question is quoted in full, up to a maximum length, because the model has waited for it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +29,10 @@ _FIELDS = ("status", *sorted(EDITABLE))
 
 def news_text(base: Base, plan: Plan, reply: Reply) -> str:
     """
-    Return what stands before the reply to a call upon a plan: what others made of the tasks since
-    the base, what the call wrote over, and which open tasks its list left out and keeps.
+    Return the text that precedes a reply.
+
+    It names the changes by others since the merge base, the values that the call overwrote, and the
+    open tasks that its list left out and that are kept. `plan` is the plan before the call.
     """
     if base.plan is plan and base.listed is None and base.heard is None:
         return ""
@@ -43,9 +45,10 @@ def news_text(base: Base, plan: Plan, reply: Reply) -> str:
 
 def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
     """
-    Return what others made of the tasks between the base and the plan; "" for nothing.
+    Return the changes by others between the merge base and the plan; "" if there are none.
 
-    `after` is the plan after this session's own write: what that wrote over is named as well.
+    `after` is the plan after this session's own write; if given, the text also names the values
+    that the write overwrote.
     """
     return _unseen(base, plan, base.unseen(plan), after)
 
@@ -65,11 +68,11 @@ def _unseen(base: Base, plan: Plan, unseen: Sequence[Difference], after: Plan | 
 
 def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply) -> str:
     """
-    Return which open tasks a list left out and keeps; each is named once.
+    Return the text about open tasks that a list left out and that are kept; each is named once.
     """
     said = {task_id for task_id, _ in reply.note.lines or ()}
     news = {one.task.id for one in unseen}
-    # What is left out and still here stays: its session has not listed it, or others changed it.
+    # A task that was left out is kept if the session had not listed it, or if others changed it.
     left = [
         task
         for task in reply.plan
@@ -101,7 +104,8 @@ def _listed(items: list[str]) -> str:
 def _said(one: Difference) -> str:
     title = f"#{one.task.id} {one_line(one.task.subject, _LONGEST_TITLE)}"
     if one.was and one.was.subject != one.task.subject:
-        # The writer of a whole list knows a task by its text: with the old one it would be new.
+        # A whole-list write identifies a task by its text: with the old text it would become a new
+        # task.
         was = one_line(one.was.subject, _LONGEST_TITLE)
         title = say("replies", "renamed", title=title, was=was)
     if taken := _taken(one, title):
@@ -122,9 +126,7 @@ def _said(one: Difference) -> str:
 
 
 def _taken(one: Difference, title: str) -> str:
-    """
-    Return who has claimed a task since, and from whom it was taken over; "" if nobody has.
-    """
+    """Return who has claimed a task since, and from whom it was taken over; "" for no new claim."""
     claim, lost = one.now and one.now.claim, one.was and one.was.claim
     if not claim or (lost and lost.fence == claim.fence):
         return ""
@@ -142,9 +144,7 @@ def _is_answered(one: Difference) -> bool:
 
 
 def _differs_more(one: Difference) -> bool:
-    """
-    Say whether more has become of an answered task than that.
-    """
+    """Return whether an answered task has other changes than the answer."""
     was, now = one.was, one.now
     return was is None or now is None or _unanswered(was) != _unanswered(now)
 
@@ -156,7 +156,7 @@ def _unanswered(task: Task) -> Task:
 def _answer(one: Difference) -> str:
     task, was = one.task, one.was
     asked = was.waiting.question or was.waiting.reason if was and was.waiting else ""
-    # Only the last hand is known: where more was done, it need not be the one that answered.
+    # Only the last actor is known: if there are other changes, another actor may have answered.
     known = one.actor and not _differs_more(one)
     return say(
         "replies",
@@ -181,7 +181,7 @@ def _written_over(unseen: Sequence[Difference], after: Plan) -> Iterator[str]:
             continue
         for name in _FIELDS:
             was, now = getattr(one.was, name), getattr(one.now, name)
-            # Others changed it, and what stands now is not what they wrote.
+            # Others changed the value, and the final value is not theirs.
             if now not in (was, getattr(final, name)):
                 value = one_line(_shown(now), _LONGEST_TITLE)
                 text = say("replies", "over", id=one.task.id, field=name, value=value)
@@ -189,9 +189,7 @@ def _written_over(unseen: Sequence[Difference], after: Plan) -> Iterator[str]:
 
 
 def _shown(value: object) -> str:
-    """
-    Return the value of a field in words: never a repr.
-    """
+    """Return the value of a field as text, never as a repr."""
     if isinstance(value, Waiting):
         return waiting_text(value)
     return value.summary if isinstance(value, Evidence) else str(value)

@@ -1,13 +1,14 @@
 """
-The plan as a model reads it: one line a task, or one task in full. Never a repr.
+The plan as text for a model: one line per task, or one task in full. Never a repr.
 
-Laws: a task is one line of a list, whatever its texts hold; nothing that a person could not see is
-shown to the model (`todoplan.texts.cleaning`); a list is cut at `LONGEST_LIST` characters and a
-task at `LONGEST_TASK`, and says so: a plan may come from a file that no rule has held to a size.
+Laws: a task is exactly one line of a list, whatever its texts contain. The model is shown nothing
+that a person could not see (`todoplan.texts.cleaning`). A list is cut at `LONGEST_LIST` characters
+and a task at `LONGEST_TASK`, with a note, because a plan may come from a file that no rule has
+limited in size.
 
-A list is the costliest reply, and most of its lines are as they were one call ago. So the plan
-keeps the text of each chunk of tasks (`ChunkWriter`), and only what depends on other tasks is put
-around its line each time: how deep it lies, the blockers that it waits for, and whether it can ever
+A list is the most expensive reply, and most of its lines are the same as one call before. So the
+plan caches the text of each chunk of tasks (`ChunkWriter`). Only the parts that depend on other
+tasks are added each time: the indentation, the unresolved blockers, and whether the task can ever
 start.
 """
 
@@ -39,21 +40,22 @@ __all__ = [
 
 LONGEST_LIST = 250_000
 LONGEST_TASK = 95_000
-# No line that is shown needs more of a text; a megabyte of escape sequences takes a second.
+# No shown line needs more of a text than this. To clean a megabyte of escape sequences takes a
+# second.
 _MOST_READ = 65_536
 
 _LONGEST_LINE = 500
 _LONGEST_REASON = 120
-_DEEPEST_SHOWN = 12  # a chain of 10,000 tasks in each other would indent 10,000 levels
+_DEEPEST_SHOWN = 12  # 10,000 nested tasks would be indented by 10,000 levels
 _LONGEST_DETAIL = 4_000
 _LONGEST_METADATA = 8_000
-_LONGEST_DESCRIPTION = 16_384  # what the rule `max_text` lets in by default
+_LONGEST_DESCRIPTION = 16_384  # the default limit of the rule `max_text`
 _CONTROLS_OF_ASCII = bytes((*range(0x20), 0x7F))
 
 
 def one_line(text: str, most: int = _LONGEST_LINE) -> str:
     """
-    Return the text on one line, clipped, with nothing hidden in it: no task can pass for two.
+    Return the text on one line, clipped and without hidden characters, so it cannot look like two.
     """
     if text.isprintable() and len(text) <= most and "  " not in text and text == text.strip():
         return text
@@ -63,8 +65,10 @@ def one_line(text: str, most: int = _LONGEST_LINE) -> str:
 
 def list_text(plan: Plan) -> str:
     """
-    Return all tasks in order, one a line: id, status, subject, owner, what it waits for, unresolved
-    blockers. Subtasks are indented; a task that can never start says why.
+    Return all tasks in order, one per line.
+
+    A line has the id, status, subject, owner, what the task waits for, its claim, and its
+    unresolved blockers. Subtasks are indented. A task that can never start says why.
     """
     chunks, waits = plan.written(_LINES), plan.waits()
     if plan.nested or plan.counts.failed:
@@ -88,9 +92,7 @@ def _line(task: Task) -> str:
 
 
 def waiting_text(waiting: Waiting) -> str:
-    """
-    Return on one line what a task waits for: who or what, or else the question that it asks.
-    """
+    """Return on one line the reason why a task waits, or else the question that it asks."""
     return one_line(waiting.reason or waiting.question or "", _LONGEST_REASON)
 
 
@@ -104,8 +106,8 @@ def _claim_note(claim: Claim) -> str:
 
 
 def _lines(tasks: Sequence[Task]) -> list[str]:
-    # Most subjects are short and plain. One look at all of them together is much cheaper than one
-    # at each, and shows whether `one_line` would leave them as they are.
+    # Most subjects are short and plain. One check of all lines together is much cheaper than a
+    # check of each, and shows whether `one_line` would change any of them.
     lines = [
         f"#{task.id} [{task.status._value_}] {task.subject}"
         + (f" ({one_line(task.owner)})" if task.owner else "")
@@ -113,8 +115,8 @@ def _lines(tasks: Sequence[Task]) -> list[str]:
         + (_claim_note(task.claim) if task.claim else "")
         for task in tasks
     ]
-    text = " ".join((*lines, ""))  # so that a blank at an end is one of two
-    if text.isascii():  # a fourth of the time of isprintable()
+    text = " ".join((*lines, ""))  # so that a blank at a line's end becomes two blanks
+    if text.isascii():  # takes a quarter of the time of isprintable()
         printable = len(text.encode().translate(None, _CONTROLS_OF_ASCII)) == len(text)
     else:
         printable = text.isprintable()
@@ -129,11 +131,10 @@ _LINES = ChunkWriter(_line, _lines, "\n")
 def _with_blockers(
     plan: Plan, chunks: Iterable[ChunkText[Task]], waits: Iterable[Sequence[int]]
 ) -> list[str]:
-    """
-    Return the text of each chunk, with the blockers of those tasks in it that wait for some.
-    """
+    """Return the text of each chunk, with the unresolved blockers added to the blocked tasks."""
     texts = []
-    # Counts may end early, then the rest waits for nothing; a `None` among the tasks is a gap.
+    # The counts may end early: the remaining tasks then have no blockers. `None` in place of a task
+    # is a gap.
     for chunk, counts in zip(chunks, chain(waits, repeat(())), strict=False):
         if any(counts):
             rows = zip(chunk.items, chunk.pieces, chain(counts, repeat(0)), strict=False)
@@ -150,8 +151,9 @@ def _with_blockers(
 
 def _with_places(plan: Plan, chunks: Iterable[ChunkText[Task]]) -> list[str]:
     """
-    Return each line where it stands in the tree, with the task's blockers, and the failed tasks
-    that it would wait for in vain.
+    Return the lines, indented by their depth, with unresolved blockers and failed tasks.
+
+    The failed tasks are those because of which a task can never start.
     """
     lines: list[str] = []
     vain = stuck(plan)
@@ -171,7 +173,7 @@ def _with_places(plan: Plan, chunks: Iterable[ChunkText[Task]]) -> list[str]:
 
 def _blocked_by(plan: Plan, task: Task, count: int) -> str:
     blockers = task.blocked_by
-    # Law 7: a resolved blocker stays an edge. AgentScope listed it as a blocker (#2540).
+    # Law 7: the edge from a resolved blocker is kept. AgentScope listed it as a blocker (#2540).
     if count < len(blockers):
         blockers = unresolved_blockers(plan, task)
     return f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by_several(blockers)
@@ -184,10 +186,10 @@ def _blocked_by_several(task_ids: tuple[str, ...]) -> str:
 
 def task_text(plan: Plan, task: Task) -> str:
     """
-    Return one task with all that it holds, a line for each field that is not at its default.
+    Return one task in full, with one line for each field that differs from its default.
 
-    The description stands last and keeps its lines: what is behind it would pass for a part of it.
-    They are indented, so that none of them passes for a field of the task, or for another task.
+    The description comes last, because text after it would look like a part of it. Its lines are
+    kept but indented, so that none of them looks like a field of the task or like another task.
     """
     lines = []
     for (name, show, default), given in zip(_DETAILS, _detail_values(task), strict=True):
@@ -203,7 +205,7 @@ def task_text(plan: Plan, task: Task) -> str:
     if task.check and not task.evidence and task.status is Status.COMPLETED:
         lines.append(say("replies", "task.evidence", value=say("replies", "evidence.unverified")))
     if task.description:
-        # The cleaner makes a blank of a tab, but in a description it may be a Makefile's.
+        # The cleaner replaces tabs by blanks, but a description may contain a Makefile.
         whole = task.description[: 2 * _LONGEST_DESCRIPTION]
         kept = "\t".join(map(cleaning.printable, whole.split("\t")))[:_LONGEST_DESCRIPTION]
         indented = kept.replace("\n", "\n  ")
@@ -247,12 +249,14 @@ def _metadata(metadata: FrozenDict) -> str:
     text = json.dumps(thaw(metadata), ensure_ascii=False)
     start = text[:_MOST_READ]
     if cleaning.printable(start) != start:
-        text = json.dumps(thaw(metadata))  # what hides is shown as \\uXXXX, and nothing is lost
+        text = json.dumps(
+            thaw(metadata)
+        )  # hidden characters are shown as \\uXXXX, and nothing is lost
     return text if len(text) <= _LONGEST_METADATA else f"{text[: _LONGEST_METADATA - 3]}..."
 
 
 _SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
-    FieldKind.ID: None,  # stands before the subject
+    FieldKind.ID: None,  # part of the first line
     FieldKind.TEXT: _detail,
     FieldKind.TEXT_OR_NONE: _detail,
     FieldKind.STATUS: str,
@@ -260,14 +264,14 @@ _SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
     FieldKind.PARENT: lambda parent: ids_text((parent,)),
     FieldKind.WAITING: _waiting,
     FieldKind.CLAIM: _claim,
-    FieldKind.COUNT: None,  # how often a task was claimed is the program's to know
+    FieldKind.COUNT: None,  # the number of claims is internal
     FieldKind.EVIDENCE: _evidence,
     FieldKind.IDS: ids_text,
-    FieldKind.NUMBER: "{:.15g}".format,  # as it was given: "{:g}" keeps six digits
+    FieldKind.NUMBER: "{:.15g}".format,  # all digits as they were sent: "{:g}" keeps only six
     FieldKind.METADATA: _metadata,
-    FieldKind.TIME: None,  # helps no decision of a model's and costs tokens; the journal has it
+    FieldKind.TIME: None,  # does not help the model and costs tokens; the journal has it
 }
-"""How a value of each kind is shown; `None` for kinds that a model is not shown."""
+"""The function that formats a value of each kind; `None` for kinds that are not shown."""
 
 _DETAILS = tuple(
     (name, show, field.default)

@@ -1,9 +1,9 @@
 """
-The tool set `lean`, our own: one tool, written once, then changed by id in the fewest tokens.
+The tool set `lean`, our own: one tool that writes a plan once and then changes it by id.
 
-Completing a task starts the next ready one, so that a step of the plan costs one short call. A
-subtask is an indented line, and what tasks wait for stands in a free object, by id: of all shapes
-these two cost the fewest tokens, in the schema and in each call.
+It is designed for the fewest tokens. Completing a task starts the next ready one, so a step of the
+plan costs one short call. A subtask is an indented line, and reasons for waiting are a free object
+by task id: of all shapes, these two cost the fewest tokens in the schema and in each call.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from todoplan.dialogue.tools.toolset import CLAIM, Query, Request, Tool, ToolSet
 
 __all__ = ["LEAN", "lean", "not_started"]
 
-# Ids are published as integers: each is a token less than as a text.
+# Ids are published as integers: each costs one token less than as a string.
 _TITLE = Field("text", "subject", Kind.LINE, required=True, aliases=TITLES, weak=("description",))
 _LINES = (_TITLE, SUBTASKS)
 _PARENT = Field("parent", "parent", Kind.ID, aliases=("parentId", "under"), hidden=True)
@@ -55,10 +55,10 @@ _FIELDS = (
     Field("drop", "drop", Kind.IDS, numeric=True, aliases=("cancel", "remove", "delete")),
     Field("wait", "wait", Kind.WAITS, aliases=("waiting", "on_hold", "blocked", *WAITS)),
     Field("fail", "fail", Kind.IDS, numeric=True, aliases=("failed",)),
-    # The next ready task starts by itself, so nobody needs this; who sends it is understood.
+    # Not published, because the next ready task starts by itself; accepted if a model sends it.
     Field("start", "start", Kind.IDS, numeric=True, hidden=True),
 )
-# Who starts a task claims it: a task that is started and nobody's would be done by two.
+# Starting a task claims it: two agents would both work on a started task without a claim.
 _TEAM_FIELDS = (
     *_FIELDS[:-1],
     Field("next", "next", Kind.FLAG, aliases=("claimNext",)),
@@ -80,24 +80,26 @@ _STATUSES = {
 
 def _plan(values: Mapping[str, Any]) -> Request:
     """
-    Make one command of all that stands in a call, in the order of the fields: what was written can
-    be edited, what was added can be started.
+    Make one command of a call, in the order of the fields.
+
+    So a task that the same call writes can be edited, and one that it adds can be started.
     """
     commands = _commands(values)
     if not commands:
         return Query()
-    # Who only corrects a text has not moved on, and would be surprised by a task that starts.
+    # A call that only edits tasks is no progress, and must not start a task.
     if len(commands) > len(values.get("edit", ())):
-        # Measured on the barest texts, 20 tasks: 55,000 tokens are re-read, and 100,000 where each
-        # change of status is a call of its own.
+        # Measured with minimal texts and 20 tasks: 55,000 tokens are re-read, against 100,000 if
+        # each change of status is a call of its own.
         commands.append(StartNext())
     return _batch(tuple(commands))
 
 
 def not_started(request: Command) -> Command:
     """
-    Return a call's command without the start that its writer did not ask for: while nothing may be
-    started, the rest of it is written all the same.
+    Return a call's command without the automatic start of the next task.
+
+    While the plan is not approved, no task may start, but the rest of the call is carried out.
     """
     if isinstance(request, Batch) and request.commands and request.commands[-1] == StartNext():
         return attrs.evolve(request, commands=request.commands[:-1])
@@ -106,7 +108,7 @@ def not_started(request: Command) -> Command:
 
 def _plan_of_team(values: Mapping[str, Any]) -> Request:
     """
-    Make one command of a call in a team: nothing starts by itself, for it would be nobody's.
+    Make one command of a call in a team: no task starts by itself, since it would have no claim.
     """
     commands, claim = _commands(values), values[CLAIM]
     commands += [attrs.evolve(claim, task_id=task_id) for task_id in values.get("claim", ())]
@@ -117,7 +119,7 @@ def _plan_of_team(values: Mapping[str, Any]) -> Request:
 
 def _commands(values: Mapping[str, Any]) -> list[Command]:
     commands: list[Command] = []
-    # An empty list empties nothing: this set has no `clear`.
+    # An empty list does not clear the plan, and this set has no `clear`.
     if values.get("write"):
         commands.append(_write(tuple(_todos(values["write"]))))
     if values.get("add"):
@@ -151,7 +153,7 @@ def _added(entry: Mapping[str, Any]) -> CreateTask:
 
 
 LEAN = ToolSet("lean", (Tool("plan", _FIELDS, _plan),), "plan", expression="LEAN")
-"""`plan`: write, done, add, edit, drop, wait, fail; without arguments it shows the plan."""
+"""The tool `plan`: write, done, add, edit, drop, wait, fail. No arguments: it shows the plan."""
 
 _TEAM = ToolSet(
     "lean",
@@ -164,7 +166,9 @@ _TEAM = ToolSet(
 
 def lean(*, team: bool = False) -> ToolSet:
     """
-    Return the tool set; for a `team`, whose agents share a plan, with `next` and `claim`: a task is
-    claimed before it is worked on, and none starts by itself.
+    Return the tool set.
+
+    For a `team`, that is agents that share a plan, it also has `next` and `claim`: an agent claims
+    a task before it works on it, and no task starts by itself.
     """
     return _TEAM if team else LEAN

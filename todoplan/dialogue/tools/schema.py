@@ -1,4 +1,4 @@
-"""JSON Schema (draft 2020-12) of a tool's arguments, plain or as OpenAI's strict mode wants it."""
+"""JSON Schema (draft 2020-12) of a tool's arguments, plain or for OpenAI's strict mode."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -10,7 +10,7 @@ from todoplan.dialogue.intake.vocabulary import PUBLISHED
 __all__ = ["arguments_schema"]
 
 About = Callable[[str], str]
-"""From a field's path of targets ("todos.active_form") to its description, or ""."""
+"""Maps a field's path of target names ("todos.active_form") to its description, or ""."""
 
 
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -42,9 +42,9 @@ def arguments_schema(
     """
     Return the schema of an object with these fields.
 
-    `strict`: every property is required, optional ones may be null, nothing else is allowed, and
-    a free object is a JSON text, since it can never be strict. A field is then described
-    by `about(path + ".strict")` if there is such a text.
+    With `strict`, every property is required, optional ones may be null, and no other property is
+    allowed. A free object becomes a string with JSON, since strict mode has no free objects. A
+    field is then described by `about(path + ".strict")` if there is such a text.
     """
 
     def of_object(fields: tuple[Field, ...], prefix: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def arguments_schema(
         properties = {field.name: of_field(field, f"{prefix}{field.target}") for field in shown}
         schema: dict[str, Any] = {"type": "object", "properties": properties}
         required = [field.name for field in shown if strict or field.required]
-        if required or strict:  # OpenAI wants the key even when there is nothing to name
+        if required or strict:  # OpenAI requires the key even if the list is empty
             schema["required"] = required
         if strict:
             schema["additionalProperties"] = False
@@ -60,20 +60,20 @@ def arguments_schema(
 
     def of_field(field: Field, path: str) -> dict[str, Any]:
         inner = [item for item in field.items if not item.hidden]
-        if len(inner) == 1:  # entries of nothing but a title are sent as texts: fewer tokens
+        if len(inner) == 1:  # entries with only a title are sent as strings: fewer tokens
             shape = _LIST
         elif inner:
             shape = {"type": "array", "items": of_object(field.items, f"{path}.")}
         else:
             shapes = _NUMERIC_SHAPES if field.numeric else _STRICT_SHAPES if strict else _SHAPES
             shape = shapes[field.kind]
-        shape = deepcopy(shape)  # a schema is the caller's to change
-        # No `default`: strict mode long refused one, and Azure does (openai-agents#4390).
+        shape = deepcopy(shape)  # the caller may change the schema
+        # No `default`: strict mode refused one for long, and Azure still does (openai-agents#4390).
         if description := (strict and about(f"{path}.strict")) or about(path):
             shape["description"] = description
         if strict and not field.required:
             shape["type"] = [shape["type"], "null"]
-            # OpenAI refuses a nullable enum whose words lack null.
+            # OpenAI refuses a nullable enum whose values do not include null.
             if "enum" in shape:
                 shape["enum"] = [*shape["enum"], None]
         return shape

@@ -1,4 +1,4 @@
-"""The tool set `tasks`: TaskCreate, TaskGet, TaskList, TaskUpdate, as Claude and AgentScope do."""
+"""The tool set `tasks`: TaskCreate, TaskGet, TaskList, TaskUpdate, as in Claude and AgentScope."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,11 +40,11 @@ _WAITING = Field("waitingFor", "waiting", Kind.LINE, aliases=WAITS, clears=True)
 _NEW = (
     Field("subject", "subject", Kind.LINE, required=True, aliases=TITLES),
     Field("description", "description", Kind.TEXT, aliases=("details", "notes")),
-    # Hidden: a plan is created before it is worked on. A model that starts a task with its creation
-    # is understood, and so is one that names dependents instead of blockers.
+    # Hidden, since a plan is created before work starts. But a model may start a task when it
+    # creates it, and may name dependent tasks instead of blockers.
     Field("status", "status", Kind.STATUS, aliases=("state",), hidden=True),
     *_DETAILS,
-    # Claude takes no edges here, yet prompts written for it assume them (orchestkit#2188).
+    # Claude accepts no edges here, yet prompts written for it use them (orchestkit#2188).
     Field(
         "blockedBy",
         "blocked_by",
@@ -56,13 +56,13 @@ _NEW = (
     attrs.evolve(_WAITING, hidden=True),
     SUBTASKS,
 )
-# Ids come from the plan: one that a model gives to an entry serves to name it in the same call.
+# The plan assigns the ids. An id in an entry only serves to refer to it within the same call.
 _ENTRY = (*_NEW, Field(OWN_ID, OWN_ID, Kind.OWN_ID, aliases=("taskId", "todo_id"), hidden=True))
 _CREATE = (
     attrs.evolve(_NEW[0], required=False),
     *_NEW[1:-1],
-    # Several at once: models make up a bulk tool where there is none (evonic#80). A later entry
-    # names an earlier one as "#0", as in hezo#216.
+    # Several tasks in one call: without this, models invent a bulk tool (evonic#80). A later entry
+    # refers to an earlier one as "#0", as in hezo#216.
     Field("tasks", "tasks", Kind.ITEMS, aliases=("items", "todos"), items=_ENTRY),
     attrs.evolve(SUBTASKS, kind=Kind.ITEMS, items=_ENTRY),
 )
@@ -95,8 +95,8 @@ def _create(values: Mapping[str, Any]) -> Request:
         return _created(values["tasks"])
     if "subject" not in values:
         return Problem("missing_field", path="subject", legal="subject")
-    # "#1" is the second task of a call that creates several; where there is but one, it can only
-    # mean the task 1 that is there.
+    # "#1" is the second task of a call that creates several tasks. If the call creates one task,
+    # it can only mean the existing task 1.
     own = {**values}
     subtasks = own.pop("subtasks", ())
     if not _EDGES.isdisjoint(own):
@@ -117,8 +117,9 @@ def _create(values: Mapping[str, Any]) -> Request:
 
 def _created(entries: Sequence[Mapping[str, Any]], before: int = 0) -> CreateTasks:
     """
-    Return the command that creates these, each that was given in another below that; `before` of
-    them stand before those of the list in which ids are given.
+    Return the command that creates these entries, with nested entries as subtasks.
+
+    `before` is the number of entries that precede the list to which the references refer.
     """
     tops = [place for place, entry in enumerate(entries) if WITHIN not in entry]
     items: list[CreateTask] = []
@@ -138,7 +139,7 @@ def _created(entries: Sequence[Mapping[str, Any]], before: int = 0) -> CreateTas
 def _moved(reference: str, tops: Sequence[int], before: int) -> str:
     if reference.startswith(BY_OWN_ID):
         return f"#{int(reference.removeprefix(BY_OWN_ID)) + before}"
-    # Its author counts the entries of the list itself, without those that lie in one.
+    # The model counts only the top entries of its list, without nested ones.
     place = int(reference[1:]) if reference.startswith("#") else len(tops)
     return f"#{tops[place]}" if place < len(tops) else reference
 
@@ -157,7 +158,7 @@ def _list(_: Mapping[str, Any]) -> Request:
 
 
 def _update(values: Mapping[str, Any]) -> Request:
-    # Deleting is no status, but a fifth tool for it would cost its schema in every request.
+    # "deleted" is no status of a plan, but a separate tool would cost its schema in every request.
     if values.get("status") == DELETED:
         ignored = tuple(name for name in values if name not in {"task_id", "status"})
         deletion = DeleteTask(values["task_id"])
@@ -169,7 +170,7 @@ def _update_in_team(values: Mapping[str, Any]) -> Request:
     own = {key: value for key, value in values.items() if key not in {CLAIM, "status"}}
     if values.get("status") is not Status.IN_PROGRESS:
         return _update({**own, **({"status": values["status"]} if "status" in values else {})})
-    # Who starts a task claims it: one that is started and nobody's would be done by two.
+    # Starting a task claims it: two agents would both work on a started task without a claim.
     claim = _claim(values)
     return Batch((_change(**_with_wait(own)), claim)) if len(own) > 1 else claim
 
@@ -209,7 +210,7 @@ def _toolset(keys: KeyStyle, *, team: bool) -> ToolSet:
     return ToolSet("tasks", tuple(tools), "TaskUpdate", expression=expression, team=team)
 
 
-# Made once each: tables are cached by the identity of a tool's fields.
+# Each set is made once, because tables are cached by the identity of a tool's fields.
 _SETS: dict[tuple[KeyStyle, bool], ToolSet] = {
     (keys, team): _toolset(keys, team=team) for keys in get_args(KeyStyle) for team in (False, True)
 }
@@ -219,17 +220,17 @@ def tasks(keys: KeyStyle = "camel", *, team: bool = False) -> ToolSet:
     """
     Return the tool set with argument names as Claude ("camel") or AgentScope ("snake") spells them.
 
-    Either spelling is understood whichever is shown. For a `team`, whose agents share a plan, there
-    is a fifth tool, `TaskClaim`, and to set a task in progress is to claim it.
+    Both spellings are accepted, whichever is published. For a `team`, that is agents that share a
+    plan, there is a fifth tool, `TaskClaim`, and setting a task in progress claims it.
 
     Raises:
-        PlanError: `keys` is neither.
+        PlanError: `keys` is neither "camel" nor "snake".
     """
-    if keys not in get_args(KeyStyle):  # compared, not hashed: any object may come here
+    if keys not in get_args(KeyStyle):  # compared, not hashed, since the argument may be any object
         msg = f"{short_repr(keys)} is no spelling; write tasks('camel') or tasks('snake')"
         raise PlanError(msg, seen=keys)
     return _SETS[keys, team]
 
 
 TASKS = tasks()
-"""The tool set with names as Claude spells them."""
+"""The tool set with Claude's argument names."""

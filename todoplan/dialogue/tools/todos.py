@@ -1,4 +1,4 @@
-"""The tool set `todos`: the whole list in one call, as LangChain and Claude's TodoWrite have it."""
+"""The tool set `todos`: the whole list in one call, as in LangChain and Claude's TodoWrite."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,30 +12,30 @@ from todoplan.dialogue.tools.toolset import Query, Request, Tool, ToolSet
 __all__ = ["SUBTASKS", "TITLES", "TODOS", "WAITS", "WRITE_TODOS", "write_tool"]
 
 TITLES = ("content", "subject", "title", "text", "task", "name", "step", "todo", "item")
-"""What the title of an entry is called in the tools of other systems."""
+"""Names of an entry's title in the tools of other systems."""
 
 WAITS = ("waitingFor", "waitsFor", "waitFor", "waitingOn", "blockedReason")
-"""What tools call that which a task waits for."""
+"""Names of the reason for waiting in the tools of other systems."""
 
 SUBTASKS = Field(
     "subtasks", "subtasks", Kind.SUBTASKS, hidden=True, aliases=("children", "subitems", "subtodos")
 )
-"""Entries in an entry: nobody publishes them, since they cost, and many models send them."""
+"""Nested entries. No tool publishes them, since they cost tokens, but many models send them."""
 
 _list = fast_constructor(WriteTodos)
 
 
 def _entry(title: str) -> tuple[Field, ...]:
     return (
-        # "description" is the title only where no other key is: elsewhere it stands beside one.
+        # "description" is the title only if there is no other key for it.
         Field(title, "content", Kind.LINE, required=True, aliases=TITLES, weak=("description",)),
-        # Published as required, and not insisted on: where LangChain refuses an entry without it, a
-        # round trip is lost, and a new task is pending anyway.
+        # Published as required, but may be missing: LangChain refuses an entry without it, which
+        # costs a round trip, although a new task is pending anyway.
         Field("status", "status", Kind.STATUS, required=True, lenient=True, aliases=("state",)),
         Field("activeForm", "active_form", Kind.LINE),
         Field("priority", "priority", Kind.PRIORITY),
-        # Understood, for models that number their items, and not published: it would cost tokens in
-        # every entry of every write, and the text finds the task as well.
+        # Accepted for models that number their items, but not published: it would cost tokens in
+        # every entry of every write, and the text identifies the task as well.
         Field("id", "id", Kind.ID_HINT, aliases=("taskId", "todo_id"), hidden=True),
         Field("waiting", "waiting", Kind.WAITING, aliases=WAITS, weak=("needs",), hidden=True),
         Field("parent", "parent", Kind.PARENT, aliases=("parentId", "parentTask"), hidden=True),
@@ -44,9 +44,7 @@ def _entry(title: str) -> tuple[Field, ...]:
 
 
 def write_tool(key: str, list_name: str = "todos", title: str = "content", *extra: Field) -> Tool:
-    """
-    Return a whole-list tool whose argument and entries are named as some system names them.
-    """
+    """Return a whole-list tool with the argument names of some other system."""
     fields = (
         Field(
             list_name,
@@ -57,8 +55,8 @@ def write_tool(key: str, list_name: str = "todos", title: str = "content", *extr
             items=_entry(title),
             entry=Todo,
         ),
-        # OpenHands takes a list that was left out for an empty one, and wipes the plan. Here it has
-        # to be meant.
+        # OpenHands treats a missing list as an empty one and wipes the plan. Here clearing needs an
+        # argument of its own.
         Field("clear", "clear", Kind.FLAG),
         *extra,
     )
@@ -80,9 +78,9 @@ TODOS = ToolSet(
     by_id=False,
     expression="TODOS",
 )
-"""`write_todos` and `read_todos`."""
+"""The tools `write_todos` and `read_todos`."""
 
 WRITE_TODOS = ToolSet(
     "todos", (write_tool("write_todos"),), "write_todos", by_id=False, expression="WRITE_TODOS"
 )
-"""`write_todos` alone, as LangChain's middleware has it."""
+"""The tool `write_todos` alone, as in LangChain's middleware."""

@@ -1,14 +1,14 @@
 """
-A tool set: what a model sees of the plan, independent of any framework and any policy.
+A tool set: the tools offered to a model, independent of any framework and policy.
 
-A tool is data: fields (`intake.fields`), from which both its JSON Schema and the reading of its
-arguments follow, and one small function that makes a command of what was read. So what is published
-and what is understood cannot drift apart, and another system's tool is a table, not a program.
+A tool is data: it has fields (`intake.fields`) and one small function that makes a command of the
+values. Both the JSON Schema and the reading of arguments are derived from the fields, so they
+cannot differ, and another system's tool can be described by a table instead of code.
 
-Words are data as well, in a file named like the set, in sections named like tools and arguments. In
-them `$TaskUpdate` or `$task_id` stands for the name that is shown: who renames a tool or shows
-snake_case keys has every prompt, description, example and error follow. A name spelled out in a
-text would be the name of a tool that the model does not have.
+The wording is data as well: each set has a file of its name, with sections named after tools and
+arguments. In a text, `$TaskUpdate` or `$task_id` stands for the published name, so prompts,
+descriptions, examples and errors change with it if a tool is renamed or keys are in snake_case. A
+literal name in a text could be that of a tool that the model does not have.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,25 +40,21 @@ __all__ = [
 ]
 
 CLAIM = "claim_as"
-"""Under this name a request finds how its hand claims a task."""
+"""The key under which a request gets the session's `ClaimTask`."""
 
 Length = Literal["compact", "guided"]
 
 
 @attrs.frozen
 class Query:
-    """
-    A call that only reads: the whole plan, or the one task `task_id`.
-    """
+    """A call that only reads: the whole plan, or the task `task_id`."""
 
     task_id: str | None = None
 
 
 @attrs.frozen
 class Ignoring:
-    """
-    A command that makes no use of some arguments, by their target names: the reply says so.
-    """
+    """A command that ignores some arguments, given by target names; the reply reports them."""
 
     command: Command
     ignored: tuple[str, ...]
@@ -67,14 +63,14 @@ class Ignoring:
 Request = Command | Query | Problem | Ignoring
 
 
-@attrs.frozen(eq=False)  # compared by identity: tables of a tool's fields are kept by them
+@attrs.frozen(eq=False)  # compared by identity, because caches use a tool's fields as keys
 class Tool:
     """
-    One tool. `key` is its name in texts and files; `request` makes a command of read arguments.
+    One tool. `key` is its name in texts and files; `request` makes a command of the values read.
 
-    `whole_list`: two calls of it in one turn contradict each other and are refused. `adds_only`:
-    what was there before stays, but for edges to what is new. `for_hand`: its request is given how
-    its hand claims a task as well, a `ClaimTask` under `CLAIM`.
+    `whole_list`: it replaces the list, so two calls of it in one turn contradict each other and are
+    refused. `adds_only`: it does not change existing tasks, except for edges to new ones.
+    `for_hand`: its values also contain the session's `ClaimTask`, under the key `CLAIM`.
     """
 
     key: str
@@ -89,7 +85,7 @@ class Tool:
 @attrs.frozen
 class Definition:
     """
-    A tool as a framework wants it: shown name, description, JSON Schema of the arguments.
+    A tool as frameworks take it: published name, description and JSON Schema of the arguments.
     """
 
     name: str
@@ -98,18 +94,20 @@ class Definition:
     read_only: bool = False
 
 
-@attrs.frozen(eq=False, slots=False)  # no slots, so that what follows from it can be kept
+@attrs.frozen(eq=False, slots=False)  # no slots, for cached properties
 class ToolSet:
     """
-    Tools that belong together, and the names under which they are shown.
+    Tools that belong together, and their published names.
 
-    `name` is that of the file with its texts; a set without one has none. `writer` is the tool that
-    guidance names when it asks for an update; `by_id`: the model knows tasks by id;
-    `names` are those shown instead of the tools' keys (see `renamed`). `expression` is how a
-    program writes the set. One for a `team` has its own wording where there is one, "plan.team".
+    `name` is the name of the file with its texts; a set without a file has no texts. `writer` is
+    the tool that guidance names when it asks for an update. `by_id`: the model knows tasks by id.
+    `names` maps tool keys to published names (see `renamed`). `expression` is the Python expression
+    for the set, used in its repr. A set for a `team` uses the text "plan.team" instead of "plan",
+    where there is one.
 
     Raises:
-        PlanError: the tools are no tools, or `writer` or a key of `names` is none of them.
+        PlanError: `tools` is not a tuple of tools, `writer` or a key of `names` is not one of them,
+            a published name is not a non-empty string, or two tools would share a name.
     """
 
     name: str
@@ -128,7 +126,9 @@ class ToolSet:
             msg = f"{self.name} has no tool {', '.join(unknown)}; it has {', '.join(keys)}"
             raise PlanError(msg, unknown=unknown)
         for seen in self.names.values():
-            if plain_name(seen) != seen or not seen:  # what is no text is not equal to one
+            if (
+                plain_name(seen) != seen or not seen
+            ):  # a value of another type differs from its plain name
                 msg = f"{short_repr(seen)} is no name of a tool; give a text that is not empty"
                 raise PlanError(msg, seen=seen)
         if len({self.shown(key) for key in keys}) < len(keys):
@@ -142,23 +142,19 @@ class ToolSet:
 
     def renamed(self, **names: str) -> "ToolSet":
         """
-        Return this set with tools shown under other names; every text follows.
+        Return this set with other published names; all texts use the new names.
 
         Raises:
-            PlanError: a name is none of the set's tools, or two tools would share one.
+            PlanError: the set has no such tool, or two tools would share a name.
         """
         return attrs.evolve(self, names={**self.names, **names})
 
     def shown(self, key: str) -> str:
-        """
-        Return the name under which the model knows a tool.
-        """
+        """Return the published name of a tool."""
         return self.names.get(key, key)
 
     def find(self, name: str) -> Tool | None:
-        """
-        Return the tool that the model calls by this name; `None` for whatever else was sent.
-        """
+        """Return the tool with this published name, or `None`; the argument may be any object."""
         return self._by_name.get(name if type(name) is str else plain_name(name))
 
     @cached_property
@@ -167,9 +163,7 @@ class ToolSet:
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """
-        The names that the model sees, in order.
-        """
+        """The published names, in order."""
         return tuple(self._by_name)
 
     @cached_property
@@ -178,15 +172,13 @@ class ToolSet:
         return {**fields, **{tool.key: self.shown(tool.key) for tool in self.tools}}
 
     def text(self, name: str) -> str:
-        """
-        Return a text of this set with its tool and argument names filled in; "" if there is none.
-        """
+        """Return a text of this set with published names filled in; "" if there is no such text."""
         own = wording(self.name, f"{name}.team", "") if self.team else ""
         return fill(own or wording(self.name, name, ""), self._vocabulary)
 
     def system_prompt(self, length: Length = "compact") -> str:
         """
-        Return the part of the system prompt that is about planning.
+        Return the text about planning for the system prompt.
 
         Raises:
             PlanError: `length` is neither "compact" nor "guided".
@@ -198,7 +190,7 @@ class ToolSet:
 
     def definitions(self, *, strict: bool = False) -> tuple[Definition, ...]:
         """
-        Return the tools as frameworks take them; `strict` as OpenAI's strict mode wants schemas.
+        Return the tools as frameworks take them; `strict` gives schemas for OpenAI's strict mode.
         """
         return tuple(self._definition(tool, strict=strict) for tool in self.tools)
 
@@ -212,10 +204,10 @@ class ToolSet:
 
 def plain_name(name: object) -> str:
     """
-    Return the name that was sent for a tool as a plain text; what is no text shows its type.
+    Return the tool name that was sent as a plain `str`; for another type, the type's name.
 
-    A lookup would ask the object for its hash and its equality. A list has none, and a subclass of
-    `str` may have any: so a name is copied, and nothing of the object itself is asked.
+    A lookup would call the object's `__hash__` and `__eq__`. A list has no hash, and a subclass of
+    `str` may define any. So the name is copied, and no method of the object is called.
     """
     if issubclass(type(name), str):
         return str.__str__(cast("str", name))
@@ -224,7 +216,7 @@ def plain_name(name: object) -> str:
 
 def unmet_rules(toolset: ToolSet, policy: Policy) -> dict[str, str]:
     """
-    Return the rules at error that no call of the tool set can satisfy, each with its field.
+    Return the rules at severity "error" that no call of the set can satisfy, each with its field.
     """
     demands = {
         rule.name: rule.new_tasks_need
@@ -233,17 +225,18 @@ def unmet_rules(toolset: ToolSet, policy: Policy) -> dict[str, str]:
     }
     if not demands:
         return {}
-    # A title is called differently in each set, and is always there.
+    # The title has a different name in each set, but every set has one.
     taken = {"subject", *(f.target for tool in toolset.tools for f in _with_inner(tool.fields))}
     return {name: field for name, field in demands.items() if field not in taken}
 
 
 def require_met(toolset: ToolSet, policy: Policy) -> None:
     """
-    Raise if a rule at error can be satisfied by no call of the tool set.
+    Check that some call of the tool set can satisfy each rule at severity "error".
 
     Raises:
-        PlanError: there is such a rule.
+        PlanError: there is a rule that no call can satisfy.
+
     """
     if unmet := unmet_rules(toolset, policy):
         off = ", ".join(f'{name}="off"' for name in unmet)

@@ -1,8 +1,8 @@
 """
-Working on tasks under claims, so that no two workers do the same one.
+Working on tasks under claims (leases), so that no two workers do the same task.
 
-Read `claims` first: one claimed task, its heartbeat, and how it is given up, at once or awaited.
-`workers` drains a plan with several of them, in threads or in tasks of asyncio.
+Read `claims` first: one claimed task, its heartbeat, and its release, synchronous and async.
+`workers` completes a plan with several workers, in threads or in asyncio tasks.
 """
 
 from typing import TYPE_CHECKING

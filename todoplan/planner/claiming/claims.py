@@ -1,18 +1,19 @@
 """
-A claimed task: kept alive in the background, and closed or given back at the end.
+A claimed task: its lease is renewed in the background, and the task is closed or released at the
+end.
 
-A claim that is not renewed runs out, and somebody else gets the task. So a heartbeat renews it, a
-third of the lease after the last time, for as long as the body of the `with` runs. Where that fails
-because somebody else has the task by now, the claim is lost: `lost` says so to the body, and what
-the body reports then is refused. A store that is away for a while does not lose the claim, as long
-as the lease has not run out by this process's own clock; after that nobody can say, and it counts
-as lost.
+A claim that is not renewed expires, and another worker gets the task. So while the body of the
+`with` runs, a heartbeat renews the lease three times per lease. If a renewal is refused because
+somebody else has the task by now, the claim is lost: `lost` tells the body, and later reports of
+the body are refused. If the store is unavailable for a while, the claim is not lost until the lease
+has expired by this process's own clock. After that its state is unknown, and it counts as lost.
 
-What is done with the store is written once, as steps; `Claimed` carries them out in the thread that
-asks, `AsyncClaimed` awaits them.
+The store operations are written once, as steps. `Claimed` executes them in the calling thread, and
+`AsyncClaimed` awaits them.
 
-What taught this: LangGraph ran work of more than three minutes twice, for its lease was not renewed
-during a long call; in hermes-agent a heartbeat without a fence kept a dead worker's claim alive.
+Reasons: LangGraph ran work of more than three minutes twice, because its lease was not renewed
+during a long call. In hermes-agent, a heartbeat without a fencing token kept a dead worker's claim
+alive.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ from todoplan.planner.arguments import unfit
 from todoplan.planner.steps import CallerGoneError, Steps, nothing_to_do
 
 Apply = Callable[[Command, str | None, Policy | None, str | None], Steps[Decision]]
-"""A planner's steps by which it carries a command out: for an actor, under a policy, with a key."""
+"""The planner's steps for carrying out a command: for an actor, under a policy, with a key."""
 
 BEATS = 3
-"""Renewals in one lease: two may fail before it runs out."""
+"""The number of renewals per lease: two may fail before the lease expires."""
 
 _LOST = {"stale_fence", "unknown_task"}
 _NO_RULES = Policy()
@@ -47,10 +48,10 @@ _NO_RULES = Policy()
 
 def claim_of(owner: str | ClaimTask) -> ClaimTask:
     """
-    Return the command by which a worker claims a task.
+    Return the command with which a worker claims a task.
 
     Raises:
-        PlanError: this is neither a name nor a command.
+        PlanError: the argument is neither a name nor a command.
     """
     if isinstance(owner, ClaimTask):
         return owner
@@ -61,10 +62,10 @@ def claim_of(owner: str | ClaimTask) -> ClaimTask:
 
 def claimed_by(decision: Decision) -> tuple[Task, int] | None:
     """
-    Return the task that a `ClaimTask` got, with its fence; `None` if there was none to get.
+    Return the task that a `ClaimTask` got, with its fencing token; `None` if no task was available.
 
     Raises:
-        PlanError: the task that was named cannot be had; `data["problems"]` says why.
+        PlanError: the task that the command names cannot be claimed; `data["problems"]` says why.
     """
     if not isinstance(decision, Accepted):
         decision.unwrap()
@@ -76,8 +77,9 @@ def claimed_by(decision: Decision) -> tuple[Task, int] | None:
 
 def claiming(apply: Apply, command: ClaimTask) -> Steps[tuple[Task, int, float] | None]:
     """
-    Claim a task; return it, its fence, and when it was asked for. Whoever is cancelled meanwhile
-    cannot work on it, so that it is given back.
+    Claim a task; return it, its fencing token, and the time of the request.
+
+    If the caller is cancelled meanwhile, it cannot work on the task, so the task is released.
     """
     asked = time.monotonic()
     found = claimed_by((yield from apply(command, command.owner, None, None)))
@@ -93,14 +95,12 @@ def claiming(apply: Apply, command: ClaimTask) -> Steps[tuple[Task, int, float] 
 
 
 def _untouched(task_id: str, fence: int) -> UpdateTask:
-    # No `ReleaseClaim`: that counts as an attempt, and nobody has worked on the task.
+    # Not `ReleaseClaim`, which counts as an attempt: nobody has worked on the task.
     return UpdateTask(task_id, status=Status.PENDING, fence=fence)
 
 
 class HeldClaim:
-    """
-    What both kinds of claims know of theirs, and their steps.
-    """
+    """The state and the steps that both kinds of claims share."""
 
     def __init__(
         self, apply: Apply, command: ClaimTask, task: Task, fence: int, asked: float
@@ -110,19 +110,21 @@ class HeldClaim:
         self.owner = command.owner
         self.lease = command.lease
         self._apply = apply
-        # The lease began somewhere between the question and its answer.
+        # The lease began at some time between the request and its answer.
         self._ends = asked + command.lease
         self.settled = self._lost = False
 
     @property
     def lost(self) -> bool:
         """
-        Whether somebody else may work on the task by now: then stop. So it is once the lease has
-        run out by this process's clock, until a renewal is accepted. That somebody has given the
-        task away is noticed by the next heartbeat, a third of the lease later at most; `renew` asks
-        at once.
+        Whether somebody else may work on the task by now; if so, stop working.
+
+        True after a refused renewal, and also while the lease has expired by this process's clock,
+        until a renewal is accepted. If somebody has reassigned the task, the next heartbeat
+        notices, at most a third of the lease later; `renew` asks immediately.
         """
-        # Without a heartbeat nobody asks the store; and a process that was stopped asks late.
+        # The clock is checked too: without a heartbeat nobody asks the store, and a process that
+        # was stopped asks too late.
         return self._lost or (not self.settled and time.monotonic() >= self._ends)
 
     def _closing(self, status: Status) -> Steps[None]:
@@ -133,8 +135,9 @@ class HeldClaim:
 
     def _returning(self) -> Steps[None]:
         """
-        Give the task back before anything was done, which is no attempt; if the store is away, the
-        claim runs out.
+        Release the task before any work was done, which does not count as an attempt.
+
+        If the store is unavailable, the claim expires.
         """
         with suppress(StoreError, PlanError):
             yield from self._settling(_untouched(self.task.id, self.fence), _NO_RULES)
@@ -143,11 +146,11 @@ class HeldClaim:
         self, command: UpdateTask | ReleaseClaim, policy: Policy | None = None
     ) -> Steps[None]:
         """
-        Close the task or give it back.
+        Close or release the task.
 
         Raises:
             StoreError: the claim was lost ("claim_lost"), or the store fails.
-            PlanError: the policy refuses it.
+            PlanError: the policy refuses the command.
         """
         decision = yield from self._apply(command, self.owner, policy, None)
         if isinstance(decision, Accepted):
@@ -178,9 +181,7 @@ class HeldClaim:
         return not self.lost
 
     def _ending(self, error: BaseException | None) -> Steps[None]:
-        """
-        Complete the task, or give it back where its body raised something.
-        """
+        """Complete the task, or release it if its body raised."""
         if self.settled:
             return
         if error is None:
@@ -193,20 +194,21 @@ class HeldClaim:
         yield from self._giving_up()
 
     def _giving_up(self) -> Steps[None]:
-        # What was raised, or the policy's refusal, says more than that the task could not be given
-        # back. Kept, it could be had by nobody until the lease has run out.
+        # The body's exception or the policy's refusal is more useful than the failure to release
+        # the task. The task is released because otherwise nobody could claim it until the lease has
+        # expired.
         with suppress(StoreError, PlanError):
             yield from self._releasing()
 
 
 class Claimed(HeldClaim):
     """
-    A task that this process may work on, as `Planner.claim` gives it. Use it in a `with`.
+    A task that this process may work on, returned by `Planner.claim`. Use it in a `with`.
 
-    The heartbeat goes on within the `with`. At its end the task is completed, unless it was closed
-    or given back before; where something was raised, or the policy refuses that, it is given back,
-    so that it is tried again. No `verify=` of the planner is asked: the body is the program's own,
-    and under `evidence_required` it records by `RecordEvidence` what it saw.
+    The heartbeat runs within the `with`. At the end the task is completed, unless it was closed or
+    released before. If the body raised, or the policy refuses the completion, the task is released,
+    so that it is tried again. The planner's `verify=` is not used: the body is the program's own
+    code. Under `evidence_required`, the body records what it saw with `RecordEvidence`.
     """
 
     def __init__(
@@ -232,21 +234,17 @@ class Claimed(HeldClaim):
         self._close(self._closing(Status.COMPLETED))
 
     def fail(self) -> None:
-        """
-        Close the task without its result: it is not tried again. Raises as `complete` does.
-        """
+        """Close the task as failed: it is not tried again. Raises the same errors as `complete`."""
         self._close(self._closing(Status.FAILED))
 
     def release(self) -> None:
         """
-        Give the task back, for whoever claims it next. Raises as `complete` does.
+        Release the task for the next worker that claims it. Raises the same errors as `complete`.
         """
         self._close(self._releasing())
 
     def renew(self) -> bool:
-        """
-        Put off the end of the claim now, and say whether it still holds.
-        """
+        """Renew the lease now; return whether the claim is still valid."""
         holds: bool = self._run(self._renewing())
         return holds
 
@@ -255,11 +253,12 @@ class Claimed(HeldClaim):
         self._stop.set()
 
     def __enter__(self) -> Self:
-        # A daemon: a body that never ends must not keep the process, and then the lease ends.
+        # A daemon thread: a body that never ends must not keep the process alive, and then the
+        # lease expires.
         beating = threading.Thread(target=self._beat, name="todoplan-claim", daemon=True)
         try:
             beating.start()
-        except RuntimeError:  # no thread is free: nobody begins what cannot be kept
+        except RuntimeError:  # no thread is free: work without a heartbeat does not begin
             self._close(self._returning())
             raise
         self._beating = beating
@@ -283,7 +282,9 @@ class Claimed(HeldClaim):
 
 class AsyncClaimed(HeldClaim):
     """
-    The same, as `AsyncPlanner.claim` gives it. Use it in an `async with`.
+    A `Claimed` whose methods are awaited, as `AsyncPlanner.claim` returns it.
+
+    Use it in an `async with`.
     """
 
     def __init__(
@@ -299,27 +300,21 @@ class AsyncClaimed(HeldClaim):
         self._beating: asyncio.Task[None] | None = None
 
     async def complete(self) -> None:
-        """
-        Complete the task. Raises as `Claimed.complete` does.
-        """
+        """Complete the task. Raises the same errors as `Claimed.complete`."""
         await self._run(self._closing(Status.COMPLETED))
 
     async def fail(self) -> None:
-        """
-        Close the task without its result.
-        """
+        """Close the task as failed: it is not tried again. Raises the same errors as `complete`."""
         await self._run(self._closing(Status.FAILED))
 
     async def release(self) -> None:
         """
-        Give the task back.
+        Release the task for the next worker that claims it. Raises the same errors as `complete`.
         """
         await self._run(self._releasing())
 
     async def renew(self) -> bool:
-        """
-        Put off the end of the claim now, and say whether it still holds.
-        """
+        """Renew the lease now; return whether the claim is still valid."""
         holds: bool = await self._run(self._renewing())
         return holds
 
@@ -339,7 +334,7 @@ class AsyncClaimed(HeldClaim):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # Cancelled half-way, it would be claimed and have no heartbeat any more.
+        # If this were cancelled halfway, the task would stay claimed without a heartbeat.
         await self._to_its_end(self._end(error))
 
     async def _end(self, error: BaseException | None) -> None:

@@ -1,13 +1,15 @@
 """
-Several workers who drain one plan: each claims a task, hands it to a function, and closes it.
+Several workers that work through one plan: each claims a task, passes it to a function, and closes
+it.
 
-Workers may be in any number of processes and on any number of machines: all that they share is the
-plan. So a worker that finds nothing to claim does not stop while others are at work: what they
-complete may free a task, and what they lose is to be done again. It stops when nothing is open that
-could ever be had: what is left then waits, hangs behind a failed task, or is somebody's own.
+Workers may run in any number of processes and on any number of machines; they share only the plan.
+So a worker that finds nothing to claim does not stop while others are working: a task that they
+complete may unblock another one, and a task that they lose has to be done again. A worker stops
+when no open task can become available: the remaining tasks wait, depend on a failed task, or are
+assigned to somebody.
 
-A function that raises gives its task back, and the task is tried again, `attempts` times in all
-until it is closed; a task that is reopened begins anew.
+If the function raises, its task is released and tried again, up to `attempts` times in total. The
+count starts again for a task that is reopened.
 """
 
 from __future__ import annotations
@@ -32,16 +34,17 @@ from todoplan.planner.planner import Planner
 
 __all__ = ["WorkDone", "work", "work_async"]
 
-_PAUSE = 0.2  # seconds until a worker that found nothing looks again
+_PAUSE = 0.2  # seconds until a worker that found nothing tries again
 _logger = logging.getLogger("todoplan")
 
 
 @attrs.define
 class WorkDone:
     """
-    How often the workers of one pool closed a task, gave one back, and lost a claim; and the ids of
-    what they `left` open: it waits, hangs behind what failed, contains other tasks, or is
-    somebody's own.
+    What the workers of one pool did: how often they closed a task, released one, and lost a claim.
+
+    `left` has the ids of the tasks that are still open: such a task waits, depends on a failed
+    task, contains other tasks, or is assigned to somebody.
     """
 
     completed: int = 0
@@ -69,8 +72,9 @@ def _checked(planner: object, kind: type, handler: object, workers: object) -> N
 
 class _Idle:
     """
-    Whether a worker who found nothing to claim may still get something: while others hold claims
-    and keep them alive, their tasks may free others, or be left to be done again.
+    Decides whether a worker that found nothing to claim should keep trying.
+
+    It should while others have live claims: their tasks may unblock others, or may be released.
     """
 
     def __init__(self, lease: float) -> None:
@@ -79,13 +83,12 @@ class _Idle:
         self._since = time.monotonic()
 
     def is_over(self, plan: Plan) -> bool:
-        """
-        Say whether to wait no longer.
-        """
+        """Return whether to stop waiting."""
         held = frozenset((task.id, task.claim) for task in plan.active() if task.claim is not None)
         if held != self._seen:
             self._seen, self._since = held, time.monotonic()
-        # Not by the clock alone, which may be an hour off: the store's is the one that counts.
+        # Not by this clock alone, which may be an hour wrong: the store's clock is the one that
+        # counts.
         now = datetime.now(UTC)
         alive = any(claim.until is not None and claim.is_live(now) for _, claim in held)
         return not held or (not alive and time.monotonic() - self._since > self._lease)
@@ -115,20 +118,25 @@ def work(  # noqa: PLR0913 - all are options, by name
     stop: threading.Event | None = None,
 ) -> WorkDone:
     """
-    Drain a plan with a pool of threads, and return what became of its tasks.
+    Work through a plan with a pool of threads, and return what was done.
 
-    `handler` is called with each claimed task (`held.task`); when it returns, the task is
-    completed, when it raises, it is given back. It may close it by itself (`held.fail()`), and
-    should stop when `held.lost`. A task that was given back or lost `attempts` times is failed, or
-    goes to `give_to`. Once `stop` is set no further task is claimed; those at work are ended. So it
-    is after Ctrl-C, which is raised when they are; a second one does not wait for them.
+    `handler` is called with each claimed task (`held.task`). When it returns, the task is
+    completed; when it raises, the task is released. It may close the task itself (`held.fail()`),
+    and should stop when `held.lost` is true. A task that was released or lost `attempts` times is
+    failed, or is assigned to `give_to`.
 
-    A worker that finds nothing asks again, five times a second, as long as anybody holds a claim:
-    so it waits for what others free, and `lease` seconds for the task of a process that was killed,
-    five minutes unless told otherwise. It renews its own claims, so a short lease costs little.
+    Once `stop` is set, no further task is claimed, and tasks in progress are finished. The same
+    happens after Ctrl-C, which is raised when they are finished; a second Ctrl-C does not wait for
+    them.
+
+    A worker that finds nothing tries again five times a second, as long as anybody has a claim. So
+    it waits for tasks that others unblock, and up to `lease` seconds (default: five minutes) for
+    the task of a process that was killed. Workers renew their own claims, so a short lease costs
+    little.
 
     Raises:
-        TodoplanError: what is given does not fit, or the store fails. Other workers end their task.
+        TodoplanError: an argument is invalid, or the store fails. The other workers finish their
+            tasks.
     """
     _checked(planner, Planner, handler, workers)
     options = ClaimTask(name, lease=lease, attempts=attempts, give_to=give_to, tag=tag)
@@ -153,7 +161,7 @@ def work(  # noqa: PLR0913 - all are options, by name
                         begun = True
                         handler(held)
                 except Exception as raised:
-                    if not begun:  # no thread is free for the heartbeat: nor is for the next one
+                    if not begun:  # no thread for the heartbeat, nor for the next task's
                         raise
                     error = raised
                 with lock:
@@ -197,7 +205,7 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
     stop: asyncio.Event | None = None,
 ) -> WorkDone:
     """
-    Drain a plan with a pool of tasks of asyncio. All is as of `work`.
+    Work through a plan with a pool of asyncio tasks. Arguments and results are those of `work`.
     """
     _checked(planner, AsyncPlanner, handler, workers)
     options = ClaimTask(name, lease=lease, attempts=attempts, give_to=give_to, tag=tag)

@@ -1,7 +1,7 @@
 """
-How a program looks whether a task is done, before a model's word for it is taken.
+Verification by the program that a task is done, instead of trusting the model's claim.
 
-Read `verifier` first: what a verifier is, and how it is asked within its time; then `looking`: how
-the calls of a turn are answered, and looked at in between. What the findings come to is decided in
-`todoplan.dialogue.verifying`.
+Read `verifier` first: what a verifier is, and how it is called within its time limit. `looking`
+answers the calls of a turn and runs verifiers in between. `todoplan.dialogue.verifying` decides
+what follows from the findings.
 """

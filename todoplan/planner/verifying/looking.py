@@ -1,11 +1,13 @@
 """
-Answering calls, and looking in between: the answer is asked for again until nothing is missing.
+Answering calls with verification: the answer is computed again until no finding is missing.
 
-An attempt is a function of a toolbox: it reads the plan, answers the calls, and changes nothing. So
-no lock is held while the program looks, which may take minutes, and a plan that was changed in the
-meantime is seen as it is now. Where a framework starts each call of a turn by itself, each of them
-answers those before it again; so that no check is looked at twice for that, and all go by the same
-findings, calls of one turn share what was found (`Turns`).
+An attempt is a function that receives a toolbox. It reads the plan and answers the calls, but
+changes nothing. So no lock is held while a verifier runs, which may take minutes, and the next
+attempt sees a plan that was changed in the meantime.
+
+Some frameworks start each call of a turn separately, and each call then answers the calls before it
+again. So that each check is verified only once and all calls use the same findings, the calls of
+one turn share their findings (`Verifying.of_turn`).
 """
 
 from __future__ import annotations
@@ -27,29 +29,25 @@ from todoplan.planner.verifying.verifier import Verifier, Verify, verifier_of
 __all__ = ["Looks", "SharedLooks", "Verifying"]
 
 T = TypeVar("T")
-_MOST_ROUNDS = 20  # upon a plan that others change all the time
+_MOST_ROUNDS = 20  # for a plan that others change all the time
 _MOST_TURNS = 1_000
 _RESTLESS = "the task was changed each time that it was looked at"
 
 
 @attrs.define(eq=False)
 class SharedLooks:
-    """
-    What was found for the calls of one turn, and the calls that may still ask for it.
-    """
+    """The findings for the calls of one turn, and the calls that may still ask for them."""
 
     findings: Findings
     open: set[str] = attrs.field(factory=set)
-    # Only calls of the same turn wait here: for a look that each of them needs.
+    # Only calls of the same turn wait here, for a verification that each of them needs.
     lock: Lock = attrs.field(factory=Lock)
     alock: asyncio.Lock = attrs.field(factory=asyncio.Lock)
 
 
 @attrs.define(eq=False)
 class Looks:
-    """
-    The looks that one answer needs: `toolbox` answers as far as they go.
-    """
+    """The verifications that one answer needs. `toolbox` answers with the findings so far."""
 
     verifier: Verifier
     shared: SharedLooks
@@ -59,23 +57,17 @@ class Looks:
 
     @property
     def are_missing(self) -> bool:
-        """
-        Say whether the last answer does not count, since something has to be looked at.
-        """
+        """Whether the last answer is invalid because a verification is missing."""
         return bool(self.findings.missing)
 
     def look(self) -> None:
-        """
-        Look at what is missing.
-        """
+        """Run the verifications that are missing."""
         with self.shared.lock:
             for task, plan in self._due():
                 self.findings.put(task.id, self.verifier.find(task, plan))
 
     async def alook(self) -> None:
-        """
-        As `look`, awaited.
-        """
+        """Run the missing verifications, awaited."""
         async with self.shared.alock:
             for task, plan in self._due():
                 self.findings.put(task.id, await self.verifier.afind(task, plan))
@@ -85,14 +77,14 @@ class Looks:
         for task, plan in self.findings.missing:
             if self.rounds > _MOST_ROUNDS:
                 self.findings.put(task.id, _RESTLESS)
-            elif not self.findings.knows(task.id):  # another call of the turn may have looked
+            elif not self.findings.knows(task.id):  # another call of the turn may have done it
                 yield task, plan
 
 
 class Verifying:
     """
-    A toolbox whose completions a verifier looks at: for whoever answers calls upon a plan of their
-    own.
+    A toolbox whose completions are checked by a verifier, for callers that answer calls on a plan
+    of their own.
 
         verifying = Verifying.of(toolbox, verify)
         reply = verifying.answer(lambda box: box.call(plan, name, arguments))
@@ -107,29 +99,28 @@ class Verifying:
     @classmethod
     def of(cls, toolbox: Toolbox, verify: Verify | None) -> Verifying | None:
         """
-        Return what looks for a toolbox; `None` without a verifier.
+        Return the `Verifying` for a toolbox; `None` without a verifier.
 
         Raises:
-            PlanError: `verify` is no verifier.
+            PlanError: `verify` is not a verifier.
         """
         verifier = verifier_of(verify)
         return None if verifier is None else cls(toolbox, verifier)
 
     def looks(self, shared: SharedLooks | None = None) -> Looks:
-        """
-        Return the looks for one answer; those of a turn know what its other calls have found.
-        """
+        """Return the `Looks` for one answer. The calls of a turn share the findings in `shared`."""
         known = SharedLooks(Findings(self.verifier.by)) if shared is None else shared
         findings = known.findings.beside()
         return Looks(self.verifier, known, findings, self._toolbox.upon(findings))
 
     def answer(self, attempt: Callable[[Toolbox], T], shared: SharedLooks | None = None) -> T:
         """
-        Return what an attempt comes to, once the program has looked at all that it completes. It is
-        asked again after each look, and what it returned before does not count.
+        Return the result of an attempt once everything that it completes has been verified.
+
+        The attempt is repeated after each round of verification; its earlier results are discarded.
 
         Raises:
-            PlanError: the verifier is one that is awaited.
+            PlanError: the verifier is a coroutine function.
         """
         looks = self.looks(shared)
         while True:
@@ -142,8 +133,10 @@ class Verifying:
         self, attempt: Callable[[Toolbox], T], shared: SharedLooks | None = None
     ) -> T:
         """
-        As `answer`: only looks are awaited. Behind the last attempt nothing is, so that nobody
-        comes between what it read and what its caller writes.
+        Return the result of an attempt, as `answer` does, and await only the verifications.
+
+        Nothing is awaited after the last attempt, so no other task can interleave between what the
+        attempt read and what the caller writes.
         """
         looks = self.looks(shared)
         while True:
@@ -155,16 +148,18 @@ class Verifying:
     @contextmanager
     def of_turn(self, key: Hashable, ids: Sequence[str], own: str) -> Iterator[SharedLooks | None]:
         """
-        Give one call of a turn what the others share with it: the calls have these `ids`, and each
-        comes here by itself. What is shared is forgotten when all of them have been answered.
+        Yield the findings that one call of a turn shares with the others.
+
+        `ids` are the calls of the turn, each of which enters here by itself; `own` is this call.
+        The shared findings are dropped when all calls have been answered.
         """
-        if len(ids) < 2:  # noqa: PLR2004 - alone
+        if len(ids) < 2:  # noqa: PLR2004 - a single call
             yield None
             return
         with self._lock:
             shared = self._turns.pop(key, None) or SharedLooks(Findings(self.verifier.by), set(ids))
             self._turns[key] = shared
-            # A call that a guard has refused never comes: the turn of longest ago is given up.
+            # A call that a guard has refused never arrives, so the oldest turn is dropped.
             if len(self._turns) > _MOST_TURNS:
                 del self._turns[next(iter(self._turns))]
         try:

@@ -1,10 +1,11 @@
 """
-A verifier: a function of the program's that looks whether a task is done, and how long it may take.
+A verifier: a function of the program that checks whether a task is done, and its time limit.
 
-It runs a project's tests, asks a service, reads a file: anything may come of that. Whatever it
-raises, and however long it takes, the plan is as it was, and the model is told why. A verifier that
-stands still is left to itself, in a thread that does not keep the process from ending: Python can
-stop no thread, so one that starts a process should give that a time limit of its own.
+A verifier may run a project's tests, ask a service or read a file, so it may fail in any way.
+Whatever it raises and however long it takes, the plan stays as it was, and the model receives the
+reason. A verifier that hangs is abandoned in a daemon thread, which does not keep the process from
+exiting. Python cannot stop a thread, so a verifier that starts a process should give the process a
+time limit.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ Look = Callable[
     Finding | tuple[bool, str] | Awaitable[Finding | tuple[bool, str] | None] | None,
 ]
 """
-Looks whether a task is done, as its `check` says, and returns whether it is and what was seen, in a
-few words; `None` if this check is not one that it can look at. Plain, or a coroutine function.
+Checks whether a task is done, as its `check` describes, and returns (passed, summary).
+
+The summary says in a few words what was seen. `None` means that the function cannot verify this
+check. A plain function or a coroutine function.
 """
 
-_LONGEST_SUMMARY = 2_000  # it is kept in the plan, and shown in lists
+_LONGEST_SUMMARY = 2_000  # saved in the plan and shown in lists
 _AWAITED = "this verifier is awaited, and here nothing is: give a plain function, or use {}"
 _logger = logging.getLogger("todoplan")
 
@@ -67,13 +70,13 @@ def _look(value: Any) -> Look:
 @attrs.frozen
 class Verifier:
     """
-    A function that looks whether a task is done, how many `seconds` it has for each task, and the
-    name that stands on its evidence (`by`).
+    A function that checks whether a task is done, with its time limit in `seconds` per task, and
+    the name `by` that its evidence states.
 
         Verifier(run_the_tests, seconds=600, by="pytest")
 
     Raises:
-        PlanError: this is no function, no time, or no name.
+        PlanError: an argument is not a function, not a positive number of seconds, or not a name.
     """
 
     look: Look = attrs.field(converter=_look)
@@ -82,29 +85,29 @@ class Verifier:
 
     @property
     def is_awaited(self) -> bool:
-        """
-        Say whether the function is a coroutine's.
-        """
+        """Whether the function is a coroutine function."""
         return iscoroutinefunction(self.look) or iscoroutinefunction(
-            getattr(self.look, "__call__", None)  # noqa: B004 - an object may be called as one
+            getattr(self.look, "__call__", None)  # noqa: B004 - an object with `__call__` is a function too
         )
 
     def refuse_awaited(self, instead: str) -> None:
         """
-        Raise if the function is a coroutine's, where nothing is awaited; name what to use instead.
+        Raise if the function is a coroutine function, where nothing can be awaited.
+
+        `instead` names what to use instead.
 
         Raises:
-            PlanError: it is.
+            PlanError: it is a coroutine function.
         """
         if self.is_awaited:
             raise PlanError(_AWAITED.format(instead), seen=self.look)
 
     def find(self, task: Task, plan: Plan) -> Found:
         """
-        Return what was found, or why nothing was; wait for it no longer than there is time.
+        Return the finding for a task, or the reason why there is none, within the time limit.
 
         Raises:
-            PlanError: what the function returns has to be awaited.
+            PlanError: the function returned an awaitable.
         """
         answer: Future[Any] = Future()
 
@@ -114,7 +117,8 @@ class Verifier:
             except BaseException as error:  # noqa: BLE001 - a verifier may call sys.exit()
                 answer.set_exception(error)
 
-        # Its own thread: who calls may be one of few in a pool, and must get out again.
+        # A thread of its own: the caller may be one of the few threads of a pool, and has to get
+        # out in time.
         Thread(target=copy_context().run, args=(run,), name="todoplan", daemon=True).start()
         if not wait([answer], self.seconds).done:
             return self._late(task)
@@ -123,23 +127,24 @@ class Verifier:
         value = answer.result()
         if isawaitable(value):
             if iscoroutine(value):
-                value.close()  # or Python would warn that it was never awaited
+                value.close()  # otherwise Python warns that it was never awaited
             raise PlanError(_AWAITED.format("AsyncPlanner"), seen=self.look)
         return self._found(task, value)
 
     async def afind(self, task: Task, plan: Plan) -> Found:
         """
-        As `find`, awaited. A plain function is called in a thread of its own.
+        Return the finding as `find` does, awaited. A plain function runs in a thread of its own.
         """
         loop = running_loop()
-        if loop is None:  # Trio, whose own limits hold
+        if loop is None:  # Trio, whose own time limits apply
             return await self._value(task, self._asked_here(task, plan))
         work = asyncio.ensure_future(self._asked(task, plan, loop))
         try:
             done, _ = await asyncio.wait([work], timeout=self.seconds)
             return await self._value(task, work) if done else self._late(task)
         finally:
-            # Not waited for: it may take no notice. Nor is it left behind if we are cancelled.
+            # Not awaited, because the verifier may ignore the cancellation. And not left running if
+            # the caller is cancelled.
             work.cancel()
 
     async def _asked(self, task: Task, plan: Plan, loop: asyncio.AbstractEventLoop) -> Any:
@@ -154,7 +159,7 @@ class Verifier:
     async def _value(self, task: Task, work: Awaitable[Any]) -> Found:
         try:
             return self._found(task, await work)
-        # It has ended: who was cancelled is something that it waited for, and not we.
+        # The work has ended: what was cancelled is something that it awaited, not the caller.
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a program's own code
             return self._raised(task, error)
 
@@ -176,26 +181,26 @@ class Verifier:
         return self._said(task, f"no answer within {self.seconds:g} seconds")
 
     def _said(self, task: Task, why: str, error: BaseException | None = None) -> str:
-        # The model reads one line of it; who has to mend the verifier needs the rest.
+        # The model gets one line; whoever repairs the verifier needs the traceback.
         _logger.warning("verifier %r failed at task #%s: %s", self.by, task.id, why, exc_info=error)
         return why
 
 
 Verify = Verifier | Look
-"""What `verify=` takes: a function, or one with its time limit and name."""
+"""The type of `verify=`: a function, or a `Verifier` with a time limit and a name."""
 
 
 def verifier_of(verify: Verify | None) -> Verifier | None:
     """
-    Return the verifier that was given, `None` for none.
+    Return the `Verifier` for a `verify=` argument; `None` for `None`.
 
     Raises:
-        PlanError: this is none.
+        PlanError: the argument is not a verifier.
     """
     return verify if verify is None or isinstance(verify, Verifier) else Verifier(verify)
 
 
 def _short(summary: str) -> str:
-    # The end says most: a test run's counts stand in its last line.
+    # The end is the most important part: a test run's last line has the counts.
     cut = len(summary) > _LONGEST_SUMMARY
     return f"... {summary[-_LONGEST_SUMMARY:].lstrip()}" if cut else summary

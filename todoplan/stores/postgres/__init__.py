@@ -1,23 +1,22 @@
 """
-Plans in PostgreSQL, for many machines: `pip install 'todoplan[postgres]'`.
+Plans in PostgreSQL, for several machines: `pip install 'todoplan[postgres]'`.
 
     store = PostgresStore("postgresql://planner@db.example/plans")
     planner = Planner(store, "thread-7")
 
-`AsyncPostgresStore` is the same, awaited. Both make their tables where there are none.
+`AsyncPostgresStore` has the same methods, awaited. Both create their tables if they are missing.
 
-Read `schema` first, the tables; then `reading` and `writing`, what is asked of them and in which
-order, once for both stores; then `store`, which carries it out, and `async_store`, which awaits it.
-`holding` is what is known of a held plan, and `held` what is done with it; `connections` are what
-all of it is done upon, `turns` who waits on one, `forks` what becomes of them in a child process.
-`listening` is how stores hear of what others commit; `address` and `failures` say what can be wrong
-with a database.
+Read `schema` first: the tables. `reading` and `writing` have the SQL statements as generators, once
+for both stores; `store` executes them, and `async_store` awaits them. `holding` has the state of a
+locked plan, and `held` the operations on it. `connections` has the connection pools, `turns` the
+locks within a process, and `forks` the handling of connections in a child process. `listening`
+receives notifications of commits. `address` and `failures` check the address and translate errors.
 """
 
 from todoplan.errors import MissingExtraError
 
 try:
-    import psycopg  # noqa: F401 - only asked for
+    import psycopg  # noqa: F401 - only checks that it is installed
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "postgres") from error
 

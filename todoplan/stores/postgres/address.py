@@ -1,4 +1,7 @@
-"""The address of a database: checked at once, with time limits, and shown without its password."""
+"""
+The address of a database: validated, completed with time limits, and displayed without its
+password.
+"""
 
 from typing import Any
 
@@ -10,8 +13,9 @@ from todoplan.errors import StoreError
 
 __all__ = ["Address", "checked_address"]
 
-# Without them a client whose network was cut waits for 15 minutes, and a server keeps the plan of
-# one that was cut off locked for two hours. Seconds; the last one in milliseconds.
+# Without these settings, a client whose network was cut waits for 15 minutes, and a server keeps
+# the plan of a disconnected client locked for two hours. In seconds; the timeout `tcp_user_timeout`
+# in milliseconds.
 _WATCHFUL = {
     "connect_timeout": 10,
     "keepalives_idle": 10,
@@ -25,7 +29,7 @@ _WATCHFUL = {
 @attrs.frozen
 class Address:
     """
-    What to connect to: for libpq, and for people.
+    The address of a database: `conninfo` for libpq, and `shown` for people, without the password.
     """
 
     conninfo: str = attrs.field(repr=False)
@@ -37,21 +41,22 @@ class Address:
 
 def checked_address(dsn: object) -> Address:
     """
-    Return the address that a text means: a URL, or libpq's "host=... dbname=...".
+    Return the address in a text: a URL, or libpq's "host=... dbname=...".
 
     Raises:
-        StoreError: it is neither.
+        StoreError: the text is neither of them.
     """
     example = "give a URL such as postgresql://user@host/database"
     if not isinstance(dsn, str):
-        # By its type alone: who gives the parts as a dict gives the password with them.
+        # Only the type is shown: a dict of the parts would contain the password.
         msg = f"a {type(dsn).__name__} is no address of a database; {example}"
         raise StoreError(msg, problem="address")
     try:
         parts: dict[str, Any] = conninfo_to_dict(dsn)
         conninfo = make_conninfo(**{**_WATCHFUL, **parts})
     except (ProgrammingError, UnicodeEncodeError):
-        # Neither the text nor libpq's complaint, which quotes it: there may be a password in it.
+        # Neither the text nor libpq's message, which quotes it, is shown: there may be a password
+        # in it.
         msg = f"this text of {len(dsn)} characters is no address of a database; {example}"
         raise StoreError(msg, problem="address") from None
     user = f"{parts['user']}@" if "user" in parts else ""

@@ -1,8 +1,8 @@
 """
-The same connections, awaited: see `connections` for what holds of them.
+Async connections: the pool of `AsyncPostgresStore`. The rules are those of `connections`.
 
-They belong to no event loop: a store may be used in one loop after the other, as each
-`asyncio.run` makes another.
+The connections belong to no event loop: a store may be used in one loop after another, because each
+`asyncio.run` creates a new loop.
 """
 
 import asyncio
@@ -26,7 +26,8 @@ AsyncConnection = psycopg.AsyncConnection[Row]
 
 class AsyncConnections(Free[psycopg.AsyncConnection[Row]]):
     """
-    At most so many connections at a time; whoever finds none free waits for `patience` seconds.
+    A pool of at most `most` connections. A caller waits for a free one for at most `patience`
+    seconds.
     """
 
     @asynccontextmanager
@@ -34,10 +35,10 @@ class AsyncConnections(Free[psycopg.AsyncConnection[Row]]):
         self, first: Callable[[], Steps[T]], doing: str
     ) -> AsyncIterator[tuple[AsyncConnection, T]]:
         """
-        Lend a connection on which the first steps, which write nothing, have been carried out.
+        Lend a connection, after executing the `first` steps on it. These steps must not write.
 
         Raises:
-            StoreError: the database cannot be reached, or refuses.
+            StoreError: the database cannot be reached, or refuses a statement.
         """
         end, process = time.monotonic() + self.patience, os.getpid()
         places = self.places_in(asyncio.get_running_loop())
@@ -84,9 +85,7 @@ class AsyncConnections(Free[psycopg.AsyncConnection[Row]]):
 
 
 async def carry_out(db: AsyncConnection, steps: Steps[T]) -> T:
-    """
-    Carry steps out upon a connection, and return what they come to.
-    """
+    """Execute steps on a connection and return their result."""
     rows: list[Row] | None = None
     try:
         while True:

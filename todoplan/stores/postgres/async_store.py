@@ -32,8 +32,9 @@ T = TypeVar("T")
 
 class AsyncPostgresStore:
     """
-    A `PostgresStore` whose methods are awaited; use it in one event loop after the other, or in
-    many tasks of one. See there for what it is given, and what is promised.
+    A `PostgresStore` whose methods are awaited. The arguments and guarantees are the same.
+
+    Use it in many tasks of one event loop, or in one event loop after another.
     """
 
     def __init__(
@@ -52,9 +53,7 @@ class AsyncPostgresStore:
         self._turns = AsyncTurns(self.address, patience)
 
     async def close(self) -> None:
-        """
-        Close the connections that are not in use; a later call opens them again.
-        """
+        """Close the connections that are not in use. A later call opens new ones."""
         await asyncio.to_thread(self._listener.close)
         self.connections.close()
 
@@ -74,25 +73,27 @@ class AsyncPostgresStore:
         Return the plan as of its last entry.
 
         Raises:
-            TodoplanError: as of `PostgresStore.load`.
+            TodoplanError: the same errors as `PostgresStore.load`.
         """
         return await self._read(lambda: reading.loaded(plan_id), f"load the plan {plan_id!r}")
 
     async def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
-        Return the plan's journal, oldest first; one that was cut begins with the plan as it was.
+        Return the plan's journal, oldest entry first. A journal that was cut begins with a snapshot
+        entry.
 
         Raises:
-            TodoplanError: as of `load`.
+            TodoplanError: the same errors as `load`.
         """
         return await self.entries_since(plan_id, ALL)
 
     async def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
         """
-        Return the entries behind a revision, oldest first.
+        Return the entries after a revision, oldest first.
 
         Raises:
-            TodoplanError: as of `load`; a StoreError if the plan is not that far ("rolled_back").
+            TodoplanError: the same errors as `load`; a StoreError ("rolled_back") if the plan has
+                not reached that revision.
         """
         doing = f"read the journal of the plan {plan_id!r}"
         tail = await self._read(lambda: reading.tail(plan_id, revision), doing)
@@ -100,20 +101,20 @@ class AsyncPostgresStore:
 
     async def plan_ids(self) -> tuple[str, ...]:
         """
-        Return the ids of the plans that were written, in the order of their bytes.
+        Return the ids of all written plans, in byte order.
 
         Raises:
-            StoreError: as of `load`.
+            StoreError: the same errors as `load`.
         """
         return await self._read(reading.plan_ids, "list its plans")
 
-    async def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - as of `PostgresStore`
+    async def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - as in `PostgresStore`
         """
-        Wait until the plan is at another revision, no longer than so many seconds, and say whether
-        it is.
+        Wait at most `timeout` seconds until the plan's revision differs from `revision`; return
+        whether it does.
 
         Raises:
-            StoreError: as of `load`.
+            StoreError: the same errors as `load`.
         """
         end, changed = time.monotonic() + timeout, asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -139,10 +140,10 @@ class AsyncPostgresStore:
         self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan
     ) -> bool:
         """
-        Add entries if the plan is at revision `expected`, and say whether that was so.
+        Add entries if the plan is at revision `expected`; return whether they were added.
 
         Raises:
-            TodoplanError: as of `hold`.
+            TodoplanError: the same errors as `hold`.
         """
         async with self.hold(plan_id) as held:
             is_there = held.revision == expected
@@ -155,7 +156,7 @@ class AsyncPostgresStore:
         Cut a plan's journal, as `PostgresStore.compact` does.
 
         Raises:
-            TodoplanError: as there.
+            TodoplanError: the same errors as `PostgresStore.compact`.
         """
         async with self.hold(plan_id) as held:
             return await held.compact(keep)
@@ -163,10 +164,10 @@ class AsyncPostgresStore:
     @asynccontextmanager
     async def hold(self, plan_id: str) -> AsyncIterator[AsyncPostgresHeld]:
         """
-        Wait until nobody else holds the plan, and hold it for the length of an `async with`.
+        Wait until the plan is free, and lock it for the duration of an `async with` block.
 
         Raises:
-            StoreError: as of `PostgresStore.hold`.
+            StoreError: the same errors as `PostgresStore.hold`.
         """
         async with self._turns.taken(checked_id(plan_id)):
             error: psycopg.Error | None = None
@@ -178,7 +179,8 @@ class AsyncPostgresStore:
                     yield AsyncPostgresHeld(db, holding)
                     holding.may_commit(db)
                     error = await ended_awaited(db, holding)
-                # Others, such as a cancellation, leave the connection as it is: it is closed.
+                # After other exceptions, such as a cancellation, the connection is closed without a
+                # rollback.
                 except Exception:
                     if holding.is_here:
                         with suppress(psycopg.Error):
@@ -194,9 +196,7 @@ class AsyncPostgresStore:
             return value
 
     async def _settle(self, holding: Holding, error: psycopg.Error) -> None:
-        """
-        Find out what became of a commit whose answer was lost.
-        """
+        """Find out whether a commit succeeded whose response was lost."""
         steps = partial(holding.settling_steps, self._begun)
         doing = f"look what became of an append to the plan {holding.plan_id!r}"
         try:

@@ -1,16 +1,16 @@
 """
-Connections to one database, each lent to one user at a time: the last one used is lent first.
+A pool of connections to one database. Each is lent to one user at a time, the last used one first.
 
-`psycopg_pool` was tried and does three things otherwise. Why a connection cannot be made (a wrong
-password) it tells its log, and its caller only waits until time is up; it keeps threads, which a
-forked child has not; and a thread that is interrupted while it waits for a connection (Ctrl-C)
-leaves its place in the queue, and the connection that comes there is lost for good.
+`psycopg_pool` was tried and rejected for three reasons. It only logs why a connection cannot be
+made (a wrong password), while the caller waits until the timeout. It runs threads, which a forked
+child does not have. And a thread that is interrupted while it waits for a connection (Ctrl-C)
+leaves its place in the queue, and the connection that is assigned to that place is lost for good.
 
-- A connection whose use ended in the middle of something is closed, not lent again: the server
-  rolls back whatever was begun, wherever it was interrupted.
-- What is done first on a connection writes nothing. Where that finds that the server was away, as
-  after a restart, it is done again on a new connection, until `patience` is over.
-- A child that was forked begins anew, and leaves its parent's connections alone (`forks`).
+- A connection whose use ended in the middle of a transaction is closed and not lent again. The
+  server rolls back the transaction, wherever it was interrupted.
+- The first steps on a connection write nothing. If they fail because the server was away, as after
+  a restart, they are retried on a new connection until `patience` is over.
+- A forked child starts with an empty pool and leaves its parent's connections alone (`forks`).
 """
 
 import asyncio
@@ -42,15 +42,13 @@ Connection = psycopg.Connection[Row]
 
 _WAITING = True
 PAUSE = 0.1
-"""Seconds, about, between two attempts to reach a server that is away."""
+"""The approximate time in seconds between two attempts to reach an unavailable server."""
 
-_TRUSTED = 300.0  # seconds: firewalls forget connections over which nothing was said for long
+_TRUSTED = 300.0  # seconds; firewalls drop connections that are idle for long
 
 
 class Free(Generic[C]):
-    """
-    What both kinds of connections have in common: those that nobody uses, and who may have one.
-    """
+    """Base class of both pools: the idle connections, and the limit on connections in use."""
 
     def __init__(self, address: Address, most: int, patience: float) -> None:
         _check(most, patience)
@@ -64,29 +62,23 @@ class Free(Generic[C]):
         self._kept: list[tuple[float, C]] = []
         self._lane: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
         self.is_prepared = self._was_there = False
-        # Also at the end of the program: Python would warn of each that is still open.
+        # Also at interpreter exit: Python would warn about each connection that is still open.
         self._finalizer: finalize[..., Any] = finalize(self, _close, self._kept)
 
     def forked(self) -> object:
-        """
-        Begin anew in a child process, and return the parent's connections.
-        """
+        """Reset the pool in a child process, and return the parent's connections."""
         self._finalizer.detach()
         of_parent = self._kept
         self._begin()
         return of_parent
 
     def close(self) -> None:
-        """
-        Close the connections that nobody uses.
-        """
+        """Close the idle connections."""
         _close(self._kept)
 
     def take(self) -> C | None:
-        """
-        Return a connection that was used before, `None` if there is none.
-        """
-        # Not looked at first: between a look and `pop`, another thread may take the last one.
+        """Return an idle connection, `None` if there is none."""
+        # Not checked first: between a check and `pop`, another thread may take the last one.
         with suppress(IndexError):
             while True:
                 used, db = self._kept.pop()
@@ -96,9 +88,7 @@ class Free(Generic[C]):
         return None
 
     def take_into(self, taken: list[tuple[float, C]]) -> bool:
-        """
-        Put a connection that was used before into a list; return False if there is none.
-        """
+        """Move an idle connection into a list; return False if there is none."""
         with suppress(IndexError):
             while True:
                 taken.extend(map(list.pop, (self._kept,)))
@@ -110,49 +100,45 @@ class Free(Generic[C]):
         return False
 
     def keep(self, taken: list[tuple[float, C]]) -> None:
-        """
-        Keep a connection for whoever comes next.
-        """
+        """Return a connection to the idle ones."""
         self._kept.extend(map(list.pop, repeat(taken, len(taken))))
 
     def put(self, db: C, process: int) -> None:
         """
-        Keep a connection that a process was lent, if nothing is going on upon it.
+        Return a lent connection to the idle ones if it has no open transaction; otherwise close it.
         """
         if process != os.getpid():
-            left_alone(db)  # a `with` of the parent's ends in its child
+            left_alone(db)  # a `with` of the parent ends in its child
         elif db.info.transaction_status is TransactionStatus.IDLE:
             self._kept.append((time.monotonic(), db))
         else:
             db.pgconn.finish()
 
     def places_in(self, loop: asyncio.AbstractEventLoop) -> asyncio.Semaphore:
-        """
-        Return the semaphore of an event loop: one belongs to a single loop.
-        """
+        """Return the semaphore for an event loop. A semaphore belongs to a single loop."""
         if self._lane is None or self._lane[0] is not loop:
             self._lane = loop, asyncio.Semaphore(self.most)
         return self._lane[1]
 
     def check(self, error: psycopg.Error, end: float, doing: str) -> None:
         """
-        Return if what met this error may be tried again before `end`.
+        Return if the operation that raised this error may be retried before `end`.
 
         Raises:
-            StoreError: it may not.
+            StoreError: it may not be retried.
         """
-        # Only where the server has been there before: an address with a typing error is told at
-        # once, and a server that is restarted is waited for.
+        # Only if the server was reached before: a misspelled address is reported immediately, and a
+        # server that is restarting is waited for.
         if self._was_there and is_passing(error) and time.monotonic() < end:
             return
         raise failure(error, self.address, doing) from error
 
     def checked(self, db: C) -> C:
         """
-        Return a new connection, if its database can hold any text.
+        Return a new connection if its database can store any text.
 
         Raises:
-            StoreError: it cannot.
+            StoreError: the database is not encoded in UTF-8 ("encoding").
         """
         if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
             db.pgconn.finish()
@@ -165,9 +151,7 @@ class Free(Generic[C]):
         return db
 
     def all_taken(self) -> StoreError:
-        """
-        Return what to raise where no connection became free.
-        """
+        """Return the error for a caller that got no connection in time."""
         msg = (
             f"{self.address} was not asked: all {self.most} connections of this store were in use "
             f"for {self.patience:g} seconds; try again, or let it have more: most_connections="
@@ -177,7 +161,8 @@ class Free(Generic[C]):
 
 class Connections(Free[psycopg.Connection[Row]]):
     """
-    At most so many connections at a time; whoever finds none free waits for `patience` seconds.
+    A pool of at most `most` connections. A caller waits for a free one for at most `patience`
+    seconds.
     """
 
     def _begin(self) -> None:
@@ -188,10 +173,10 @@ class Connections(Free[psycopg.Connection[Row]]):
 
     def lend(self, lent: "Lent", first: Callable[[], Steps[T]], doing: str) -> T:
         """
-        Lend a connection on which the first steps, which write nothing, have been carried out.
+        Lend a connection, after executing the `first` steps on it. These steps must not write.
 
         Raises:
-            StoreError: the database cannot be reached, or refuses.
+            StoreError: the database cannot be reached, or refuses a statement.
         """
         end = time.monotonic() + self.patience
         try:
@@ -218,9 +203,7 @@ class Connections(Free[psycopg.Connection[Row]]):
 
 
 class Lent:
-    """
-    A connection that somebody has, and its place among those that a store may have.
-    """
+    """A lent connection, and its place in the pool."""
 
     def __init__(self, of: Connections) -> None:
         self._of = of
@@ -230,26 +213,20 @@ class Lent:
 
     @property
     def db(self) -> Connection:
-        """
-        The connection.
-        """
+        """The connection."""
         return self.connections[0][1]
 
     def drop(self) -> None:
-        """
-        Close the connection: the server rolls back whatever was begun on it.
-        """
+        """Close the connection. The server rolls back its transaction."""
         for _, db in self.connections:
             db.pgconn.finish()
         self.connections.clear()
 
     def give_back(self) -> None:
-        """
-        Give the connection and its place back. May be done twice.
-        """
+        """Return the connection and its place to the pool. May be called twice."""
         if self._process != os.getpid():
             for _, db in self.connections:
-                left_alone(db)  # a `with` of the parent's ends in its child
+                left_alone(db)  # a `with` of the parent ends in its child
             self.connections.clear()
             return
         try:
@@ -259,16 +236,14 @@ class Lent:
                     self.connections[:] = [(time.monotonic(), db)]
                     self._of.keep(self.connections)
                 else:
-                    # Whatever came, an interrupt too: as if this process had died.
+                    # After any exception, also an interrupt: the same as if this process had died.
                     self.drop()
         finally:
             moved(self.places, self._free.put)
 
 
 def carry_out(db: Connection, steps: Steps[T]) -> T:
-    """
-    Carry steps out upon a connection, and return what they come to.
-    """
+    """Execute steps on a connection and return their result."""
     rows: list[Row] | None = None
     try:
         while True:
@@ -291,7 +266,7 @@ def _check(most: object, patience: object) -> None:
 
 
 def _close(kept: list[tuple[float, Any]]) -> None:
-    with suppress(IndexError):  # as above
+    with suppress(IndexError):  # a check first could race, see `take`
         while True:
             _, db = kept.pop()
             db.pgconn.finish()

@@ -1,10 +1,11 @@
 """
-What PostgreSQL and the network refuse, in words: what was seen, whether anything was written, what
-to do.
+Errors of PostgreSQL and the network, turned into a StoreError.
 
-The server says what is wrong by a code of five characters, but where it refuses a connection libpq
-hands on its sentence alone. Those are recognised in English; in another language they are quoted
-just the same, under the word "unreachable".
+The message says what happened, whether anything was written, and what to do.
+
+The server identifies an error by a code of five characters (SQLSTATE). But if the server refuses a
+connection, libpq passes on only the message text. Such messages are recognized in English; in other
+languages they are quoted, with "unreachable" as `data["problem"]`.
 """
 
 import re
@@ -17,7 +18,7 @@ from todoplan.stores.postgres.address import Address
 __all__ = ["failure", "is_passing"]
 
 _BY_CODE = (
-    # PostgreSQL's code or the beginning of it, our word, what it means and what to do.
+    # PostgreSQL's code or a prefix of it; our name of the problem; the meaning and the remedy.
     ("55P03", "busy", "somebody else holds the plan; try again, or give the store more patience="),
     (
         "57014",
@@ -57,20 +58,16 @@ _UNEXPECTED = ("failed", "the server refuses this")
 
 
 def failure(error: Error, address: Address, doing: str) -> StoreError:
-    """
-    Return what to raise for an error of psycopg that came while `doing` something.
-    """
+    """Return the StoreError for a psycopg error that was raised while `doing` something."""
     problem, advice = _explained(error)
-    # The first line: what follows it are hints for whoever writes SQL, and the statement.
+    # Only the first line: the following lines are hints for SQL authors, and the statement.
     reason = (str(error).splitlines() or [type(error).__name__])[0].strip()
     msg = f"{address} cannot {doing}: {advice} ({reason})"
     return StoreError(msg, store=str(address), problem=problem, code=error.sqlstate)
 
 
 def is_passing(error: Error) -> bool:
-    """
-    Say whether the server is away, perhaps for a moment only, as while it is restarted.
-    """
+    """Return whether the server is unreachable, perhaps only for a moment, as during a restart."""
     return _explained(error)[0] == "unreachable"
 
 

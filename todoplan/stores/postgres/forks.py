@@ -1,8 +1,9 @@
 """
-What a forked child does with its copies of its parent's connections: nothing, ever.
+Handling of a parent's connections in a forked child: the child never uses or closes them.
 
-To close one there, or to let it be collected, would end the session that the parent goes on using;
-and a lock that another thread of the parent held would be held in the child for ever.
+Closing a connection in the child, or letting it be garbage-collected, would end the session that
+the parent still uses. And a lock that another thread of the parent held at the fork would stay
+locked in the child forever.
 """
 
 import os
@@ -13,13 +14,12 @@ __all__ = ["Forked", "begins_anew", "left_alone"]
 
 
 class Forked(Protocol):
-    """
-    What has connections, threads or locks.
-    """
+    """An object that has connections, threads or locks."""
 
     def forked(self) -> object:
         """
-        Begin anew in a child process, and return what must be neither closed nor collected there.
+        Reset the object in a child process, and return what the child must neither close nor
+        collect.
         """
         ...
 
@@ -29,15 +29,13 @@ _of_parents: list[object] = []
 
 
 def begins_anew(thing: Forked) -> None:
-    """
-    Have a thing begin anew in each child process that is forked.
-    """
+    """Register an object to be reset in each forked child process."""
     _every.add(thing)
 
 
 def left_alone(of_parent: object) -> None:
     """
-    Keep what is a parent's, so that it is never collected here.
+    Keep a reference to an object of the parent, so that it is never collected in this process.
     """
     _of_parents.append(of_parent)
 
@@ -46,5 +44,5 @@ def _forked() -> None:
     _of_parents.extend(thing.forked() for thing in _every)
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
     os.register_at_fork(after_in_child=_forked)

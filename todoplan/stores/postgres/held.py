@@ -1,4 +1,4 @@
-"""What `hold` gives, of either store: a `Held`. What it does stands in `holding`."""
+"""Handles of a locked plan, which `hold` returns, for both stores. `holding` has the logic."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 class PostgresHeld:
     """
-    A plan that nobody else can change until the `with` ends. Of the thread that holds it.
+    A plan that nobody else can change until the `with` ends. Use it only in the locking thread.
     """
 
     def __init__(self, db: Connection, holding: Holding) -> None:
@@ -32,31 +32,29 @@ class PostgresHeld:
     @property
     def revision(self) -> int:
         """
-        Of the plan as it is, what was appended here included; 0 if it was never written.
+        The plan's current revision, including appends made here; 0 if the plan was never written.
         """
         return self.holding.revision
 
     def now(self) -> datetime:
-        """
-        Return the time by the server's clock, in UTC.
-        """
+        """Return the time of the server's clock, in UTC."""
         return self._carry_out(self.holding.now_steps())
 
     def entries_since(self, revision: int) -> tuple[Entry, ...]:
         """
-        Return the entries behind a revision.
+        Return the entries after a revision.
 
         Raises:
-            StoreError: the plan is not that far ("rolled_back").
+            StoreError: the plan has not reached that revision ("rolled_back").
         """
         return self._carry_out(self.holding.since_steps(revision))
 
     def receipt(self, key: Key) -> Receipt | None:
         """
-        Return what was appended under this key.
+        Return the result of the append that carried this key.
 
         Raises:
-            StoreError: with another payload ("key_reused").
+            StoreError: the key was used with another payload ("key_reused").
         """
         return self._carry_out(self.holding.receipt_steps(key))
 
@@ -70,20 +68,19 @@ class PostgresHeld:
         answer: str = "",
     ) -> tuple[Entry, ...]:
         """
-        Add entries, or return those that came under the key before. Kept once the `with` ends.
+        Add entries, or return the entries of the earlier append with the same key. The end of the
+        `with` commits them.
 
         Raises:
-            StoreError: the plan is at another revision ("overtaken"); the key was used with another
-                payload ("key_reused"); an entry is too large.
-            CodecError: an entry holds what JSON cannot.
+            StoreError: the plan is at another revision ("overtaken"), the key was used with another
+                payload ("key_reused"), or an entry is too large.
+            CodecError: an entry contains a value that JSON cannot represent.
         """
         steps = self.holding.append_steps(expected, entries, plan, key, answer)
         return self._carry_out(steps)
 
     def compact(self, keep: int | timedelta) -> int:
-        """
-        Cut the plan's journal, as `PostgresStore.compact` does.
-        """
+        """Cut the plan's journal, as `PostgresStore.compact` does."""
         return self._carry_out(self.holding.cut_steps(keep))
 
     def _carry_out(self, steps: Steps[T]) -> T:
@@ -95,9 +92,7 @@ class PostgresHeld:
 
 
 class AsyncPostgresHeld:
-    """
-    A `PostgresHeld` whose methods are awaited. Of the task that holds the plan.
-    """
+    """A `PostgresHeld` whose methods are awaited. Use it only in the task that locked the plan."""
 
     def __init__(self, db: AsyncConnection, holding: Holding) -> None:
         self._db = db
@@ -106,31 +101,29 @@ class AsyncPostgresHeld:
     @property
     def revision(self) -> int:
         """
-        Of the plan as it is, what was appended here included; 0 if it was never written.
+        The plan's current revision, including appends made here; 0 if the plan was never written.
         """
         return self._holding.revision
 
     async def now(self) -> datetime:
-        """
-        Return the time by the server's clock, in UTC.
-        """
+        """Return the time of the server's clock, in UTC."""
         return await self._carry_out(self._holding.now_steps())
 
     async def entries_since(self, revision: int) -> tuple[Entry, ...]:
         """
-        Return the entries behind a revision.
+        Return the entries after a revision.
 
         Raises:
-            StoreError: the plan is not that far ("rolled_back").
+            StoreError: the plan has not reached that revision ("rolled_back").
         """
         return await self._carry_out(self._holding.since_steps(revision))
 
     async def receipt(self, key: Key) -> Receipt | None:
         """
-        Return what was appended under this key.
+        Return the result of the append that carried this key.
 
         Raises:
-            StoreError: with another payload ("key_reused").
+            StoreError: the key was used with another payload ("key_reused").
         """
         return await self._carry_out(self._holding.receipt_steps(key))
 
@@ -144,19 +137,17 @@ class AsyncPostgresHeld:
         answer: str = "",
     ) -> tuple[Entry, ...]:
         """
-        Add entries, or return those that came under the key before. Kept once the `async with`
-        ends.
+        Add entries, or return the entries of the earlier append with the same key. The end of the
+        `async with` commits them.
 
         Raises:
-            TodoplanError: as of `PostgresHeld.append`.
+            TodoplanError: the same errors as `PostgresHeld.append`.
         """
         steps = self._holding.append_steps(expected, entries, plan, key, answer)
         return await self._carry_out(steps)
 
     async def compact(self, keep: int | timedelta) -> int:
-        """
-        Cut the plan's journal, as `PostgresStore.compact` does.
-        """
+        """Cut the plan's journal, as `PostgresStore.compact` does."""
         return await self._carry_out(self._holding.cut_steps(keep))
 
     async def _carry_out(self, steps: Steps[T]) -> T:
@@ -168,9 +159,7 @@ class AsyncPostgresHeld:
 
 
 def ended(db: Connection, holding: Holding) -> psycopg.Error | None:
-    """
-    End the transaction; return what leaves open whether it was committed.
-    """
+    """End the transaction. Return an error that leaves it unknown whether the commit succeeded."""
     try:
         db.execute(holding.last_statement)
     except psycopg.Error as error:
@@ -179,9 +168,7 @@ def ended(db: Connection, holding: Holding) -> psycopg.Error | None:
 
 
 async def ended_awaited(db: AsyncConnection, holding: Holding) -> psycopg.Error | None:
-    """
-    End the transaction; return what leaves open whether it was committed.
-    """
+    """End the transaction. Return an error that leaves it unknown whether the commit succeeded."""
     try:
         await db.execute(holding.last_statement)
     except psycopg.Error as error:

@@ -1,8 +1,8 @@
 """
-A held plan, once for both stores: what it remembers, and the steps of what is asked of it.
+The state of a locked plan and the steps of its operations, once for both stores.
 
-`Holding` carries nothing out. Its steps are used up by the held plan of either store, on the
-connection whose transaction holds the plan.
+`Holding` executes nothing. The handles in `held` execute its steps, on the connection whose
+transaction has locked the plan.
 """
 
 import os
@@ -32,9 +32,7 @@ class _Clock(NamedTuple):
 
 
 class Holding:
-    """
-    What is known of a plan that is held on a connection.
-    """
+    """The state of a plan that is locked on a connection."""
 
     def __init__(self, address: Address, at: writing.Locked, *, announced: bool) -> None:
         self.address = address
@@ -49,62 +47,54 @@ class Holding:
 
     @property
     def revision(self) -> int:
-        """
-        The plan's revision, what was appended here included.
-        """
+        """The plan's revision, including appends made here."""
         return self._at.revision
 
     def end(self) -> None:
-        """
-        Note that the plan is held no longer: its connection is somebody else's from now on.
-        """
+        """Mark the lock as released: the connection belongs to somebody else from now on."""
         self._is_over = True
 
     @property
     def is_here(self) -> bool:
         """
-        Whether this plan is held by this process, and not by the one that it was forked from.
+        Whether the plan is still locked, and by this process, not by the parent that it was forked
+        from.
         """
         return not self._is_over and self._process == os.getpid()
 
     def checked(self) -> None:
         """
-        Return if this plan is held here.
+        Return if this process still has the plan locked.
 
         Raises:
-            StoreError: the `with` has ended, or this process is a child of the one that holds it.
+            StoreError: the `with` has ended, or this process is a child of the one that locked the
+                plan.
         """
         if not self.is_here:
             raise not_held(self.plan_id)
 
     def now_steps(self) -> Steps[datetime]:
         """
-        Return the server's time: as it was when the plan was read, and what has passed since.
+        Return the server's time: the time when the plan was read, plus the time elapsed since.
         """
         if self._clock is None:
             self._clock = _Clock((yield from reading.clock()), time.monotonic())
         return self._clock.theirs + timedelta(seconds=time.monotonic() - self._clock.ours)
 
     def since_steps(self, revision: int) -> Steps[tuple[Entry, ...]]:
-        """
-        Return the entries behind a revision.
-        """
+        """Return the entries after a revision."""
         tail = yield from reading.tail(self.plan_id, revision)
         self._clock = _Clock(tail.clock, time.monotonic()) if tail.clock else None
         return tail.entries
 
     def receipt_steps(self, key: Key) -> Steps[Receipt | None]:
-        """
-        Return what was appended under a key.
-        """
+        """Return the result of the append that carried a key."""
         return (yield from reading.receipt(self.plan_id, key))
 
     def append_steps(
         self, expected: int, entries: Sequence[Entry], plan: Plan, key: Key | None, answer: str
     ) -> Steps[tuple[Entry, ...]]:
-        """
-        Add entries, or return those that came under the key before.
-        """
+        """Add entries, or return the entries of the earlier append with the same key."""
         if key is not None and (known := (yield from self.receipt_steps(key))) is not None:
             return known.entries
         if expected != self.revision:
@@ -119,7 +109,7 @@ class Holding:
 
     def cut_steps(self, keep: int | timedelta) -> Steps[int]:
         """
-        Put the plan as it then was in the place of its oldest entries; return how many were lost.
+        Replace the oldest entries by one snapshot entry; return the number of removed entries.
         """
         lost = yield from writing.cut(self.plan_id, keep)
         self.has_written = self.has_written or lost > 0
@@ -127,28 +117,25 @@ class Holding:
 
     def settling_steps(self, begun: bytes) -> Steps[bool | None]:
         """
-        Say whether a commit whose answer was lost came about; `None` if there is no key by which
-        it can be known.
+        Return whether a commit succeeded whose response was lost; `None` without a key to look it
+        up.
         """
         if self.key is None:
             return None
-        # Under the lock: the lost transaction had it, and so is over, one way or the other.
+        # Under the lock: the lost transaction held the lock, so it has been committed or rolled
+        # back by now.
         yield from writing.locked(self.plan_id, begun)
         return (yield from self.receipt_steps(self.key)) is not None
 
     def failed(self, error: psycopg.Error) -> StoreError:
-        """
-        Return what to raise for a statement that failed while the plan is held.
-        """
+        """Return the error for a statement that failed while the plan is locked."""
         if is_passing(error):
             return self.lost()
         doing = f"go on with the plan {self.plan_id!r}: nothing was appended"
         return failure(error, self.address, doing)
 
     def lost(self) -> StoreError:
-        """
-        Return what to raise for a connection that was lost before anything was committed.
-        """
+        """Return the error for a connection that was lost before the commit."""
         msg = (
             f"{self.address} was lost before it had committed: nothing was appended to the plan "
             f"{self.plan_id!r}; try again"
@@ -157,14 +144,15 @@ class Holding:
 
     def may_commit(self, db: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
         """
-        Return if all that was written is there to be committed.
+        Return if everything that was written can be committed.
 
         Raises:
-            StoreError: a statement failed, and with it all others; or the plan is not held here.
+            StoreError: a statement failed, and the whole transaction with it ("broken"); or the
+                plan is not locked here ("not_held").
         """
         self.checked()
-        # PostgreSQL answers COMMIT with ROLLBACK then, which is no error: what was acknowledged
-        # by an earlier append would be lost without a word.
+        # PostgreSQL then answers COMMIT with ROLLBACK, which is not an error: entries acknowledged
+        # by an earlier append would be lost silently.
         if self.has_written and db.info.transaction_status is not TransactionStatus.INTRANS:
             msg = (
                 f"nothing was appended to the plan {self.plan_id!r}: a statement had failed before "
@@ -174,18 +162,16 @@ class Holding:
 
     @property
     def last_statement(self) -> LiteralString:
-        """
-        What ends the transaction.
-        """
+        """The statement that ends the transaction."""
         return "commit" if self.has_written else "rollback"
 
     def raised_at_the_end(self, error: psycopg.Error) -> psycopg.Error | None:
         """
-        Return an error of the last statement if it leaves open whether that was carried out;
+        Return an error of the last statement if it leaves it unknown whether the commit succeeded;
         `None` if there was nothing to commit.
 
         Raises:
-            StoreError: it was not: the server refused it.
+            StoreError: the server refused the commit.
         """
         if not self.has_written:
             return None
@@ -195,10 +181,10 @@ class Holding:
 
     def settle(self, error: psycopg.Error, *, is_kept: bool | None) -> None:
         """
-        Return if a commit whose answer was lost is known to have come about.
+        Return if a commit whose response was lost is known to have succeeded.
 
         Raises:
-            StoreError: it has not ("lost"), or nobody knows ("unknown").
+            StoreError: it did not succeed ("lost"), or this is unknown ("unknown").
         """
         if is_kept is None:
             raise self.unknown() from error
@@ -206,9 +192,7 @@ class Holding:
             raise self.lost() from error
 
     def unknown(self) -> StoreError:
-        """
-        Return what to raise for a commit of which nobody knows whether it came about.
-        """
+        """Return the error for a commit of which it is unknown whether it succeeded."""
         msg = (
             f"{self.address} was lost while it committed: what was appended to the plan "
             f"{self.plan_id!r} behind revision {self._before} may be kept, or not. Look, by "

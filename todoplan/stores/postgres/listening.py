@@ -1,15 +1,16 @@
 """
-Hearing of what others commit, by PostgreSQL's LISTEN: a wake-up, and never the news itself.
+Notifications of commits by other clients, received with PostgreSQL's LISTEN.
 
-An announcement can be lost (a connection was cut, a pooler stood between, somebody writes with
-`notify=False`), so whoever waits looks at the plan's revision first, again once the server listens,
-and every `LOOK` seconds; an announcement only has it look sooner.
+A notification only wakes a waiter; it does not carry the change. Notifications can be lost (a
+connection was cut, a pooler is in between, a writer uses `notify=False`). So a waiter checks the
+plan's revision at the start, again once the server listens, and every `_LOOK` seconds. A
+notification only makes the next check come sooner.
 
-Of a store with `notify=False` nobody is woken up: behind a pooler that lends connections by the
-transaction, LISTEN would listen on somebody else's.
+A store with `notify=False` does not listen: behind a pooler that lends connections per transaction,
+LISTEN would take effect on somebody else's connection.
 
-One thread with one connection listens for all who wait by a store, called or awaited, and ends when
-nobody has waited for a while. While it has no connection, those who wait look more often.
+One thread with one connection listens for all waiters of a store, synchronous or async. It ends
+when nobody has waited for a while. While it has no connection, the waiters check more often.
 """
 
 import time
@@ -27,16 +28,14 @@ from todoplan.stores.postgres.schema import CHANNEL, settled
 
 __all__ = ["Listener"]
 
-_LOOK = 2.0  # seconds between two looks of those who would be woken up
-_LOOK_ALONE = 0.1  # of those who would not
-_LINGER = 5.0  # seconds that the thread waits for somebody who waits
-_TURN = 0.25  # seconds: so long the thread hears nothing of being closed
+_LOOK = 2.0  # seconds between two checks while the thread listens
+_LOOK_ALONE = 0.1  # while it does not
+_LINGER = 5.0  # seconds that the thread stays alive without waiters
+_TURN = 0.25  # seconds; `close` takes up to this long to be noticed
 
 
 class Listener:
-    """
-    Wakes those who wait for a plan whenever it may have changed.
-    """
+    """Calls the waiters of a plan back whenever the plan may have changed."""
 
     def __init__(self, address: Address, *, is_told: bool) -> None:
         self._address = address
@@ -55,15 +54,13 @@ class Listener:
 
     @property
     def pause(self) -> float:
-        """
-        So many seconds those who wait may go without a look.
-        """
+        """The maximum time in seconds between two checks of a waiter."""
         return _LOOK if self._is_listening else _LOOK_ALONE
 
     @contextmanager
     def waking(self, name: str, wake: Callable[[], None]) -> Iterator[None]:
         """
-        Call a function, in a thread of its own, whenever the plan of this stored name may have
+        Call `wake`, in the listening thread, whenever the plan with this stored name may have
         changed.
         """
         me = object()
@@ -77,13 +74,11 @@ class Listener:
             yield
         finally:
             with self._lock:
-                self._waiting.pop(me, None)  # in a child that was forked meanwhile it is not there
+                self._waiting.pop(me, None)  # absent in a child forked meanwhile
                 self._last = time.monotonic()
 
     def close(self) -> None:
-        """
-        End the thread, and wait for that; whoever waits goes on by looking.
-        """
+        """Stop the thread and wait until it has ended. Waiters continue by checking."""
         self._closing.set()
         thread = self._thread
         if thread is not None:
@@ -91,9 +86,7 @@ class Listener:
             self._wake(None)
 
     def forked(self) -> object:
-        """
-        Begin anew in a child process, and return the parent's connection.
-        """
+        """Reset in a child process, and return the parent's connection."""
         of_parent = self._db
         self._begin()
         return of_parent
@@ -106,19 +99,17 @@ class Listener:
                 self._is_listening = False
             else:
                 return
-            # Not at once: where a server is restarted, there may be many of us.
+            # Not immediately: when a server restarts, many clients may reconnect.
             self._closing.wait(uniform(0.5, 1.5) * _TURN)  # noqa: S311 - no secret
 
     def _listen(self) -> None:
-        """
-        Listen until nobody waits any more.
-        """
+        """Listen until there are no waiters any more."""
         with psycopg.connect(self._address.conninfo, autocommit=True) as db:
             self._db = db
             carry_out(db, settled(db.info))
             db.execute(f"listen {CHANNEL}")
             self._is_listening = True
-            self._wake(None)  # what came before the server listened
+            self._wake(None)  # for changes from before the server listened
             while self._goes_on():
                 for news in db.notifies(timeout=_TURN):
                     self._wake(news.payload.rpartition(":")[0])
@@ -134,6 +125,6 @@ class Listener:
             lingers = bool(self._waiting) or time.monotonic() - self._last < _LINGER
             if lingers and not self._closing.is_set():
                 return True
-            # Under the lock: whoever comes next finds none, and starts another.
+            # Under the lock: the next waiter then sees that there is no thread, and starts one.
             self._thread, self._is_listening = None, False
             return False

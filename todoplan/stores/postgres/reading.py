@@ -1,6 +1,4 @@
-"""
-What is read, once for both stores: each in one statement, so that all of it is of one moment.
-"""
+"""The queries, once for both stores. Each is one statement, so that it reads a consistent state."""
 
 from datetime import UTC, datetime
 from typing import LiteralString
@@ -33,8 +31,8 @@ __all__ = [
     "tail",
 ]
 
-# The clock is in here, behind the lock and not beside it: there it would be read before the wait.
-# Not `now()`, which is when the transaction began.
+# The clock is selected here, after the lock was taken; in the locking statement it would be read
+# before the wait. Not `now()`, which is the time at which the transaction began.
 TAIL: LiteralString = """
 select p.revision, p.format, clock_timestamp(), e.revision, e.version, e.line
 from todoplan_plan p left join todoplan_entry e on e.plan_id = p.id and e.revision > %s
@@ -62,9 +60,7 @@ select id from todoplan_plan where revision > 0 order by id collate "C"
 
 @attrs.frozen
 class Tail:
-    """
-    The entries behind a revision, with the plan's revision and the server's time when it was read.
-    """
+    """The entries after a revision, with the plan's revision and the server's time of the query."""
 
     revision: int = 0
     clock: datetime | None = None
@@ -73,11 +69,11 @@ class Tail:
 
 def name_in_row(name: str) -> str:
     """
-    Return the id of a plan, or the name of a key, as the tables hold it.
+    Return a plan id or key name as it is stored in the tables.
 
     Raises:
-        PlanError: it is no text.
-        StoreError: it is too long for an index.
+        PlanError: the name is not a string.
+        StoreError: the name is too long for an index.
     """
     stored = stored_name(name)
     if len(stored) * 4 > LONGEST and (size := len(stored.encode())) > LONGEST:
@@ -91,10 +87,10 @@ def name_in_row(name: str) -> str:
 
 def checked_format(plan_id: str, found: int) -> None:
     """
-    Let a plan pass whose rows this version can read.
+    Return if this version can read the plan's rows.
 
     Raises:
-        StoreError: they are of a newer one ("newer_format").
+        StoreError: the rows have a newer format ("newer_format").
     """
     if found > FORMAT:
         msg = (
@@ -105,9 +101,7 @@ def checked_format(plan_id: str, found: int) -> None:
 
 
 def loaded(plan_id: str) -> Steps[Plan]:
-    """
-    Return the plan: its snapshot, and what came since.
-    """
+    """Return the plan: its snapshot with the later entries applied."""
     rows: list[Row] = yield _LOADED, (name_in_row(plan_id),) * 4
     revision, plan, entries = 0, Plan(), list[Entry]()
     for kind, at, version, text in rows:
@@ -130,10 +124,10 @@ def loaded(plan_id: str) -> Steps[Plan]:
 
 def tail(plan_id: str, revision: int) -> Steps[Tail]:
     """
-    Return the entries behind a revision.
+    Return the entries after a revision.
 
     Raises:
-        StoreError: the plan is not that far.
+        StoreError: the plan has not reached that revision.
     """
     rows: list[Row] = yield TAIL, (revision, name_in_row(plan_id))
     found = Tail()
@@ -149,25 +143,19 @@ def tail(plan_id: str, revision: int) -> Steps[Tail]:
 
 
 def revision_of(plan_id: str) -> Steps[int]:
-    """
-    Return a plan's revision; 0 if it was never written.
-    """
+    """Return a plan's revision; 0 if the plan was never written."""
     rows = yield "select revision from todoplan_plan where id = %s", (name_in_row(plan_id),)
     return rows[0][0] if rows else 0
 
 
 def plan_ids() -> Steps[tuple[str, ...]]:
-    """
-    Return the ids of the plans that were written, in the order of their bytes.
-    """
+    """Return the ids of all written plans, in byte order."""
     rows = yield _PLAN_IDS, None
     return tuple(text_of_name(row[0]) for row in rows)
 
 
 def clock() -> Steps[datetime]:
-    """
-    Return the server's time.
-    """
+    """Return the server's time."""
     rows = yield "select clock_timestamp()", None
     time: datetime = rows[0][0]
     return time.astimezone(UTC)
@@ -175,10 +163,10 @@ def clock() -> Steps[datetime]:
 
 def receipt(plan_id: str, key: Key) -> Steps[Receipt | None]:
     """
-    Return what was appended under a key.
+    Return the result of the append that carried a key.
 
     Raises:
-        StoreError: with another payload.
+        StoreError: the key was used with another payload.
     """
     rows: list[Row] = yield _RECEIPT, (name_in_row(plan_id), name_in_row(key.name))
     if not rows:

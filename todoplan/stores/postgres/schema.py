@@ -1,12 +1,12 @@
 """
-The tables, and what statements are made of.
+The tables, and the types of statements.
 
-Every key begins with the plan's id, and no statement asks across plans: so tables may be sharded,
-and a plan moved with all that belongs to it. Columns are SQLite's (`todoplan.stores.sqlite`), and
-so are the texts in them, byte by byte (`todoplan.stores.rows`).
+Every key begins with the plan's id, and no statement spans plans, so that tables can be sharded and
+a plan can be moved with all its rows. The columns are the same as in SQLite
+(`todoplan.stores.sqlite`), and so are the texts in them, byte by byte (`todoplan.stores.rows`).
 
-A plan's row says the format in which the rows of that plan are kept. A todoplan that finds a newer
-one refuses that plan; so two versions may work side by side while plans are moved on one by one.
+The row of a plan states the format of all the plan's rows. A todoplan that reads a newer format
+refuses that plan. So two versions can run side by side while plans are migrated one by one.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -31,22 +31,28 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 
 Statement = tuple[LiteralString | bytes, Sequence[Any] | Mapping[str, Any] | None]
-"""SQL, and its parameters: `None` where there are none, and several statements may stand."""
+"""SQL and its parameters. With `None` as parameters, the SQL may contain several statements."""
 
 Steps = Generator[Statement, Any, T]
 """
-Statements one after the other; each is answered by its rows. Written once, carried out at once by
-`PostgresStore` and awaited by `AsyncPostgresStore`.
+A generator of statements; the rows of each statement are sent back to it. The steps are written
+once: `PostgresStore` executes them and `AsyncPostgresStore` awaits them.
 """
 
 FORMAT = 1
-"""What this version writes, and the highest that it reads."""
+"""The format that this version writes, and the highest one that it reads."""
 
 CHANNEL = "todoplan"
-"""Where commits are announced, as "<plan's id>:<revision>": to a database, whatever its schemas."""
+"""
+The channel on which commits are announced, as "<plan's id>:<revision>". All schemas of a database
+share it.
+"""
 
 LONGEST = 1_000
-"""So many bytes of UTF-8 a plan's id or a key may have: an index has to hold two of them."""
+"""
+The maximum length of a plan's id or a key in bytes of UTF-8: an index entry has to hold two of
+them.
+"""
 
 _PREFIX = "todoplan_"
 TABLES: Mapping[str, LiteralString] = {
@@ -89,7 +95,7 @@ TABLES: Mapping[str, LiteralString] = {
     """,
 }
 
-_LOCK = 7_030_226_001  # ours among the advisory locks of a database, which are plain numbers
+_LOCK = 7_030_226_001  # our number among the database's advisory locks
 _MISSING: LiteralString = """
 select name from unnest(%s::text[]) as needed (name) where to_regclass(name) is null
 """
@@ -97,8 +103,10 @@ select name from unnest(%s::text[]) as needed (name) where to_regclass(name) is 
 
 def settled(info: ConnectionInfo) -> Steps[None]:
     """
-    Set what a server, a role, the address or the environment may have set otherwise, and psycopg
-    needs to read times and write texts. As a rule nothing is to be set, and nothing is asked.
+    Set the session parameters that psycopg needs for reading times and writing texts.
+
+    A server, a role, the address or the environment may have set them differently. Usually they are
+    right already, and no statement is executed.
     """
     if not (info.parameter_status("DateStyle") or "").startswith("ISO"):
         yield "set datestyle to 'ISO'", None
@@ -108,14 +116,17 @@ def settled(info: ConnectionInfo) -> Steps[None]:
 
 def prepared() -> Steps[None]:
     """
-    Make the tables that are missing. Where all are there, only look: a user who may not create
-    tables, or a server that only reads, will do then.
+    Create the tables that are missing.
+
+    If all tables exist, only one query is executed. So a user without the right to create tables,
+    or a read-only server, is sufficient then.
     """
     missing = yield _MISSING, (list(TABLES),)
     if not missing:
         return
     yield "begin", None
-    # `if not exists` is not race-free: of 80 set-ups at once 75 failed, and none with this lock.
+    # `if not exists` is not race-free: of 80 concurrent set-ups 75 failed without this lock, and
+    # none with it.
     yield "select pg_advisory_xact_lock(%s)", (_LOCK,)
     for table in TABLES.values():
         yield table, None

@@ -1,4 +1,4 @@
-"""`PostgresStore`: the steps carried out at once, in the thread that asks for them."""
+"""`PostgresStore`: executes the steps in the calling thread."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -35,10 +35,10 @@ class PostgresStore:
     """
     A `HoldingStore` in a PostgreSQL database, for any number of machines.
 
-    `PostgresStore("postgresql://planner@db.example/plans")`. Whoever waits, for a plan, for a
-    connection or for a server that is restarted, waits no longer than `patience` seconds. A store
-    has at most `most_connections` at a time. With `notify=False` commits are not announced, which
-    costs a server with many writers dearly, and watchers ask in turns.
+    `PostgresStore("postgresql://planner@db.example/plans")`. A call waits at most `patience`
+    seconds for a plan, for a connection, or for a server that restarts. A store uses at most
+    `most_connections` at a time. With `notify=False` commits are not announced, which is expensive
+    on a server with many writers, and watchers poll instead.
     """
 
     def __init__(
@@ -58,9 +58,7 @@ class PostgresStore:
         self.patience = patience
 
     def close(self) -> None:
-        """
-        Close the connections that are not in use; a later call opens them again.
-        """
+        """Close the connections that are not in use. A later call opens new ones."""
         self._listener.close()
         self.connections.close()
 
@@ -80,51 +78,54 @@ class PostgresStore:
         Return the plan as of its last entry.
 
         Raises:
-            StoreError: the database cannot be reached, or refuses; `data["problem"]` says what.
+            StoreError: the database cannot be reached, or refuses a statement; `data["problem"]`
+                says why.
             CodecError: a row is damaged, or of a newer version.
         """
         return self._read(lambda: reading.loaded(plan_id), f"load the plan {plan_id!r}")
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
-        Return the plan's journal, oldest first; one that was cut begins with the plan as it was.
+        Return the plan's journal, oldest entry first. A journal that was cut begins with a snapshot
+        entry.
 
         Raises:
-            TodoplanError: as of `load`.
+            TodoplanError: the same errors as `load`.
         """
         return self.entries_since(plan_id, ALL)
 
     def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
         """
-        Return the entries behind a revision, oldest first.
+        Return the entries after a revision, oldest first.
 
         Raises:
-            TodoplanError: as of `load`; a StoreError if the plan is not that far ("rolled_back").
+            TodoplanError: the same errors as `load`; a StoreError ("rolled_back") if the plan has
+                not reached that revision.
         """
         doing = f"read the journal of the plan {plan_id!r}"
         return self._read(lambda: reading.tail(plan_id, revision), doing).entries
 
     def plan_ids(self) -> tuple[str, ...]:
         """
-        Return the ids of the plans that were written, in the order of their bytes.
+        Return the ids of all written plans, in byte order.
 
         Raises:
-            StoreError: as of `load`.
+            StoreError: the same errors as `load`.
         """
         return self._read(reading.plan_ids, "list its plans")
 
     def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:
         """
-        Wait until the plan is at another revision, no longer than so many seconds, and say whether
-        it is.
+        Wait at most `timeout` seconds until the plan's revision differs from `revision`; return
+        whether it does.
 
         Raises:
-            StoreError: as of `load`.
+            StoreError: the same errors as `load`.
         """
         end, changed = time.monotonic() + timeout, Event()
         with self._listener.waking(reading.name_in_row(plan_id), changed.set):
             while True:
-                changed.clear()  # before the look: what comes after it is seen by the next one
+                changed.clear()  # before the query, so that no later change is missed
                 doing = f"look for changes of the plan {plan_id!r}"
                 if self._read(lambda: reading.revision_of(plan_id), doing) != revision:
                     return True
@@ -135,10 +136,10 @@ class PostgresStore:
 
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """
-        Add entries if the plan is at revision `expected`, and say whether that was so.
+        Add entries if the plan is at revision `expected`; return whether they were added.
 
         Raises:
-            TodoplanError: as of `hold`.
+            TodoplanError: the same errors as `hold`.
         """
 
         def append(held: PostgresHeld) -> bool:
@@ -151,26 +152,27 @@ class PostgresStore:
 
     def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
         """
-        Cut a plan's journal: keep so many entries, or those that are no older; return how many
-        were cut.
+        Cut a plan's journal and return the number of removed entries.
 
-        In their place one entry gives the plan as it was then, at revision and time: undo does not
-        go behind it, and a key that came with a cut entry is forgotten with it.
+        `keep` is the number of newest entries to keep, or the maximum age of the entries to keep.
+        One entry replaces the removed ones. It has the plan as it was then, with that revision and
+        time. Undo cannot go back further than this entry. Idempotency keys of removed entries are
+        deleted.
 
         Raises:
             PlanError: `keep` is neither a number of entries nor an age.
-            TodoplanError: as of `hold`.
+            TodoplanError: the same errors as `hold`.
         """
         return self.hold(plan_id).done(lambda held: held.compact(keep))
 
     def hold(self, plan_id: str) -> "PostgresHold":
         """
-        Wait until nobody else holds the plan, and hold it for the length of a `with`.
+        Wait until the plan is free, and lock it for the duration of a `with` block.
 
         Raises:
-            StoreError: as of `load`; somebody else holds it for too long ("busy"), or this thread
-                does ("nested"); the connection was lost, and nothing was appended ("lost"), or
-                nobody knows whether something was ("unknown").
+            StoreError: the same errors as `load`. Also if somebody else holds the lock for too long
+                ("busy") or this thread already holds it ("nested"), and if the connection was lost:
+                nothing was appended ("lost"), or it is unknown whether something was ("unknown").
         """
         return PostgresHold(self, checked_id(plan_id))
 
@@ -186,9 +188,7 @@ class PostgresStore:
 
 
 class PostgresHold(Hold[PostgresHeld]):
-    """
-    A plan that is held, by the lock on its row, for the length of a `with`.
-    """
+    """A context manager that locks a plan's row."""
 
     def __init__(self, store: PostgresStore, plan_id: str) -> None:
         self._store, self._plan_id = store, plan_id
@@ -199,9 +199,7 @@ class PostgresHold(Hold[PostgresHeld]):
         self._is_settled = False
 
     def begin(self) -> PostgresHeld:
-        """
-        Hold the plan.
-        """
+        """Lock the plan."""
         store = self._store
         self._turn.take(self._turns, store.patience)
         steps = partial(writing.locked, self._plan_id, store.begun)
@@ -211,7 +209,7 @@ class PostgresHold(Hold[PostgresHeld]):
 
     def keep(self, held: PostgresHeld) -> None:
         """
-        Commit what was appended; find out what became of a commit whose answer was lost.
+        Commit the appended entries. If the response is lost, find out whether the commit succeeded.
         """
         holding = held.holding
         holding.may_commit(self._lent.db)
@@ -229,7 +227,8 @@ class PostgresHold(Hold[PostgresHeld]):
         trace: TracebackType | None,
     ) -> None:
         try:
-            # Others, such as an interrupt, leave the connection as it is, and it is closed.
+            # After other exceptions, such as an interrupt, the connection is closed without a
+            # rollback.
             is_here = self._holding is not None and self._holding.is_here
             if isinstance(error, Exception) and is_here:
                 with suppress(psycopg.Error):
@@ -238,9 +237,7 @@ class PostgresHold(Hold[PostgresHeld]):
             super().__exit__(kind, error, trace)
 
     def release(self, _: PostgresHeld | None) -> None:
-        """
-        Let go of the connection and the turn; what is not committed is rolled back.
-        """
+        """Release the connection and the lock. What is not committed is rolled back."""
         if self._holding is not None:
             self._holding.end()
         try:

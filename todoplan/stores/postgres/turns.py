@@ -1,9 +1,9 @@
 """
-Taking turns within a process, before the server is asked: one plan at a time waits on a connection.
+Locks within a process, taken before the server is asked: per plan, one caller uses a connection.
 
-A plan may be held for long by somebody else, who was stopped or cut off. If all threads that want
-it waited on connections of their own, they would soon have all of them, and the plans that nobody
-holds would be out of reach as well.
+Somebody else may lock a plan for long, for example a process that was stopped or disconnected. If
+all threads that want this plan waited on connections of their own, they would soon use up the pool,
+and plans that nobody has locked would be unreachable as well.
 """
 
 import asyncio
@@ -22,9 +22,7 @@ __all__ = ["AsyncTurns", "Turns"]
 
 
 class Turns:
-    """
-    A turn for each plan, as long as some thread wants it.
-    """
+    """A lock for each plan, which exists as long as a thread uses it."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -32,16 +30,12 @@ class Turns:
         begins_anew(self)
 
     def forked(self) -> None:
-        """
-        Begin anew in a child process: whoever had a turn there is not here.
-        """
+        """Reset in a child process: the threads that held locks do not exist there."""
         self._lock = Lock()
         self._turns: WeakValueDictionary[str, Turn] = WeakValueDictionary()
 
     def of(self, plan_id: str) -> Turn:
-        """
-        Return the turn of a plan, among the threads of this process.
-        """
+        """Return the lock of a plan between the threads of this process."""
         with self._lock:
             turn = self._turns.get(plan_id)
             if turn is None:
@@ -56,23 +50,22 @@ class _TaskTurn:
 
 
 class AsyncTurns:
-    """
-    A turn for each plan, as long as some task of an event loop wants it.
-    """
+    """A lock for each plan, which exists as long as a task of an event loop uses it."""
 
     def __init__(self, address: Address, patience: float) -> None:
         self._address = address
         self._patience = patience
-        # By loop too: a lock belongs to one.
+        # By event loop too, because an asyncio lock belongs to one loop.
         self._turns: WeakValueDictionary[tuple[int, str], _TaskTurn] = WeakValueDictionary()
 
     @asynccontextmanager
     async def taken(self, plan_id: str) -> AsyncIterator[None]:
         """
-        Have a plan to oneself, among the tasks of this loop.
+        Lock a plan between the tasks of this event loop.
 
         Raises:
-            StoreError: another one has it for too long ("busy"), or this one ("nested").
+            StoreError: another task holds the lock for too long ("busy"), or this task already
+                holds it ("nested").
         """
         name = id(asyncio.get_running_loop()), plan_id
         turn, me = self._turns.get(name), asyncio.current_task()

@@ -1,8 +1,9 @@
 """
-What is written, once for both stores, while the plan is held. No statement decides anything.
+The writing statements, once for both stores, on a locked plan. No statement decides anything.
 
-Holding locks the plan's row, in a statement of its own under READ COMMITTED: a statement sees the
-data as they were when it began, which was before it waited. Whatever reads comes behind it.
+A plan is locked by locking its row, in a statement of its own under READ COMMITTED: a statement
+sees the data as of its start, which is before it waited for the lock. All reads come after this
+statement.
 """
 
 from collections.abc import Sequence
@@ -30,8 +31,8 @@ __all__ = ["ADD", "LOCK", "Locked", "added", "begin", "cut", "locked"]
 
 _LONGEST_HOLD = "60s"
 """
-A holder that says nothing for so long, stopped or cut off from the network, is rolled back, and
-others go on. Deciding takes milliseconds.
+The idle time after which the server rolls back a lock holder that was stopped or disconnected, so
+that others can continue. Deciding takes milliseconds.
 """
 
 LOCK: LiteralString = """
@@ -75,9 +76,7 @@ where plan_id = %(plan)s and revision = %(revision)s
 
 @attrs.frozen
 class Locked:
-    """
-    The row of a plan that nobody else can change now.
-    """
+    """The row of a locked plan."""
 
     plan_id: str
     revision: int
@@ -86,11 +85,9 @@ class Locked:
 
 
 def begin(patience: float) -> bytes:
-    """
-    Return the statements that begin a transaction which waits no longer than that for a lock.
-    """
-    # In one go with `begin`, and for this transaction alone: settings of the session would need a
-    # round trip, and behind a connection pooler they would go to somebody else.
+    """Return the statements that begin a transaction with a lock timeout of `patience` seconds."""
+    # Sent together with `begin`, and for this transaction only: session settings would need a round
+    # trip, and behind a connection pooler they would apply to another client.
     return (
         "begin isolation level read committed;"
         f"set local lock_timeout = '{max(1, round(patience * 1000))}ms';"
@@ -100,8 +97,9 @@ def begin(patience: float) -> bytes:
 
 def locked(plan_id: str, begun: bytes) -> Steps[Locked]:
     """
-    Begin a transaction, and lock the plan's row in it; one that was never written gets a row, which
-    goes with the transaction if nothing is appended.
+    Begin a transaction and lock the plan's row.
+
+    A plan that was never written gets a row, which is rolled back if nothing is appended.
     """
     stored = name_in_row(plan_id)
     yield begun, None
@@ -123,12 +121,13 @@ def added(
     announced: bool = True,
 ) -> Steps[Locked]:
     """
-    Add entries to the held plan, with a key and the answer that is kept beside it, if given, and
-    return the row as it is then.
+    Add entries to the locked plan, and return the plan's updated row.
+
+    `key` is an idempotency key and the answer that is stored with it.
 
     Raises:
-        StoreError: an entry is larger than what can be read again.
-        CodecError: one holds what JSON cannot.
+        StoreError: an entry is too large to be read again.
+        CodecError: an entry contains a value that JSON cannot represent.
     """
     lines = [line_of_entry(at.plan_id, entry) for entry in entries]
     since = at.since + sum(len(line.encode()) for line in lines)
@@ -139,7 +138,8 @@ def added(
         "revisions": [entry.revision for entry in entries],
         "lines": lines,
         "keys": [name_in_row(named.name)] if key else [],
-        # A payload, or an answer, may hold any text, and PostgreSQL's hold no NUL.
+        # A payload or an answer may contain any character, but PostgreSQL's texts cannot contain
+        # NUL.
         "payload": stored_name(named.payload),
         "answer": stored_name(answer),
         "before": at.revision,
@@ -157,14 +157,14 @@ def added(
 
 def cut(plan_id: str, keep: int | timedelta) -> Steps[int]:
     """
-    Put the held plan as it then was in the place of its oldest entries; return how many were lost.
+    Replace the oldest entries of the locked plan by one snapshot entry; return the number removed.
 
     Raises:
-        PlanError: what is to be kept is neither a number of entries nor an age.
+        PlanError: `keep` is neither a number of entries nor an age.
     """
     found = yield from tail(plan_id, ALL)
     going = found.entries[: cut_at(found.entries, keep, found.clock or datetime.now(UTC))]
-    # A beginning is no entry of its own, and to cut it alone would leave the same.
+    # A snapshot entry is not a change, and cutting it alone would leave an equal one in its place.
     lost = [entry for entry in going if not is_beginning(entry)]
     if not lost:
         return 0
@@ -183,7 +183,7 @@ def cut(plan_id: str, keep: int | timedelta) -> Steps[int]:
 def _snapshot(plan_id: str, plan: Plan) -> Steps[Locked]:
     document = snapshot_of_plan(plan)
     size = len(document.encode())
-    # One that is larger could not be read again; without it the journal gives the plan.
+    # A larger one could not be read again. Without a snapshot the journal gives the plan.
     if size <= LIMIT:
         values = {
             "plan": name_in_row(plan_id),

@@ -1,9 +1,10 @@
 """
-Plans in a SQLite database: kept across restarts, shared by threads and processes of one machine.
+Plans in a SQLite database, which threads and processes of one machine share.
 
-Read `store` first, the methods of a `SqliteStore`. `held` is what a held plan can do, `connections`
-how a database is shared and let go of, `opening` how it is opened and known again, `schema` its
-tables, `weather` what is said when SQLite or the disk refuses.
+Read `store` first: the methods of `SqliteStore`. `held` has the operations on a locked plan,
+`connections` the sharing and closing of connections, `opening` the creation and identification of
+the database file, `schema` the tables, and `weather` the translation of errors of SQLite and the
+disk.
 """
 
 from todoplan.lazy import listing

@@ -1,17 +1,18 @@
 """
-Connections to one database: how threads and processes share it, and how it is let go of.
+Connections to one database, which threads and processes share.
 
-- A write, and a close, happens under a lock of ours on `<file>.lock` as well as under SQLite's own.
-  SQLite's has no fair queue: with its growing pauses one of 32 processes waited 3.6 seconds. And
-  up to 3.51.2 two connections that write and copy the log at the same moment may damage the
-  database (`weather.WAL_RESET_BUG`). A newer SQLite takes the lock too: the process beside it may
-  have an older one. Who does not know our lock (the sqlite3 shell) is waited for as ever.
-- The file itself is never opened but by SQLite: to close any descriptor of it would let go of every
-  lock that this process has on it (POSIX).
-- A connection is used by one thread at a time and not at all by a child that was forked: it has
-  connections of its own, and leaves the parent's as they are, unclosed.
-- A file that is gone, or that another took the place of, is an error, and so of SQLite's log:
-  SQLite would go on writing into the one that nobody can see any more.
+- Writing and closing take our own lock on `<file>.lock` in addition to SQLite's lock. SQLite's lock
+  has no fair queue: because of its growing pauses, one of 32 processes waited 3.6 seconds. And up
+  to SQLite 3.51.2, two connections that write and checkpoint at the same moment may damage the
+  database (`weather.WAL_RESET_BUG`). A newer SQLite takes our lock too, because another process may
+  use an older one. For programs that do not take our lock (the sqlite3 shell), SQLite's lock still
+  works.
+- Only SQLite opens the database file: closing any other descriptor of it would release all locks
+  that this process has on the file (POSIX).
+- A connection is used by one thread at a time. A forked child does not use its parent's connections
+  and leaves them unclosed; it opens its own.
+- If the database file or SQLite's log was deleted or replaced, that is an error: SQLite would
+  continue to write into a file that nobody can see any more.
 """
 
 import ctypes
@@ -63,17 +64,15 @@ __all__ = ["Connection", "Connections", "Writing"]
 T = TypeVar("T")
 _Idle = deque[Connection]
 _MOST_IDLE = 8
-_NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}  # file systems without any
-_AT_THE_END = 1.0  # seconds that closing waits for others: nothing is lost by leaving it
+_NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}  # file systems without locks
+_AT_THE_END = 1.0  # seconds that closing waits for the lock; not closing loses nothing
 
 _left_open: list[Connection] = []
-_holders: dict[Path, int] = {}  # the threads of this process that have the lock of a database
+_holders: dict[Path, int] = {}  # by database: the thread of this process that has our lock
 
 
 class Connections:
-    """
-    The connections of one handle to the database at a path.
-    """
+    """The connections of one `SqliteStore` to its database."""
 
     def __init__(self, path: Path, patience: float) -> None:
         self.path = path
@@ -84,24 +83,23 @@ class Connections:
     def _begin_anew(self) -> None:
         self.process = os.getpid()
         self.idle: _Idle = deque()
-        # Between threads of one handle first: they wait for each other without asking in turns.
+        # Threads of one store wait on this lock first, without polling.
         self.turn = Turn(str(self.path))
         self._queue = LockQueue(self.path)
         finalize(self, _close, self.path, self.process, self.idle)
 
     def close(self) -> None:
-        """
-        Close what is idle; a later call opens anew.
-        """
+        """Close the idle connections. A later call opens new ones."""
         self.after_fork()
         _close(self.path, self.process, self.idle)
 
     def read(self, job: Callable[[Connection], T], missing: T) -> T:
         """
-        Return what a job reads, or `missing` if there is no database yet.
+        Call `job` with a connection and return its result, or `missing` if there is no database
+        yet.
 
         Raises:
-            StoreError: the database cannot be read, or is not what it was.
+            StoreError: the database cannot be read, or its file was deleted or replaced.
         """
         self.after_fork()
         end, taken = time.monotonic() + self.patience, list[Connection]()
@@ -119,9 +117,9 @@ class Connections:
                         raise
                     return job(taken[0])
             is_sound = True
-            return found  # noqa: TRY300 - else it would be unsound
+            return found  # noqa: TRY300 - a raise must leave it unsound
         except CodecError:
-            is_sound = True  # a row is damaged, of which the connection knows nothing
+            is_sound = True  # a row is damaged; the connection itself is sound
             raise
         finally:
             try:
@@ -131,14 +129,17 @@ class Connections:
 
     def _take_immutable(self, taken: list[Connection]) -> bool:
         """
-        Open a database where nothing can be written, and so SQLite can make no log to read by.
+        Open a database in a place where nothing can be written, and SQLite therefore cannot create
+        a log.
+
+        Return False if this user can write there, or if the database has no tables of todoplan.
         """
         _close(self.path, self.process, deque(taken))
         taken.clear()
         if is_writable(self.path):
             return False
         log = Path(f"{self.path}-wal")
-        # SQLite would read past it: acknowledged entries would be missing.
+        # In immutable mode SQLite ignores the log: committed entries would be missing.
         if log.exists() and log.stat().st_size:
             raise refusal(
                 self.path,
@@ -151,7 +152,8 @@ class Connections:
 
     def _put_back(self, taken: list[Connection], *, is_sound: bool) -> None:
         """
-        Keep a connection that was read by, or close it under the lock.
+        Return a connection to the idle ones after a read, or close it under the lock if it is not
+        sound.
         """
         if is_sound:
             self.idle.extend(map(list.pop, repeat(taken, len(taken))))
@@ -161,15 +163,15 @@ class Connections:
 
     def take(self, taken: list[Connection], end: float, *, create: bool) -> bool:
         """
-        Take a connection that is idle, or a new one; return False if it is none of plans yet.
+        Take an idle connection, or open a new one. Return False if the database has no tables yet.
         """
         with suppress(IndexError):
             taken.extend(map(deque.pop, (self.idle,)))
-            # Somebody has deleted SQLite's log: what is written now nobody would ever see.
+            # If SQLite's log was deleted, nobody would ever see what is written now.
             known, log = taken[0].log, log_of(self.path)
             if known[0] is not None and known != log:
                 if log[0] is not None:
-                    # Not to be closed either: SQLite would delete the log of others.
+                    # Not closed either: SQLite would delete the log that others use.
                     _leave_open(*taken)
                     taken.clear()
                 raise refusal(
@@ -188,14 +190,13 @@ class Connections:
                 return False
             set_up(connection, self.path, end)
         self._identity = self.on_disk()
-        # By now it has read, and so opened the log, which nobody else will delete meanwhile.
+        # The connection has read by now and therefore opened the log, which nobody else will delete
+        # meanwhile.
         connection.log = log_of(self.path)
         return True
 
     def lock(self, taken: list[int], end: float) -> None:
-        """
-        Take the lock; go on without it where files cannot be locked.
-        """
+        """Take our lock. Continue without it where files cannot be locked."""
         try:
             self._queue.take(taken, max(0.0, end - time.monotonic()))
         except StoreError as error:
@@ -209,14 +210,13 @@ class Connections:
 
     def on_disk(self) -> Identity | None:
         """
-        Return what stands at the path; it must be what was there before.
+        Return the identity of the file at the path, and check that the file was not deleted or
+        replaced.
         """
         return identity_of(self.path, self._identity)
 
     def after_fork(self) -> None:
-        """
-        Begin anew in a child process.
-        """
+        """Start with new connections if this process is a forked child."""
         if self.process != os.getpid():
             _leave_open(*self.idle)
             self._begin_anew()
@@ -224,9 +224,9 @@ class Connections:
 
 class Writing(Hold[T]):
     """
-    A transaction that nobody else can write beside; it is committed at the end.
+    A write transaction, which is committed at the end. Nobody else can write meanwhile.
 
-    Whatever is raised, the transaction is rolled back and the locks are let go of.
+    After any exception the transaction is rolled back and the locks are released.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -242,13 +242,13 @@ class Writing(Hold[T]):
         Begin the transaction.
 
         Raises:
-            StoreError: somebody else has written for too long, or this thread does so already; the
-                database cannot be written, or is not what it was.
+            StoreError: somebody else has written for too long, or this thread already has a
+                transaction; or the database cannot be written, or its file was deleted or replaced.
         """
         mine = self._connections
         mine.after_fork()
         self._process, end = mine.process, time.monotonic() + mine.patience
-        # Of this process: in a child that was forked these are other ones.
+        # The objects of this process: a forked child has other ones.
         self._turns, self._idle = mine.turn, mine.idle
         self._turns.take(self._turn, mine.patience)
         with in_words(mine.path):
@@ -265,7 +265,8 @@ class Writing(Hold[T]):
         Commit the transaction.
 
         Raises:
-            StoreError: this process was forked from the one that holds it; it cannot be committed.
+            StoreError: this process was forked from the one that began the transaction, and cannot
+                commit.
         """
         if self._process != os.getpid():
             raise refusal(
@@ -279,9 +280,7 @@ class Writing(Hold[T]):
         self._is_sound = True
 
     def release(self, _: T | None) -> None:
-        """
-        Let go of the connection, the lock and the turn; what is not committed is rolled back.
-        """
+        """Release the connection and the locks. What is not committed is rolled back."""
         if not self._process:
             return
         is_ours = self._process == os.getpid()
@@ -293,13 +292,13 @@ class Writing(Hold[T]):
                 self._idle.extend(map(list.pop, repeat(self._taken, len(self._taken))))
             elif self._taken:
                 connection = self._taken[0]
-                # Not used again: a cursor that somebody's traceback still holds would keep it at an
-                # older state of the database, on which nothing can be written.
+                # Not used again: a cursor that is still referenced by a traceback would keep the
+                # connection at an older state of the database, on which it cannot write.
                 with suppress(sqlite3.Error):
-                    # A full or failing disk has rolled it back by itself.
+                    # A full or failing disk has already rolled it back.
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
-                connection.close()  # under the lock, which we hold
+                connection.close()  # under our lock
                 self._taken.clear()
         finally:
             if self._lock and is_ours:
@@ -309,14 +308,13 @@ class Writing(Hold[T]):
 
 
 def _close(path: Path, process: int, idle: _Idle) -> None:
-    """
-    Close connections under the lock, or leave them to the end of the process.
-    """
-    # The last one to close copies the log into the file, as a checkpoint does.
+    """Close connections under our lock, or leave them open until the process ends."""
+    # The last connection to close copies the log into the file, like a checkpoint.
     lock: list[int] = []
     try:
         may_close = process == os.getpid()
-        # Not where this thread has the lock, as when a handle is collected meanwhile.
+        # Not if this thread has the lock, for example when a store is garbage-collected during a
+        # write.
         if may_close and _holders.get(path) != get_ident():
             try:
                 if lock_of(path).exists():
@@ -339,10 +337,13 @@ def _close(path: Path, process: int, idle: _Idle) -> None:
 
 def _leave_open(*given: Connection) -> None:
     """
-    Keep connections from being closed: a child's copies of its parent's, which would take back what
-    the parent is writing, and those that could not be closed under the lock.
+    Keep connections from being closed.
+
+    These are a child's copies of its parent's connections, whose closing would roll back what the
+    parent is writing, and connections that could not be closed under our lock.
     """
     if not _left_open:
-        # Python closes what nobody refers to, also at its own end: the list has to outlive that.
+        # Python closes unreferenced connections, also at interpreter exit: the list has to outlive
+        # that.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(_left_open))
     _left_open.extend(given)

@@ -1,6 +1,4 @@
-"""
-What can be done with a plan while it is held: all of it within one transaction of SQLite.
-"""
+"""The operations on a locked plan, all within one SQLite transaction."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,7 +24,7 @@ from todoplan.stores.sqlite.weather import in_words
 __all__ = ["TO_THE_END", "SqliteHeld", "entries_between", "revision_of"]
 
 TO_THE_END = 2**63 - 1
-"""No revision is larger: it is SQLite's largest integer."""
+"""SQLite's largest integer: no revision is larger."""
 
 _PLAN = "SELECT revision, since, size FROM plan WHERE id = ?"
 _ENTRIES = """
@@ -53,9 +51,7 @@ _SIGN = """
 
 
 def revision_of(connection: Connection, name: str) -> int:
-    """
-    Return the revision of a plan by its stored name; 0 if it was never written.
-    """
+    """Return the revision of a plan by its stored name; 0 if the plan was never written."""
     row = connection.execute(_PLAN, (name,)).fetchone()
     return row[0] if row else 0
 
@@ -63,17 +59,13 @@ def revision_of(connection: Connection, name: str) -> int:
 def entries_between(
     connection: Connection, plan_id: str, after: int, until: int = TO_THE_END
 ) -> tuple[Entry, ...]:
-    """
-    Return the entries behind a revision, up to another.
-    """
+    """Return the entries after revision `after`, up to and including revision `until`."""
     rows = connection.execute(_ENTRIES, (stored_name(plan_id), after, until)).fetchall()
     return tuple(entry_of_line(plan_id, *row) for row in rows)
 
 
 class SqliteHeld:
-    """
-    A held plan: see `todoplan.stores.hold.Held`.
-    """
+    """A locked plan: see `todoplan.stores.hold.Held`."""
 
     def __init__(self, connection: Connection, path: Path, plan_id: str, name: str) -> None:
         self._connection: Connection | None = connection
@@ -86,17 +78,15 @@ class SqliteHeld:
         self.revision, self._since, self._size = row or (0, 0, 0)
 
     def now(self) -> datetime:
-        """
-        Return the time of this machine, which is that of all who share the file.
-        """
+        """Return the time of this machine's clock. All users of the file share the machine."""
         return datetime.now(UTC)
 
     def entries_since(self, revision: int) -> tuple[Entry, ...]:
         """
-        Return the entries behind a revision.
+        Return the entries after a revision.
 
         Raises:
-            StoreError: the plan is not that far ("rolled_back").
+            StoreError: the plan has not reached that revision ("rolled_back").
         """
         if revision > self.revision:
             raise gone_back(self._plan_id, revision, self.revision)
@@ -104,10 +94,10 @@ class SqliteHeld:
 
     def receipt(self, key: Key) -> Receipt | None:
         """
-        Return what was appended under this key.
+        Return the result of the append that carried this key.
 
         Raises:
-            StoreError: with another payload ("key_reused").
+            StoreError: the key was used with another payload ("key_reused").
         """
         given = (self._name, stored_name(key.name))
         with in_words(self._path):
@@ -115,7 +105,7 @@ class SqliteHeld:
         if row is None:
             return None
         payload, before, after, answer = row
-        # The key first: what was appended for another request is nobody's business here.
+        # Check the key first: entries of a different request are not read.
         found = checked_receipt(self._plan_id, key, payload, Receipt((), answer))
         return Receipt(self._between(before, after), found.answer)
 
@@ -129,18 +119,18 @@ class SqliteHeld:
         answer: str = "",
     ) -> tuple[Entry, ...]:
         """
-        Add entries, or return those that came under the key before.
+        Add entries, or return the entries of the earlier append with the same key.
 
         Raises:
-            StoreError: the plan is at another revision ("overtaken"); the key was used with another
-                payload ("key_reused"); an entry is too large.
-            CodecError: an entry holds what JSON cannot.
+            StoreError: the plan is at another revision ("overtaken"), the key was used with another
+                payload ("key_reused"), or an entry is too large.
+            CodecError: an entry contains a value that JSON cannot represent.
         """
         if key is not None and (found := self.receipt(key)):
             return found.entries
         if expected != self.revision:
             raise overtaken(self._plan_id, expected, self.revision)
-        # Read once and written before anything is: whatever they raise leaves nothing behind.
+        # Iterate and encode before the first statement: if either raises, nothing was written.
         added = tuple(entries)
         lines = [line_of_entry(self._plan_id, entry) for entry in added]
         with self._at_once() as connection:
@@ -165,7 +155,8 @@ class SqliteHeld:
         """
         journal = self._between(ALL)
         cut = journal[: cut_at(journal, keep, self.now())]
-        # A beginning is no entry of its own, and to cut it alone would leave the same.
+        # A snapshot entry is not a change, and cutting it alone would leave an equal one in its
+        # place.
         lost = [entry for entry in cut if not is_beginning(entry)]
         if not lost:
             return 0
@@ -181,10 +172,10 @@ class SqliteHeld:
 
     def over(self) -> None:
         """
-        Let go of the plan.
+        Release the plan.
 
         Raises:
-            StoreError: an append has failed halfway, and somebody made light of what it raised.
+            StoreError: an append failed halfway, and its error was caught inside the `with`.
         """
         self._connection = None
         if self._is_broken:
@@ -195,9 +186,7 @@ class SqliteHeld:
             raise StoreError(msg, plan_id=self._plan_id, problem="broken")
 
     def _keep(self, connection: Connection, plan: Plan) -> None:
-        """
-        Keep the plan as a whole, from which it is loaded.
-        """
+        """Save the plan's snapshot, from which it is loaded."""
         document = snapshot_of_plan(plan)
         self._since, self._size = 0, len(document.encode())
         connection.execute(_SNAPSHOT, (self._name, plan.revision, VERSION, document))
@@ -208,9 +197,7 @@ class SqliteHeld:
 
     @contextmanager
     def _at_once(self) -> Iterator[Connection]:
-        """
-        Yield the connection for statements that are kept together or not at all.
-        """
+        """Yield the connection for statements that are saved together or not at all."""
         with in_words(self._path):
             connection = self._open()
             self._is_broken = True

@@ -1,6 +1,4 @@
-"""
-How a database is opened for the first time, by any number of processes at once, and known again.
-"""
+"""Opening a database: creating it, by any number of processes at once, and recognizing it later."""
 
 import os
 import sqlite3
@@ -29,34 +27,32 @@ __all__ = [
 
 T = TypeVar("T")
 Identity = tuple[int, int]
-"""Device and inode: another file at the same path has another one."""
+"""Device and inode. A file that replaces another one at the same path has a different identity."""
 
 Log = tuple[Identity | None, ...]
-"""Those of SQLite's log and of its index, as long as a connection has them open."""
+"""The identities of SQLite's log and of the log's index while a connection has them open."""
 
 
 class Connection(sqlite3.Connection):
-    """
-    A connection that knows which log it writes.
-    """
+    """A connection that remembers the identity of the log that it writes."""
 
     log: Log = (None, None)
 
 
 DURABLE = "PRAGMA synchronous = FULL"
-"""What is acknowledged is on the disk. Of each connection: the file does not remember it."""
+"""
+Commits are synced to disk. Set on each connection, because the file does not store the setting.
+"""
 
 
 def log_of(path: Path) -> Log:
-    """
-    Return what stands where SQLite keeps the log of a database.
-    """
+    """Return the identities of the files where SQLite keeps a database's log."""
     return tuple(_identity(f"{path}{end}") for end in ("-wal", "-shm"))
 
 
 def _identity(path: str | Path) -> Identity | None:
     try:
-        found = os.stat(path)  # noqa: PTH116 - at every call, and a third of the time of Path's
+        found = os.stat(path)  # noqa: PTH116 - on every call, and in a third of the time of Path.stat
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
@@ -64,16 +60,16 @@ def _identity(path: str | Path) -> Identity | None:
 
 def identity_of(path: Path, known: Identity | None) -> Identity | None:
     """
-    Return what stands at a path, `None` if nothing does. It must be what is `known`, if anything.
+    Return the identity of the file at a path, `None` if there is none, and compare it with `known`.
 
     Raises:
-        StoreError: the file that was used is gone ("deleted"), or another has taken its place
+        StoreError: the known file is gone ("deleted"), or another file has replaced it
             ("rolled_back").
-        OSError: there is not even a folder.
+        OSError: the folder is missing.
     """
     identity = _identity(path)
     if identity is None:
-        # A folder that is missing is a misspelled path: told on reading, before work is lost.
+        # A missing folder is a misspelled path. Reading reports it, before any work is lost.
         path.parent.stat()
     if known in (None, identity):
         return identity
@@ -88,23 +84,24 @@ def identity_of(path: Path, known: Identity | None) -> Identity | None:
 
 def connect(path: Path, *, create: bool, mode: str = "mode=rw") -> Connection:
     """
-    Return a connection to the file at a path; with `create` it is made if there is none.
+    Open a connection to the file at a path. With `create`, the file is created if there is none.
 
     Raises:
-        StoreError: no database is safe there.
-        sqlite3.Error: it cannot be opened.
-        OSError: it cannot be made.
+        StoreError: a database is not safe on this file system.
+        sqlite3.Error: the file cannot be opened.
+        OSError: the file cannot be created.
     """
     check_place(path)
     if create:
-        # Its owner's alone, which SQLite would leave to the umask. Closed before SQLite opens it.
+        # Created with owner-only permissions, which SQLite would leave to the umask. Closed before
+        # SQLite opens the file.
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
     return sqlite3.connect(
         f"{path.as_uri()}?{mode}",
         uri=True,
-        timeout=0,  # we wait by ourselves, see `again`
-        isolation_level=None,  # Python's own BEGIN is deferred, and fails when it comes to writing
+        timeout=0,  # `again` waits instead
+        isolation_level=None,  # Python's implicit BEGIN is deferred, and fails at the first write
         check_same_thread=False,
         factory=Connection,
     )
@@ -112,13 +109,14 @@ def connect(path: Path, *, create: bool, mode: str = "mode=rw") -> Connection:
 
 def is_ours(connection: Connection, path: Path) -> bool:
     """
-    Say whether a database is one of ours; it is not, but may become one, if it is empty.
+    Return whether a database has our tables. An empty database has none but may get them.
 
     Raises:
-        StoreError: it is another program's ("foreign"), or a newer todoplan's ("newer_format").
+        StoreError: the database belongs to another program ("foreign") or to a newer todoplan
+            ("newer_format").
     """
-    # The tables first: another process may set it up between these looks, and tables without our
-    # mark are another program's (one of 320 openings said so).
+    # Count the tables first: another process may create them between these queries, and tables
+    # without our application id look like another program's (one of 320 openings reported that).
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -134,13 +132,11 @@ def is_ours(connection: Connection, path: Path) -> bool:
 
 
 def set_up(connection: Connection, path: Path, end: float) -> None:
-    """
-    Make the tables of an empty database, all or none.
-    """
-    # Where others read, this fails at once whatever the timeout: one of 320 openings did.
+    """Create the tables of an empty database, all or none."""
+    # If others are reading, this fails immediately, whatever the timeout: one of 320 openings did.
     again(lambda: connection.execute("PRAGMA journal_mode = WAL"), end)
     again(lambda: connection.execute("BEGIN IMMEDIATE"), end)
-    # Once more: where files cannot be locked, somebody may have come first.
+    # Check again: where files cannot be locked, another process may have been first.
     if not is_ours(connection, path):
         for statement in TABLES:
             connection.execute(statement)
@@ -150,12 +146,12 @@ def set_up(connection: Connection, path: Path, end: float) -> None:
 
 def again(job: Callable[[], T], end: float) -> T:
     """
-    Do something that SQLite may refuse since somebody else is at it, until it is done.
+    Call `job`, and repeat the call while SQLite reports that the database is in use.
 
-    `end` is the last moment, by `time.monotonic`.
+    `end` is the deadline by `time.monotonic`.
 
     Raises:
-        sqlite3.Error: it is refused for another reason, or still at the end.
+        sqlite3.Error: the call failed for another reason, or still fails at the deadline.
     """
     began = time.monotonic()
     while True:

@@ -1,18 +1,20 @@
 """
-The tables. Every key begins with the plan's id, and no statement asks across plans: so a plan can
-be moved to another file with all that belongs to it.
+The tables. Every key begins with the plan's id, and no statement spans plans, so that a plan can be
+moved to another file with all its rows.
 """
 
 __all__ = ["APPLICATION", "FORMAT", "TABLES"]
 
 APPLICATION = 0x746F646F
-"""SQLite's application id of our files: "todo". `file` and others tell databases apart by it."""
+"""
+The application id of our files, "todo". `file` and other tools identify databases by this number.
+"""
 
 FORMAT = 1
-"""The form of the tables, in SQLite's `user_version`; rows name the version of their own."""
+"""The version of the tables, in SQLite's `user_version`. Rows state a version of their own."""
 
-# `plan` has a row id, by which plans are listed in the order in which they came; the others are
-# stored in the order of their keys, so that the tail of a journal is one piece of the file.
+# `plan` has a row id, which gives the order in which plans were added. The other tables are stored
+# in key order, so that the newest entries of a journal are contiguous in the file.
 TABLES = (
     """
     CREATE TABLE plan (

@@ -1,4 +1,4 @@
-"""The store: plans by id in one SQLite database."""
+"""`SqliteStore`: plans by id in one SQLite database."""
 
 import os
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ class SqliteStore:
     """
     A `HoldingStore` in one SQLite database. Safe between threads and processes of one machine.
 
-    What is acknowledged is on the disk. Whoever wants to write waits for others, no longer than
-    `patience` seconds: then a StoreError whose `data["problem"]` is "busy" is raised. The file is
-    made by the first append, and is its owner's alone. A handle may be used after a fork.
+    A change is synced to disk before the call returns. A writer waits for others for at most
+    `patience` seconds, then raises a StoreError whose `data["problem"]` is "busy". The first append
+    creates the file, readable by its owner only. A store may be used after a fork.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, patience: float = 10.0) -> None:
@@ -40,8 +40,8 @@ class SqliteStore:
                 "open_store takes a URL, and MemoryStore() keeps plans in memory"
             )
             raise StoreError(msg, seen=path)
-        # Through links, so that all names of a file have one lock; and now, as the process may
-        # change its folder.
+        # Symbolic links are resolved, so that all names of a file have one lock. Made absolute now,
+        # because the process may change its working directory.
         self.path = Path(named).resolve()
         self._connections = Connections(self.path, patience)
 
@@ -50,7 +50,7 @@ class SqliteStore:
         Return the plan as of its last entry.
 
         Raises:
-            StoreError: the database cannot be read, see its words.
+            StoreError: the database cannot be read; `data["problem"]` says why.
             CodecError: a row of the plan is damaged, or of a newer version.
         """
         name = stored_name(plan_id)
@@ -58,17 +58,17 @@ class SqliteStore:
         def load(connection: Connection) -> Plan:
             row = connection.execute(_SNAPSHOT, (name,)).fetchone()
             plan = plan_of_snapshot(plan_id, *row) if row else Plan()
-            # Two looks, and no transaction: what came in between is only more of the same.
+            # Two queries without a transaction: rows committed between them are only newer entries.
             return follow(plan, entries_between(connection, plan_id, plan.revision))
 
         return self._connections.read(load, Plan())
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
-        Return the plan's journal, oldest first.
+        Return the plan's journal, oldest entry first.
 
         Raises:
-            TodoplanError: as of `load`.
+            TodoplanError: the same errors as `load`.
         """
         stored_name(plan_id)
         return self._connections.read(
@@ -77,10 +77,11 @@ class SqliteStore:
 
     def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
         """
-        Return the entries behind a revision, oldest first.
+        Return the entries after a revision, oldest first.
 
         Raises:
-            TodoplanError: as of `load`; a StoreError ("rolled_back") if the plan is not that far.
+            TodoplanError: the same errors as `load`; a StoreError ("rolled_back") if the plan has
+                not reached that revision.
         """
         name = stored_name(plan_id)
 
@@ -88,17 +89,17 @@ class SqliteStore:
             found = revision_of(connection, name)
             if revision > found:
                 raise gone_back(plan_id, revision, found)
-            # Most looks find nothing new.
+            # Usually there is nothing new.
             return () if revision == found else entries_between(connection, plan_id, revision)
 
         return self._connections.read(tail, ())
 
     def plan_ids(self) -> tuple[str, ...]:
         """
-        Return the ids of the plans that the database keeps, in the order in which they came.
+        Return the ids of the plans in the database, in the order in which they were added.
 
         Raises:
-            StoreError: as of `load`.
+            StoreError: the same errors as `load`.
         """
         names: list[tuple[str]] = self._connections.read(
             lambda connection: connection.execute(_NAMES).fetchall(), []
@@ -107,10 +108,11 @@ class SqliteStore:
 
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """
-        Add entries if the plan is at revision `expected`, and say whether that was so.
+        Add entries if the plan is at revision `expected`; return whether they were added.
 
         Raises:
-            TodoplanError: as of `hold`; a CodecError if an entry holds what JSON cannot.
+            TodoplanError: the same errors as `hold`; a CodecError if an entry contains a value that
+                JSON cannot represent.
         """
 
         def append(held: SqliteHeld) -> bool:
@@ -123,34 +125,34 @@ class SqliteStore:
 
     def hold(self, plan_id: str) -> "SqliteHold":
         """
-        Hold a plan for the length of a `with`; what was appended is committed at its end.
+        Lock a plan for the duration of a `with` block, whose end commits the appended entries.
 
-        The whole file is held, which SQLite writes for one at a time.
+        The whole file is locked, because SQLite allows one writer at a time.
 
         Raises:
-            StoreError: somebody else has held it for longer than `patience` ("busy"), or this
-                thread itself ("nested"); the database cannot be written, see its words.
+            StoreError: somebody else held the lock for longer than `patience` ("busy"), this thread
+                already holds it ("nested"), or the database cannot be written; `data["problem"]`
+                says why.
         """
         return SqliteHold(self._connections, plan_id, stored_name(plan_id))
 
     def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
         """
-        Cut a plan's journal: keep so many entries, or those that are no older; return how many
-        were cut.
+        Cut a plan's journal and return the number of removed entries.
 
-        In their place one entry gives the plan as it was then, at revision and time: undo does not
-        go behind it, and a key that came with a cut entry is forgotten with it.
+        `keep` is the number of newest entries to keep, or the maximum age of the entries to keep.
+        One entry replaces the removed ones. It has the plan as it was then, with that revision and
+        time. Undo cannot go back further than this entry. Idempotency keys of removed entries are
+        deleted.
 
         Raises:
             PlanError: `keep` is neither a number of entries nor an age.
-            TodoplanError: as of `hold`.
+            TodoplanError: the same errors as `hold`.
         """
         return self.hold(plan_id).done(lambda held: held.compact(keep))
 
     def close(self) -> None:
-        """
-        Close the connections that are idle. A store that is used again opens new ones.
-        """
+        """Close the idle connections. A store that is used again opens new ones."""
         self._connections.close()
 
     def __enter__(self) -> Self:
@@ -166,23 +168,17 @@ class SqliteStore:
 
 
 class SqliteHold(Writing[SqliteHeld]):
-    """
-    A plan that is held, and the whole file with it, for the length of a `with`.
-    """
+    """A context manager that locks a plan, and with it the whole file."""
 
     def __init__(self, connections: Connections, plan_id: str, name: str) -> None:
         super().__init__(connections)
         self._path, self._plan_id, self._name = connections.path, plan_id, name
 
     def begin(self) -> SqliteHeld:
-        """
-        Hold the plan.
-        """
+        """Lock the plan."""
         return SqliteHeld(self.begun(), self._path, self._plan_id, self._name)
 
     def keep(self, held: SqliteHeld) -> None:
-        """
-        Commit what was appended.
-        """
+        """Commit the appended entries."""
         held.over()
         self.commit()

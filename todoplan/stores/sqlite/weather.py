@@ -1,8 +1,8 @@
 """
-Bad weather in words: what SQLite or the system refused, and what to do about it.
+Errors of SQLite and the operating system, turned into a StoreError that says what to do.
 
-Whatever is raised here, nothing of the append is kept: a transaction is there as a whole or not at
-all, and what could not be committed is rolled back before anybody hears of it.
+When one of these errors is raised, nothing of the append was saved: a transaction is atomic, and a
+failed one is rolled back before the error reaches the caller.
 """
 
 import os
@@ -67,53 +67,48 @@ _UNREADABLE = (
     "see whether the folder is there, and whether this user may read the file and its log",
 )
 _AGAIN = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
-# Where two machines do not see each other's locks and shared memory, WAL corrupts within a minute.
+# If two machines do not share locks and memory, WAL mode corrupts a database within a minute.
 _NETWORK = {"afs", "beegfs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "smb3", "smbfs"}
-# Shared with a host or a service: safe or not, nobody can tell from here.
+# Shared with a host or a service. Whether this is safe cannot be determined here.
 _SHARED = {"9p", "fuse.sshfs", "fuse.glusterfs", "vboxsf", "virtiofs", "vmhgfs"}
 
 WAL_RESET_BUG = not (
     sqlite3.sqlite_version_info >= (3, 51, 3) or (3, 50, 7) <= sqlite3.sqlite_version_info < (3, 51)
 )
 """
-Whether this SQLite may damage a database where one connection writes while another copies the log
-back into the file (3.7.0 to 3.51.2). We hold a lock of our own around either.
+Whether this SQLite has the WAL-reset bug (3.7.0 to 3.51.2): a database may be damaged if one
+connection writes while another checkpoints the log into the file. We hold our own lock during both.
 """
 
 _warned: set[str] = set()
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """
-    Say whether trying again may help.
-    """
+    """Return whether a retry may help."""
     return _code(error) in _AGAIN
 
 
 def is_unwritable(error: sqlite3.Error) -> bool:
-    """
-    Say whether SQLite could not open or write something that it needs beside the database.
-    """
+    """Return whether SQLite could not open or write a file that it needs beside the database."""
     return _code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
 def is_writable(path: Path) -> bool:
-    """
-    Say whether this user may write in the folder of a file.
-    """
-    # By the effective user, as the system will judge.
+    """Return whether this user may write in the folder of a file."""
+    # For the effective user, as the operating system checks.
     return os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
-class in_words:  # noqa: N801 - it is used as a function is: `with in_words(path):`
+class in_words:  # noqa: N801 - used like a function: `with in_words(path):`
     """
-    Turns what SQLite and the system raise in a `with` into a StoreError that says what to do.
+    Context manager that turns errors of SQLite and the operating system into a StoreError.
 
     Raises:
-        StoreError: what was seen, by `data["problem"]`.
+        StoreError: `data["problem"]` names the problem, and the message says what to do.
     """
 
-    # By hand: every append passes through five, and a generator takes as long as a statement.
+    # A class, because every append passes through five of these, and a generator takes as long as
+    # an SQL statement.
     __slots__ = ("_done", "_path")
 
     def __init__(self, path: Path, done: str = "written") -> None:
@@ -136,19 +131,18 @@ class in_words:  # noqa: N801 - it is used as a function is: `with in_words(path
 
 
 def refusal(path: Path, problem: str, seen: str, remedy: str) -> StoreError:
-    """
-    Return the error for what was seen of a database.
-    """
+    """Return the StoreError for a problem with a database."""
     msg = f"{path}: {seen}. Nothing was written; {remedy}"
     return StoreError(msg, file=str(path), problem=problem)
 
 
 def check_place(path: Path) -> None:
     """
-    Refuse a network's file system, and warn once of one that is shared in other ways.
+    Refuse a network file system; warn once about other shared file systems.
 
     Raises:
-        StoreError: other machines would write the file without seeing our locks.
+        StoreError: on this file system, other machines would write the file without seeing our
+            locks.
     """
     kind = _file_system(path)
     if kind in _NETWORK:
@@ -166,9 +160,7 @@ def check_place(path: Path) -> None:
 
 
 def warn_of_missing_locks(path: Path) -> None:
-    """
-    Warn, once, where a lock cannot be held and this SQLite is one that needs it.
-    """
+    """Warn once if files cannot be locked and this SQLite needs our lock."""
     if WAL_RESET_BUG:
         _warn_once(
             f"{path}: SQLite {sqlite3.sqlite_version} can damage a database that two processes "
@@ -184,9 +176,7 @@ def _warn_once(msg: str) -> None:
 
 
 def _file_system(path: Path) -> str:
-    """
-    Return the kind of the file system that a path is on, "" where that cannot be told.
-    """
+    """Return the type of the file system of a path, "" if it cannot be determined."""
     try:
         lines = Path("/proc/self/mounts").read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
@@ -199,5 +189,5 @@ def _file_system(path: Path) -> str:
 
 
 def _code(error: sqlite3.Error) -> int:
-    # Python's own complaints have none; the higher bits say more than anybody needs.
+    # Errors raised by Python have no code. The higher bits are details that are not needed.
     return getattr(error, "sqlite_errorcode", 0) & 0xFF

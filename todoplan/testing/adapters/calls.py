@@ -1,8 +1,8 @@
 """
-Calls that are well-formed: what the model is offered, one call after another, several in one turn.
+Well-formed calls: the offered tools, one call after another, several calls in one turn.
 
 Law 12: the same calls give the same plans, events and replies through every adapter. Law 13: the
-calls of one model turn do what the same calls do in order.
+calls of one model turn have the same effect as the same calls made in order.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,14 +30,12 @@ from todoplan.testing.assertions import must, same, same_parts
 
 __all__ = ["Offered", "SameRoad", "Turns"]
 
-# strands' default executor lost six of eight parallel creates.
+# strands' default executor lost six of eight parallel creations.
 _MANY = 8
 
 
 class Offered(Checks):
-    """
-    Tools and prompt; tools of the framework's own may stand beside.
-    """
+    """The offered tools and the prompt. The framework may offer tools of its own as well."""
 
     def _offered(self, toolset: ToolSet) -> list[list[Definition]]:
         offered = self.harness(toolset).run(says()).offered
@@ -48,10 +46,11 @@ class Offered(Checks):
     @needs(Capability.TOOLS)
     @each_toolset
     def test_the_tools_are_those_of_the_tool_set(self, toolset: ToolSet) -> None:
-        """Each tool is offered once, under its shown name, and described in the set's words."""
+        """Each tool is offered once, under its shown name and with the set's description."""
         wanted = {tool.name: tool.description for tool in toolset.definitions()}
         for tools in self._offered(toolset):
-            # A list, for a name twice: OpenAI Agents only logs it, LangChain takes the last.
+            # A list, because a name may occur twice: OpenAI Agents only logs it, LangChain takes
+            # the last.
             same(sorted(tool.name for tool in tools), sorted(wanted), "the names of the tools")
             found = {tool.name: tool.description for tool in tools}
             same_parts(found, wanted, "what the tools are said to do")
@@ -60,18 +59,19 @@ class Offered(Checks):
     @each_toolset
     def test_the_schemas_are_those_of_the_tool_set(self, toolset: ToolSet) -> None:
         """
-        A tool's arguments are those of its definition, plain or as strict modes want them. The
-        framework may say more of them, but add none.
+        A tool's arguments are those of its definition, in plain or strict form. The framework may
+        describe them further, but not add any.
         """
         for tools in self._offered(toolset):
-            # Strict ones too: OpenAI Agents' default requires every property and allows no others.
+            # Strict schemas too: OpenAI Agents by default requires every property and allows no
+            # others.
             plain, strict = (_faults(tools, toolset, strict=each) for each in (False, True))
             must(not plain or not strict, "\n".join(plain))
 
     @needs(Capability.MODEL)
     def test_every_request_has_the_prompt(self) -> None:
-        """What the tools are for is said in each request, and once."""
-        # Until deer-flow#4714 an override of the model call dropped the base prompt silently.
+        """Each request contains the planning prompt exactly once."""
+        # Until deer-flow#4714 an override of the model call silently dropped the base prompt.
         outcome, prompt = self.harness().run(turn(("TaskList", {})), says()), TASKS.system_prompt()
         for number, request in enumerate(outcome.requests):
             found = sum(seen.text.count(prompt) for seen in request)
@@ -84,9 +84,7 @@ def _faults(tools: Iterable[Definition], toolset: ToolSet, *, strict: bool) -> l
 
 
 def _lacking(found: object, wanted: Any, path: str) -> Iterator[str]:
-    """
-    Yield what a schema lacks, and which arguments it has besides.
-    """
+    """Yield what a schema lacks, and the arguments that it has in addition."""
     if not (isinstance(found, Mapping) and isinstance(wanted, dict)):
         if found != wanted:
             yield f"{path} is {found!r}, not {wanted!r}"
@@ -98,24 +96,22 @@ def _lacking(found: object, wanted: Any, path: str) -> Iterator[str]:
 
 
 class SameRoad(Checks):
-    """
-    Conversations that are compared with the function-calling adapter, run by run.
-    """
+    """Conversations compared with the function-calling adapter, run by run."""
 
     def _outcomes(self, toolset: ToolSet) -> list[Outcome]:
         return self.harness(toolset).runs(*conversation(toolset))
 
     @each_toolset
     def test_the_plans_are_the_same(self, toolset: ToolSet) -> None:
-        """After each run the plan is that of function calling: ids, order, edges, revision."""
+        """After each run the plan equals that of function calling: ids, order, edges, revision."""
         for outcome in self._outcomes(toolset):
             outcome.same_plan()
 
     @each_toolset
     def test_the_replies_are_the_same(self, toolset: ToolSet) -> None:
-        """Every call is answered once, in the words that function calling answers with."""
-        # LangChain's tool answers with a Python repr of the whole list, at every update again: what
-        # a framework makes of an answer on its way to the model is part of the answer.
+        """Every call is answered once, with the text of the function-calling adapter."""
+        # LangChain's tool answers every update with a Python repr of the whole list. What a
+        # framework makes of an answer on its way to the model is part of the answer.
         for outcome in self._outcomes(toolset):
             outcome.same_replies()
 
@@ -129,23 +125,23 @@ class SameRoad(Checks):
     @needs(Capability.EVENTS)
     @each_toolset
     def test_the_events_are_the_same(self, toolset: ToolSet) -> None:
-        """The application is told of the events of each run, all and in order."""
+        """The application receives all events of each run, in order."""
         for outcome in self._outcomes(toolset):
             outcome.same_events()
 
     @needs(Capability.CLOCK)
     def test_the_times_are_those_of_the_clock(self) -> None:
-        """A task's times are the given clock's, of the run in which it was changed."""
+        """The times of a task come from the given clock, at the run that changed it."""
         harness = self.harness()
         for outcome in harness.runs(*conversation(harness.setup.toolbox.toolset)):
             outcome.same_times()
 
     @each_toolset
     def test_drawn_conversations_are_the_same(self, toolset: ToolSet) -> None:
-        """Whatever calls are drawn: plans, replies, marks and events are the same."""
+        """For drawn calls too, plans, replies, error marks and events are the same."""
 
-        # Within the test: `drawing` is the subclass's, and Hypothesis objects to one `@given`
-        # method that several classes inherit (differing_executors).
+        # Defined inside the test: `drawing` belongs to the subclass, and Hypothesis objects to one
+        # `@given` method that several classes inherit (differing_executors).
         @self.drawing
         @given(conversations(toolset))
         def check(runs: tuple[Run, ...]) -> None:
@@ -167,14 +163,12 @@ def _creates(count: int) -> ModelTurn:
 
 
 class Turns(Checks):
-    """
-    Several calls at once.
-    """
+    """Several calls in one turn."""
 
     def test_parallel_calls_lose_nothing(self) -> None:
-        """Each of many calls of one turn is answered, and each task is there, with its own id."""
-        # Frameworks run the calls of a turn side by side on one and the same state: the last one
-        # to be written wins, or the channel takes one value only and the run dies.
+        """Of many calls in one turn, each is answered and each creates a task with its own id."""
+        # Frameworks run the calls of a turn in parallel on the same state: the last write wins, or
+        # the channel takes one value only and the run fails.
         outcome = self.harness().at_once(_creates(_MANY), says())
         same({t.subject for t in outcome.plan}, {f"Row {n}" for n in range(_MANY)}, "the tasks")
         ids = [task.id for task in outcome.plan]
@@ -184,7 +178,9 @@ class Turns(Checks):
 
     @needs(Capability.TURNS)
     def test_parallel_calls_are_in_order(self) -> None:
-        """Calls of one turn build on each other: a later one may name what an earlier one made."""
+        """
+        Calls of one turn run in order: a later one may refer to a task that an earlier one created.
+        """
         outcome = self.harness().at_once(
             turn(
                 ("TaskCreate", {"subject": "Dig"}),
@@ -199,9 +195,11 @@ class Turns(Checks):
 
     @needs(Capability.TURNS)
     def test_two_whole_list_writes_are_refused(self) -> None:
-        """Of two whole-list writes in one turn neither is carried out; calls beside them are."""
-        # Whichever was carried out would undo the other without a word. A model that is told so
-        # writes one list; both calls have to be answered, or providers refuse the next request.
+        """
+        Of two whole-list writes in one turn, neither is executed; other calls of the turn are.
+        """
+        # The second would silently undo the first. The reply tells the model to write one list.
+        # Both calls must be answered, or providers refuse the next request.
         first, second = write(("Dig", "pending")), write(("Lay", "pending"))
         outcome = self.harness(TODOS).at_once(
             turn(("write_todos", write(("Rake", "in_progress")))),

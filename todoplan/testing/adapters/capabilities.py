@@ -1,4 +1,4 @@
-"""What an adapter can do, as far as its framework lets it, and how a check asks for it."""
+"""The capabilities of an adapter within its framework, and how a check requires them."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -12,10 +12,10 @@ __all__ = ["ALL", "OFFERED", "Capability", "Capable", "leave_out_without", "need
 
 class Capability(StrEnum):
     """
-    Something that some frameworks cannot have. What is not declared is not checked.
+    Something that some frameworks do not support. Checks of undeclared capabilities are skipped.
     """
 
-    # MCP serves tools and sees no model: no turns, no reminders, no answers.
+    # MCP serves tools and has no access to the model: no turns, no reminders, no answers.
     MODEL = "it runs a model, and what the model is sent can be read"
     TOOLS = "the tools that a model is offered can be read, as it is offered them"
     TURNS = "it knows which calls belong to one model turn, and their order"
@@ -23,23 +23,24 @@ class Capability(StrEnum):
     FURTHER_TURNS = "it can send a final answer back to the model"
     FINISH = "why an answer ended reaches the adapter, such as that the provider refused it"
     THOUGHTS = "a model's thoughts reach the adapter apart from its text"
-    # Some frameworks validate first, and answer in words of their own.
+    # Some frameworks validate arguments first, and answer with texts of their own.
     ARGUMENTS = "arguments that break the schema reach the adapter as they were sent"
-    # LangChain and the SDKs of Anthropic and Gemini hand on what they have parsed. AgentScope
-    # repairs a text by itself, so that it has this and not the next.
+    # LangChain and the SDKs of Anthropic and Gemini pass on parsed arguments. AgentScope repairs a
+    # text by itself, so it has this capability and not the next.
     TEXT_ARGUMENTS = "the model's arguments are a text, which may be no JSON"
     RAW_ARGUMENTS = "arguments that are no JSON object reach the adapter as the text they are"
     BROKEN_TEXTS = "texts that are no UTF-8, half a surrogate pair, do not stop a run"
-    # AgentScope lets the ValueError of json.loads through, which ends the run.
+    # AgentScope does not catch the ValueError of json.loads, which ends the run.
     LONG_NUMBERS = "a number of more digits than Python reads does not stop a run"
-    # OpenAI Agents ends the run by ModelBehaviorError, unless it is told otherwise.
+    # OpenAI Agents by default ends the run with a ModelBehaviorError.
     UNKNOWN_TOOLS = "a call of a tool that is not there is answered, not raised"
-    # OpenAI's APIs have none: an error is a text.
+    # OpenAI's APIs have no error mark: an error is a text.
     ERROR_FLAG = "an answer can be marked as an error"
     EVENTS = "the application is told of the events"
     EDITS = "a person can change the plan of a session between two runs"
     LISTED = "a list drops only what its own session has listed (law 15)"
-    # Where a framework writes its state over what was written meanwhile, an edit must be refused.
+    # If a framework overwrites changes made during a run with its own state, an edit must be
+    # refused.
     LIVE_EDITS = "a person can change the plan of a session while a run goes on"
     RETURNS = "what a run returns holds the plan"
     VERIFIER = "the program can look whether a task is done before a call completes it"
@@ -50,7 +51,7 @@ class Capability(StrEnum):
 
 
 ALL = frozenset(Capability)
-"""Every capability: take away what the framework cannot have."""
+"""All capabilities. Subtract those that the framework does not support."""
 
 OFFERED: dict[Capability, str] = {
     Capability.MODEL: "`run` awaits `script.areply(messages, tools)` for each request, as it is "
@@ -82,13 +83,11 @@ OFFERED: dict[Capability, str] = {
     Capability.THREADS: "`run` in a thread each, for other sessions of the same host",
     Capability.TASKS: "`run` as a task each, of one loop",
 }
-"""What a host and its adapter have to offer for each."""
+"""What a host and its adapter must do for each capability."""
 
 
 class Capable(Protocol):
-    """
-    Whatever declares its capabilities.
-    """
+    """Anything that declares its capabilities."""
 
     capabilities: frozenset[Capability]
 
@@ -97,12 +96,10 @@ Check = TypeVar("Check", bound=Callable[..., None])
 
 
 def needs(*wanted: Capability) -> Callable[[Check], Check]:
-    """
-    Have a check left out, with the reason, where a capability is not declared.
-    """
+    """Skip a check, with a reason, if one of the capabilities is not declared."""
 
     def decorate(check: Any) -> Any:
-        # pytest finds by this what a check is parametrised with.
+        # `wraps` keeps the signature, from which pytest reads the parameters of a check.
         @wraps(check)
         def checked(self: Capable, *args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
@@ -115,9 +112,7 @@ def needs(*wanted: Capability) -> Callable[[Check], Check]:
 
 
 def leave_out_without(suite: Capable, *wanted: Capability) -> None:
-    """
-    Skip the check under way, with the reason, where a capability is not declared.
-    """
+    """Skip the current check, with a reason, if one of the capabilities is not declared."""
     for capability in wanted:
         if capability not in suite.capabilities:
             pytest.skip(f"not declared: {capability.name}: {capability}")

@@ -1,7 +1,7 @@
 """
-What scripted models say: conversations that every adapter must carry alike, written out or drawn.
+The turns of scripted models: fixed and drawn conversations that all adapters must handle alike.
 
-A conversation is several runs, a run is the model's turns up to its final answer.
+A conversation is several runs. A run is the model's turns up to its final answer.
 """
 
 import json
@@ -46,38 +46,33 @@ TOOLSETS: dict[str, ToolSet] = {
     "renamed": tasks("snake").renamed(TaskCreate="add_step", TaskUpdate="change_step"),
     "renamed_list": TODOS.renamed(write_todos="TodoWrite"),
 }
-"""The tool sets of the checks, by name."""
+"""The tool sets that the checks use, by name."""
 
 each_toolset = pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
 
 
 def turn(*calls: tuple[str, Any], text: str = "") -> ModelTurn:
-    """
-    Return a turn that makes calls, (name, arguments) each.
-    """
+    """Return a turn with calls, each given as (name, arguments)."""
     return ModelTurn(tuple(Call(name, arguments) for name, arguments in calls), text)
 
 
 def says(text: str = "Done.") -> ModelTurn:
-    """
-    Return a final answer.
-    """
+    """Return a final answer."""
     return ModelTurn(text=text)
 
 
 def numbered(
     runs: Iterable[Sequence[ModelTurn]], numbers: Iterator[int], *, singly: bool = False
 ) -> tuple[Run, ...]:
-    """
-    Return the runs with an id for each call; `singly` with one call a turn.
-    """
+    """Return the runs with an id for each call; with `singly`, each call gets a turn of its own."""
 
     def parted(one: ModelTurn) -> list[ModelTurn]:
         alone = [attrs.evolve(one, calls=(call,)) for call in one.calls] if singly else []
         return alone or [one]
 
     def named(one: ModelTurn) -> ModelTurn:
-        # No id comes twice in a session: an answer is found by it in all that is kept.
+        # Ids are unique in a session, because an answer is looked up by id in the whole
+        # conversation.
         calls = (Call(c.name, _read(c.arguments), f"call_{next(numbers)}") for c in one.calls)
         return attrs.evolve(one, calls=tuple(calls))
 
@@ -85,24 +80,18 @@ def numbered(
 
 
 def _read(arguments: Any) -> Any:
-    """
-    Return arguments as they are read from JSON, where surrogates that make a pair are one letter.
-    """
+    """Return arguments as read back from JSON, where a pair of surrogates becomes one character."""
     return arguments if isinstance(arguments, str) else json.loads(json.dumps(arguments))
 
 
 def is_utf8(arguments: Any) -> bool:
-    """
-    Say whether arguments, once they are read from JSON, can be written as UTF-8.
-    """
+    """Return whether arguments, read back from JSON, can be encoded as UTF-8."""
     text = json.dumps(_read(arguments), ensure_ascii=False)
     return text == text.encode("utf-8", "replace").decode("utf-8")
 
 
 def write(*entries: tuple[str, str], **more: Any) -> dict[str, Any]:
-    """
-    Return the arguments of a whole-list write, (content, status) each.
-    """
+    """Return the arguments of a whole-list write; entries are given as (content, status)."""
     return {"todos": [{"content": text, "status": status} for text, status in entries], **more}
 
 
@@ -172,9 +161,7 @@ _CONVERSATIONS = {"todos": _LIST, "tasks": _ITEMS, "lean": _STEPS}
 
 
 def conversation(toolset: ToolSet) -> tuple[Run, ...]:
-    """
-    Return the runs of a conversation in the tools of a set, under the names that it shows.
-    """
+    """Return the runs of a fixed conversation with the tools of a set, under their shown names."""
 
     def shown(one: ModelTurn) -> ModelTurn:
         calls = (attrs.evolve(call, name=toolset.shown(call.name)) for call in one.calls)
@@ -184,17 +171,17 @@ def conversation(toolset: ToolSet) -> tuple[Run, ...]:
 
 
 def conversations(toolset: ToolSet) -> st.SearchStrategy[tuple[Run, ...]]:
-    """
-    Draw one or two runs of up to three turns, of up to three calls each.
-    """
+    """Draw one or two runs of up to three turns with up to three calls each."""
     calls = st.lists(arguments(toolset), min_size=1, max_size=3)
     return st.lists(_run(calls), min_size=1, max_size=2).map(tuple)
 
 
 def broken_runs(toolset: ToolSet, *, raw: bool, whole: bool = False) -> st.SearchStrategy[Run]:
     """
-    Draw runs of up to three turns whose calls are broken; `raw` if they may be no object at all,
-    `whole` if their texts have to be UTF-8.
+    Draw runs of up to three turns with broken calls.
+
+    `raw` allows arguments that are not an object. `whole` requires texts that can be encoded as
+    UTF-8.
     """
     broken = broken_arguments(toolset, raw=raw).map(lambda one: _sent(one.call))
     fitting = broken.filter(
@@ -207,9 +194,7 @@ def broken_runs(toolset: ToolSet, *, raw: bool, whole: bool = False) -> st.Searc
 
 
 def _sent(call: Call) -> Call:
-    """
-    Return a call whose arguments are an object, or else the text of what they are.
-    """
+    """Return a call whose arguments are an object, or a text otherwise."""
     given = call.arguments
     sent = given if isinstance(given, dict | str) else json.dumps(given)
     return Call(call.name, sent)

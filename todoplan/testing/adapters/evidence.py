@@ -1,8 +1,8 @@
 """
-Evidence: the program looks whether a task with a check is done, before a model's call completes it.
+Evidence: before a model's call completes a task with a check, the program runs a verifier.
 
-Law 20: under the rule `evidence_required` such a task is completed only with passed evidence; and
-whatever the verifier does, the run goes on and the model is told.
+Law 20: under the rule `evidence_required` such a task is completed only with passed evidence.
+Whatever the verifier does, the run continues and the model is informed.
 """
 
 from collections.abc import Callable
@@ -53,9 +53,7 @@ def _completes(*ids: str) -> ModelTurn:
 
 
 class Evidence(Checks):
-    """
-    Two tasks under way that have a check, and a program that looks.
-    """
+    """Two tasks in progress that have a check, and a verifier."""
 
     def _harness(
         self,
@@ -65,7 +63,7 @@ class Evidence(Checks):
         guidance: Settings = QUIET,
     ) -> tuple[Harness, list[str]]:
         """
-        Return a harness with the tasks "Dig" and "Lay", and the ids of the tasks looked at.
+        Return a harness with the tasks "Dig" and "Lay", and a list that collects the verified ids.
         """
         asked: list[str] = []
 
@@ -85,13 +83,14 @@ class Evidence(Checks):
 
     @needs(Capability.VERIFIER, Capability.LIVE_EDITS)
     def test_an_edit_while_the_program_looks_stays(self) -> None:
-        """What a person adds meanwhile is in the plan behind the call that was looked at."""
-        # An answer that was worked out before the look, and is kept behind it, writes over that.
+        """A person's edit during verification is in the plan after the verified call."""
+        # A result that was computed before the verification and saved after it would overwrite the
+        # edit.
         decisions: list[Decision] = []
 
         def edits(task: Task) -> Finding:
             if not decisions:
-                # In a thread, as another hand would.
+                # In a thread, like an edit by another client.
                 with ThreadPoolExecutor(1) as pool:
                     edit = partial(harness.host.edit, "one", CreateTask("Tell Bo"), "ann")
                     decisions.append(pool.submit(edit).result())
@@ -122,7 +121,9 @@ class Evidence(Checks):
 
     @needs(Capability.VERIFIER)
     def test_a_failed_check_keeps_its_task_open(self) -> None:
-        """Where evidence is required the task stays as it was; the model reads what was seen."""
+        """
+        If evidence is required, the task keeps its status, and the reply contains the finding.
+        """
         harness, _ = self._harness(_red, _ASKING)
         outcome = harness.run(_completes("1"), says())
         self._stands(harness, Status.IN_PROGRESS, passed=False, summary="2 of 40 failed")
@@ -130,14 +131,17 @@ class Evidence(Checks):
 
     @needs(Capability.VERIFIER)
     def test_a_passed_check_is_verified(self) -> None:
-        """The task is completed, and its evidence says who saw what."""
+        """The task is completed, and its evidence has the verifier's name and summary."""
         harness, _ = self._harness(_green, _ASKING)
         harness.run(_completes("1"), says())
         self._stands(harness, Status.COMPLETED, passed=True, summary="40 passed")
 
     @needs(Capability.VERIFIER)
     def test_a_claim_against_a_check_is_told(self) -> None:
-        """Where no evidence is required it stands as claimed; the model reads that it does not."""
+        """
+        If no evidence is required, the task is completed as called; the reply says that its check
+        failed.
+        """
         harness, _ = self._harness(_red)
         outcome = harness.run(_completes("1"), says())
         self._stands(harness, Status.COMPLETED, passed=False, summary="2 of 40 failed")
@@ -145,7 +149,10 @@ class Evidence(Checks):
 
     @needs(Capability.VERIFIER)
     def test_a_verifier_that_fails_leaves_the_task(self) -> None:
-        """It raises: the task is as it was, the run goes on, and the model is told why."""
+        """
+        If the verifier raises an error, the task is unchanged, the run continues and the reply says
+        why.
+        """
         harness, _ = self._harness(_broken)
         outcome = harness.run(_completes("1"), says())
         self._stands(harness, Status.IN_PROGRESS, passed=None, summary="")
@@ -153,7 +160,10 @@ class Evidence(Checks):
 
     @needs(Capability.VERIFIER)
     def test_each_check_is_looked_at_once(self) -> None:
-        """In the calls of one turn, and in one call that completes several."""
+        """
+        Each task is verified once, in several calls of one turn and in one call that completes
+        several.
+        """
         harness, asked = self._harness(_green)
         harness.run(_completes("1", "2"), says())
         same(sorted(asked), ["1", "2"], "what two calls of a turn had looked at")
@@ -164,7 +174,10 @@ class Evidence(Checks):
 
     @needs(Capability.VERIFIER)
     def test_what_was_seen_is_told_once(self) -> None:
-        """The refusal says it: no later answer nor reminder tells of it as of another's doing."""
+        """
+        The refusal reports the finding; no later reply or reminder reports it as a change by
+        others.
+        """
         harness, _ = self._harness(_red, _ASKING, guidance=_CHANGED)
         harness.run(turn(("TaskList", {})), says())
         outcome = harness.run(_completes("1"), turn(("TaskList", {})), says())
@@ -175,7 +188,10 @@ class Evidence(Checks):
 
     @needs(Capability.VERIFIER, Capability.EDITS)
     def test_what_was_seen_is_no_news_beside_that_of_others(self) -> None:
-        """A person changes the plan before: the next answer tells of that, and of nothing else."""
+        """
+        If a person edits the plan before the call, the next reply reports that edit and not the
+        evidence.
+        """
         harness, _ = self._harness(_red, _ASKING, guidance=_CHANGED)
         harness.run(turn(("TaskUpdate", {"taskId": "2", "description": "By the wall"})), says())
         harness.edit(CreateTask("Tell Bo"), "ann")
@@ -189,7 +205,7 @@ class Evidence(Checks):
 
     @needs(Capability.VERIFIER, Capability.RESUME)
     def test_what_was_seen_survives_a_restart(self) -> None:
-        """Also that a check did not pass, though the call was refused."""
+        """Evidence is the same after a restart, also of a failed check whose call was refused."""
         harness, _ = self._harness(_red, _ASKING)
         harness.run(_completes("1"), says())
         harness.restart()

@@ -1,4 +1,6 @@
-"""A host under examination, run beside the function-calling adapter; and what every check needs."""
+"""
+Runs a host and compares it with the function-calling adapter. `Checks` is the base of all checks.
+"""
 
 from __future__ import annotations  # help() shows short names, not the path before each
 
@@ -32,22 +34,20 @@ from todoplan.testing.failures import TellsFailures
 
 __all__ = ["Checks", "Harness", "SideBySide", "in_tasks", "in_threads"]
 
-# Without "explain", which says that the failing line of an assertion was run whenever it failed.
+# Without "explain", which only reports that the failing line was run in every failure.
 _PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
 
 __tracebackhide__ = True
 
 _Both = tuple[Ran, Script]
-"""What a run left behind, and the script with the requests."""
+"""What a run returned, and the script with the requests."""
 
 SideBySide = Callable[[Host, Mapping[str, Run]], dict[str, _Both]]
-"""A way to run sessions at once."""
+"""A way to run several sessions at the same time."""
 
 
 def _run(host: Host, session: str, script: Script) -> Ran:
-    """
-    Run a session once, in a loop of its own.
-    """
+    """Run a session once, in an event loop of its own."""
 
     async def once() -> Ran:
         return await host.run(session, script)
@@ -56,10 +56,8 @@ def _run(host: Host, session: str, script: Script) -> Ran:
 
 
 def in_threads(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
-    """
-    Run sessions side by side, a thread each; their models answer together.
-    """
-    # Without it one session is over before the other has begun, and nothing could be mixed up.
+    """Run each session in a thread; their models answer at the same time."""
+    # Without the barrier one session would end before the other begins, and nothing could mix.
     meet = Barrier(len(runs))
     scripts = {name: Script(*turns, meet=meet) for name, turns in runs.items()}
     with ThreadPoolExecutor(len(runs)) as pool:
@@ -68,9 +66,7 @@ def in_threads(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
 
 
 def in_tasks(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
-    """
-    Run sessions side by side, as tasks of one loop; their models answer together.
-    """
+    """Run sessions as tasks of one event loop; their models answer at the same time."""
     ameet = asyncio.Barrier(len(runs))
     scripts = {name: Script(*turns, ameet=ameet) for name, turns in runs.items()}
 
@@ -83,29 +79,27 @@ def in_tasks(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
 
 class Checks(TellsFailures):
     """
-    What every check is made with.
+    Base class of all checks.
 
-    `drawing` are Hypothesis' settings for conversations that are drawn.
+    `drawing` has Hypothesis' settings for drawn conversations.
     """
 
     capabilities: frozenset[Capability] = ALL
-    # Few, for each example is a conversation through the framework, at the framework's pace.
+    # Few examples: each is a conversation through the framework and takes its time.
     drawing: settings = settings(max_examples=10, deadline=None, phases=_PHASES)
     latest: Harness | None = None
 
     def exchanges(self) -> list[str]:
-        """
-        Return what was said in the runs of the last harness.
-        """
+        """Return the exchanges in all runs of the latest harness."""
         told = self.latest.transcripts if self.latest else ()
         return [f"run {n}, {each}" for n, one in enumerate(told, 1) for each in one.exchanges()]
 
-    def host(self, setup: Setup) -> Host:  # noqa: ARG002 - for those who write one
+    def host(self, setup: Setup) -> Host:  # noqa: ARG002 - for subclasses
         """
-        Return the framework with the adapter in it, new and empty: every suite has its own.
+        Return a new host: the framework with the adapter in it. Override this method.
 
         Raises:
-            PlanError: this one has none.
+            PlanError: the suite does not override it.
         """
         name = type(self).__name__
         msg = (
@@ -122,9 +116,7 @@ class Checks(TellsFailures):
         policy: Policy = DEFAULT,
         verify: Verifier | None = None,
     ) -> Harness:
-        """
-        Return a new host under examination.
-        """
+        """Return a harness with a new host."""
         setup = Setup(Toolbox(toolset, policy), guidance, verify=verify)
         self.latest = Harness(self.capabilities, setup, self.host)
         return self.latest
@@ -132,9 +124,7 @@ class Checks(TellsFailures):
 
 @attrs.define
 class Harness:
-    """
-    Runs a host, and works out what must come of it.
-    """
+    """Runs a host, and computes the expected result."""
 
     capabilities: frozenset[Capability]
     setup: Setup
@@ -147,9 +137,7 @@ class Harness:
         self.host = self.make(self.setup)
 
     def go(self, *turns: ModelTurn, session: str = "one") -> Outcome:
-        """
-        Run a session once; the calls have ids already.
-        """
+        """Run a session once, with turns whose calls already have ids."""
         wanted = self.wanted(self.host.plan(session), turns)
         script = Script(*turns)
         return self.done(self._ran(session, script), session, wanted, script)
@@ -160,17 +148,13 @@ class Harness:
         return ran
 
     def wanted(self, plan: Plan, turns: Run) -> Expected:
-        """
-        Return what the function-calling adapter makes of a plan.
-        """
+        """Return the result of the function-calling adapter on a plan."""
         return expected(self.setup, plan, turns)
 
     def together(
         self, side_by_side: SideBySide, runs: Mapping[str, Sequence[ModelTurn]]
     ) -> dict[str, Outcome]:
-        """
-        Run sessions by name, each once and all at once.
-        """
+        """Run each of the named sessions once, all at the same time."""
         made = dict(zip(runs, self.numbered(*runs.values()), strict=True))
         wanted = {name: self.wanted(self.host.plan(name), made[name]) for name in made}
         ended = side_by_side(self.host, made)
@@ -178,16 +162,14 @@ class Harness:
         return {name: self.done(ran, name, wanted[name], s) for name, (ran, s) in ended.items()}
 
     def done(self, ran: Ran, session: str, wanted: Expected, script: Script) -> Outcome:
-        """
-        Return a run of a session that is over.
-        """
+        """Return the outcome of a run that has ended."""
         return Outcome(ran, self.host.plan(session), wanted, script.requests, script.offered)
 
     def runs(self, *runs: Sequence[ModelTurn], session: str = "one") -> list[Outcome]:
         """
-        Run a session several times, a minute apart.
+        Run a session several times, one minute apart.
 
-        Where the adapter cannot know a turn, its calls are made one by one.
+        If the adapter lacks `Capability.TURNS`, each call gets a turn of its own.
         """
         done = []
         for turns in self.numbered(*runs):
@@ -196,44 +178,40 @@ class Harness:
         return done
 
     def numbered(self, *runs: Sequence[ModelTurn]) -> tuple[Run, ...]:
-        """
-        Return the runs with an id for each call, that no call of this harness had before.
-        """
-        # Nearly everywhere calls of a turn run side by side: who knows no turns cannot order them.
+        """Return the runs with an id for each call, unique within this harness."""
+        # Most frameworks run the calls of a turn in parallel; without knowledge of turns their
+        # order is open.
         singly = Capability.TURNS not in self.capabilities
         return numbered(runs, self._numbers, singly=singly)
 
     def run(self, *turns: ModelTurn, session: str = "one") -> Outcome:
-        """
-        Run a session once.
-        """
+        """Run a session once."""
         return self.runs(turns, session=session)[0]
 
     def at_once(self, *turns: ModelTurn) -> Outcome:
-        """
-        Run a session once; the calls of a turn stay together, whether or not the adapter knows.
-        """
+        """Run a session once, with the calls of a turn kept together whatever the capabilities."""
         return self.go(*numbered([turns], self._numbers)[0])
 
     def error(self, *turns: ModelTurn) -> str:
         """
-        Run a session once, and return the error that it ends in, with its causes; "" if none.
+        Run a session once, and return the text of the error with its causes, or "" if there is
+        none.
         """
         try:
             self.run(*turns)
-        except Exception as error:  # noqa: BLE001 - frameworks have errors of their own for it
+        except Exception as error:  # noqa: BLE001 - frameworks raise errors of their own
             return "".join(format_exception(error)).strip()
         return ""
 
     def restart(self) -> None:
         """
-        Go on with a new host, and with what the framework has saved.
+        Continue with a new host that resumes from the saved data.
 
-        It comes as a text or bytes: objects that are handed over would be found again although
-        nothing was ever written.
+        The data must be text or bytes: objects would still be there even if nothing had been
+        written.
 
         Raises:
-            AssertionError: the host gives objects instead.
+            AssertionError: the host returns something else.
         """
         saved = self.host.saved()
         kind = type(saved).__name__
@@ -247,10 +225,11 @@ class Harness:
 
     def edit(self, command: Command, actor: str, session: str = "one") -> Plan:
         """
-        Have a person change the plan of a session, and return the plan.
+        Change the plan of a session as a person does, and return the plan.
 
         Raises:
-            AssertionError: it was refused; or accepted, and the host does not have it (law 16).
+            AssertionError: the edit was refused, or it was accepted but is not in the host's plan
+                (law 16).
         """
         decision = self.host.edit(session, command, actor)
         must(isinstance(decision, Accepted), f"the edit {command} was answered by {decision}")
@@ -263,8 +242,10 @@ class Harness:
         self, command: Command, actor: str, *turns: ModelTurn, request: int, session: str = "one"
     ) -> tuple[Outcome, str]:
         """
-        Run a session once; while the model answers a request, a person changes the plan. Return
-        also why that was refused, "" if it was accepted.
+        Run a session once; a person changes the plan while the model answers request number
+        `request`.
+
+        Returns the outcome, and why the edit was refused, or "" if it was accepted.
         """
         refused: list[str] = []
 
@@ -285,10 +266,10 @@ class Harness:
 
     def seed(self, *subjects: str, session: str = "one") -> Plan:
         """
-        Have the application add tasks to the plan of a session, and return the plan.
+        Add tasks to the plan of a session as the application does, and return the plan.
 
         Raises:
-            AssertionError: the host does not have it.
+            AssertionError: the host's plan does not have the tasks.
         """
         plan, box = self.host.plan(session), Toolbox(TASKS)
         for subject in subjects:

@@ -1,9 +1,10 @@
 """
-What an adapter's author writes and is given: a `Host`, made of a `Setup`, run on a `Script`.
+What an adapter's author implements and receives: a `Host`, built from a `Setup`, run on a `Script`.
 
-A host has to give what an application would see, and nothing that it has worked out by itself: the
-plan as the framework keeps it, the conversation as it is stored, requests as they are sent. A host
-that helps (keeps a plan aside, puts a reminder in) proves itself and not the adapter.
+A host must return what an application would see and must not compute anything itself: the plan as
+the framework stores it, the conversation as it is stored, requests as they are sent. A host that
+helps, for example by keeping the plan itself or by adding a reminder, tests itself and not the
+adapter.
 """
 
 from __future__ import annotations
@@ -33,21 +34,22 @@ from todoplan.testing.assertions import must
 __all__ = ["QUIET", "Clock", "Host", "ModelTurn", "Ran", "Script", "Seen", "Setup"]
 
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
-"""No guidance."""
+"""Settings without any guidance."""
 
-# LangChain's own limit is 9,999: a model that is asked without end has to end here.
+# LangChain's own limit is 9,999. A run whose model is asked again and again must end here.
 _EXTRA_REQUESTS = 30
-# A framework that runs sessions one after the other never meets, and is not failed for it.
+# If a framework runs sessions one after the other, they never meet at the barrier. That is no
+# failure.
 _PARTNER_SECONDS = 1.0
 
 
 @attrs.frozen
 class Seen:
     """
-    One message, in a framework's own words no longer: who says it, and what.
+    One message in a form common to all frameworks: its role and text.
 
-    A tool's answer has the `call_id` of its call, and `is_error` where the framework marks errors.
-    Calls themselves are left out.
+    A tool's answer has the `call_id` of its call, and `is_error` if the framework marks errors.
+    Calls are left out.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -59,12 +61,13 @@ class Seen:
 @attrs.frozen
 class ModelTurn:
     """
-    What the model sends in one turn: calls, a text, or both. Without calls it is a final answer.
+    What the model sends in one turn: calls, a text, or both. A turn without calls is a final
+    answer.
 
-    The arguments of a call are a dict, or a text that is to be sent as it is. `finish` is "refusal"
-    where the provider, or its filter, would not answer (`Capability.FINISH`); `thoughts` are what a
-    reasoning model sends beside its text (`Capability.THOUGHTS`). A host says both in the words of
-    its framework.
+    The arguments of a call are a dict, or a text to be sent unchanged. `finish` is "refusal" if the
+    provider or its filter refused to answer (`Capability.FINISH`). `thoughts` is the separate
+    output of a reasoning model (`Capability.THOUGHTS`). The host converts both to its framework's
+    form.
     """
 
     calls: tuple[Call, ...] = ()
@@ -75,11 +78,11 @@ class ModelTurn:
 
 class Script:
     """
-    The turns of one run, the `requests` that the model was sent, and the tools it was `offered`.
+    The turns of one run; also records the `requests` to the model and the tools `offered` to it.
 
-    A model of the framework's own kind answers each request with `reply` or `areply`, and names the
-    tools of the request where it can tell (`Capability.TOOLS`). Behind the last turn it says that
-    it is done, again and again, and fails the run if it is asked too often.
+    The framework's model class answers each request with `reply` or `areply`, and passes the tools
+    of the request if they are known (`Capability.TOOLS`). After the last turn the answer is always
+    "Done."; the run fails if it is asked too often.
     """
 
     def __init__(
@@ -90,7 +93,7 @@ class Script:
         meanwhile: Mapping[int, Callable[[], None]] | None = None,
     ) -> None:
         self.turns = turns
-        # What others do while the model answers a request, by its number from 0 on.
+        # Actions of others while the model answers a request, by the number of the request, from 0.
         self._meanwhile = meanwhile or {}
         self.requests: list[tuple[Seen, ...]] = []
         self.offered: list[tuple[Definition, ...]] = []
@@ -100,16 +103,17 @@ class Script:
         self, request: Iterable[Seen], tools: Iterable[Definition] | None = None
     ) -> ModelTurn:
         """
-        Return what the model says to a request, which is kept, with the tools offered in it.
+        Record a request and the tools offered in it, and return the model's answer.
 
         Raises:
-            AssertionError: the model is asked without end.
+            AssertionError: the model is asked too often.
         """
         self.requests.append(tuple(request))
         if tools is not None:
             self.offer(tools)
         if do := self._meanwhile.get(len(self.requests) - 1):
-            # In a thread, as another hand would: the framework's own loop is no place to wait in.
+            # In a thread, like an edit by another client: the framework's event loop must not be
+            # blocked.
             with ThreadPoolExecutor(1) as pool:
                 pool.submit(do).result()
         extra = len(self.requests) - len(self.turns)
@@ -125,9 +129,7 @@ class Script:
     async def areply(
         self, request: Iterable[Seen], tools: Iterable[Definition] | None = None
     ) -> ModelTurn:
-        """
-        As `reply`; other tasks run in between.
-        """
+        """Like `reply`; other tasks can run in between."""
         if self._ameet is None or len(self.requests) >= len(self.turns):
             return self.reply(request, tools)
         with suppress(TaskBarrierBroken, TimeoutError):
@@ -136,38 +138,28 @@ class Script:
         return self.reply(request, tools)
 
     def offer(self, tools: Iterable[Definition]) -> None:
-        """
-        Note which tools are offered: for a framework without a model, once in a run.
-        """
+        """Record the offered tools. A framework without a model calls this once in a run."""
         self.offered.append(tuple(tools))
 
 
 class Clock:
-    """
-    A clock that stands still until it is moved on: `clock()` is an aware time.
-    """
+    """A clock that advances only by `move_on`. `clock()` returns an aware time."""
 
     def __init__(self) -> None:
-        self._now = datetime(2025, 1, 31, 12, tzinfo=UTC)  # not now: the time of day would show
+        self._now = datetime(2025, 1, 31, 12, tzinfo=UTC)  # not now: real time would show
 
     def __call__(self) -> datetime:
-        """
-        Return the time.
-        """
+        """Return the clock's time."""
         return self._now
 
     def move_on(self) -> None:
-        """
-        Let a minute go by.
-        """
+        """Advance the clock by one minute."""
         self._now += timedelta(minutes=1)
 
 
 @attrs.frozen
 class Setup:
-    """
-    What a host is to be made of: tool set and policy, guidance settings, a clock, a verifier.
-    """
+    """What a host is built from: tool set and policy, guidance settings, clock and verifier."""
 
     toolbox: Toolbox = Toolbox()
     settings: Settings = QUIET
@@ -178,12 +170,12 @@ class Setup:
 @attrs.frozen
 class Ran:
     """
-    What a run left behind.
+    The results of a run.
 
-    `messages` is the conversation as the framework keeps it after the run, earlier runs included;
-    the tools' answers stand in it with the ids of their calls. `events` are those that the
-    application was told in this run, in the order of their revisions. `plan` is the one that the
-    application reads from what the framework's run returned (`Capability.RETURNS`).
+    `messages` is the conversation as the framework stores it after the run, including earlier runs
+    and the tools' answers with the ids of their calls. `events` are those that the application
+    received in this run, in the order of their revisions. `plan` is the plan read from the result
+    of the framework's run (`Capability.RETURNS`).
     """
 
     messages: Sequence[Seen]
@@ -193,53 +185,50 @@ class Ran:
 
 class Host(Protocol):
     """
-    One agent of the framework, with the adapter, serving any number of sessions by name.
+    One agent of the framework, with the adapter, for any number of named sessions.
 
-    A session is whatever keeps a conversation and its plan apart from others: a thread, a state, a
-    conversation id. A new one has an empty plan.
+    A session is whatever isolates a conversation and its plan from others: a thread, a state, a
+    conversation id. A new session has an empty plan.
     """
 
     def seed(self, session: str, plan: Plan) -> None:
-        """
-        Make this the plan of a session, as an application does from outside.
-        """
+        """Set the plan of a session, as an application does from outside."""
         ...
 
     def edit(self, session: str, command: Command, actor: str) -> Decision:
         """
-        Change the plan of a session as a person does, through the adapter's own door: `edit_plan`,
-        or whatever it is called.
+        Change the plan of a session as a person does, through the adapter's own function
+        (`edit_plan` or similar).
 
-        Only asked for where `Capability.EDITS` is declared: between two runs, and from another
-        thread while a run goes on. If it cannot be done then it raises a `TodoplanError`.
+        Called only if `Capability.EDITS` is declared: between two runs, and from another thread
+        during a run.
+
+        Raises:
+            TodoplanError: the edit is not possible now.
         """
         ...
 
     def plan(self, session: str) -> Plan:
-        """
-        Return the plan of a session, as an application reads it.
-        """
+        """Return the plan of a session, as an application reads it."""
         ...
 
     async def run(self, session: str, script: Script) -> Ran:
         """
         Run the agent once on a user's message, with a model that answers from the script.
 
-        A framework without a model carries out the calls of `script.turns`, turn by turn.
+        A framework without a model executes the calls of `script.turns`, turn by turn.
         """
         ...
 
     def saved(self) -> str | bytes:
         """
-        Return what the framework has saved so far: its text or bytes, or the path where they lie.
+        Return what the framework has saved so far: its text or bytes, or the path of its file.
 
-        Only asked for where `Capability.RESUME` is declared, and so is `resume`. What stays in this
-        process does not count: the plan has to be in there, or behind that path.
+        Called only if `Capability.RESUME` is declared, like `resume`. The plan must be in this text
+        or file; what is only in this process does not count.
         """
         ...
 
     def resume(self, saved: str | bytes) -> None:
-        """
-        Go on, as a new host of the same setup, with what an earlier one has saved.
-        """
+        """Restore, in a new host of the same setup, what an earlier host has saved."""
         ...

@@ -1,4 +1,4 @@
-"""A model's mistakes come back to it as answers; nothing is raised, nothing is half outcome."""
+"""A model's mistakes are answered with replies: nothing is raised, nothing is half executed."""
 
 import json
 from collections.abc import Mapping
@@ -56,21 +56,22 @@ def _answered(outcome: Outcome) -> None:
 
 
 class Mistakes(Checks):
-    """
-    Calls that are refused, calls that can hardly be read, and texts that attack.
-    """
+    """Refused calls, calls that are hard to parse, and texts that attack."""
 
     @_each(_REFUSED)
     def test_a_refusal_comes_back(self, call: tuple[str, object]) -> None:
-        """What the plan cannot take is answered, changes nothing, and the run goes on."""
-        # AgentScope drops an edge to a task that is not there, takes self-edges and cycles, and
-        # leaves dependents blocked for ever.
+        """A call that the plan refuses is answered and changes nothing, and the run continues."""
+        # AgentScope drops an edge to a missing task, accepts self-edges and cycles, and leaves
+        # dependents blocked for ever.
         outcome = self.harness().run(_DIG, _LAY, turn(call), _MOW, says())
         outcome.agrees()
 
     @_each(BAD_ARGUMENTS)
     def test_bad_arguments_are_answered(self, call: tuple[str, object]) -> None:
-        """Arguments that fit no schema raise nothing: they are answered, and the run goes on."""
+        """
+        Arguments that do not fit the schema raise nothing: they are answered, and the run
+        continues.
+        """
         outcome = self.harness().run(_DIG, turn(call), _MOW, says())
         _answered(outcome)
         subjects = [task.subject for task in outcome.plan]
@@ -78,16 +79,19 @@ class Mistakes(Checks):
 
     @pytest.mark.parametrize("name", RESERVED)
     def test_names_of_the_framework_are_answered(self, name: str) -> None:
-        """An argument with a name that code has for its own parameters takes nothing over."""
-        # Adapters that hand arguments on as keywords give a model the runtime, or crash on it.
+        """An argument named like a parameter of the framework does not replace that parameter."""
+        # Adapters that pass arguments on as keywords let a model replace the runtime, or crash.
         call = ("TaskCreate", {"subject": "Lay", name: {"tasks": [], "messages": []}})
         outcome = self.harness().run(_DIG, turn(call), _MOW, says())
         _answered(outcome)
         same([t.subject for t in outcome.plan if t.subject != "Lay"], ["Dig", "Mow"], "the tasks")
 
     def test_a_guess_never_removes(self) -> None:
-        """What is no list of todos is no list that leaves the others out (law 17)."""
-        # Mended to a list of one, each of these wiped a plan of three open tasks.
+        """
+        A value that is not a list of todos is not read as a list that omits the other tasks (law
+        17).
+        """
+        # Repaired to a list of one entry, each of these emptied a plan of three open tasks.
         harness = self.harness(TODOS)
         harness.run(turn(("write_todos", write(*((each, "pending") for each in _BEDS)))), says())
         for guess in _GUESSES:
@@ -98,14 +102,14 @@ class Mistakes(Checks):
     @needs(Capability.ARGUMENTS)
     @_each(BAD_ARGUMENTS)
     def test_bad_arguments_are_read_alike(self, call: tuple[str, object]) -> None:
-        """Arguments that fit no schema are repaired or refused in the words of the reply."""
+        """Arguments that do not fit the schema are repaired or refused with the expected reply."""
         outcome = self.harness().run(_DIG, _LAY, turn(call), _MOW, says())
         outcome.agrees()
 
     @needs(Capability.ARGUMENTS)
     @pytest.mark.parametrize("toolset", [TASKS, TODOS], ids=["tasks", "todos"])
     def test_the_catalogue_is_read_alike(self, toolset: ToolSet) -> None:
-        """In whatever ways of the catalogue arguments are broken, the replies are the same."""
+        """For every break of the catalogue, the replies are the expected ones."""
         raw = Capability.RAW_ARGUMENTS in self.capabilities
         whole = Capability.BROKEN_TEXTS not in self.capabilities
 
@@ -120,7 +124,7 @@ class Mistakes(Checks):
     @needs(Capability.TEXT_ARGUMENTS)
     @_each(NO_JSON)
     def test_text_that_is_no_json_is_answered(self, call: tuple[str, object]) -> None:
-        """Arguments that are no JSON raise nothing: they are answered, and the run goes on."""
+        """Arguments that are not JSON raise nothing: they are answered, and the run continues."""
         self._leave_out_long_numbers(call)
         outcome = self.harness().run(_DIG, turn(call), _MOW, says())
         _answered(outcome)
@@ -128,15 +132,15 @@ class Mistakes(Checks):
 
     @needs(Capability.TEXT_ARGUMENTS)
     def test_arguments_that_were_cut_off_change_nothing(self) -> None:
-        """Nobody closes the brackets of arguments that end in the middle."""
-        # Half a list that is closed is a shorter list, and reads as if the rest had been removed.
+        """Truncated arguments are refused; their brackets are not closed for them."""
+        # Closed, half a list would be a shorter list and look as if the other tasks were removed.
         outcome = self.harness().run(_DIG, turn(NO_JSON["cut off"]), says())
         same([task.subject for task in outcome.plan], ["Dig"], "the tasks")
 
     @needs(Capability.RAW_ARGUMENTS)
     @_each(NO_JSON)
     def test_text_that_is_no_json_is_read_alike(self, call: tuple[str, object]) -> None:
-        """Arguments that are no JSON object are repaired or refused in the words of the reply."""
+        """Arguments that are not a JSON object are repaired or refused with the expected reply."""
         self._leave_out_long_numbers(call)
         outcome = self.harness().run(_DIG, _LAY, turn(call), _MOW, says())
         outcome.agrees()
@@ -147,8 +151,8 @@ class Mistakes(Checks):
 
     @needs(Capability.UNKNOWN_TOOLS)
     def test_an_unknown_tool_is_answered(self) -> None:
-        """A call of a tool that is not there is answered; calls beside it and behind it run."""
-        # OpenAI Agents ends the whole run there.
+        """A call of an unknown tool is answered; calls next to it and after it are executed."""
+        # OpenAI Agents ends the whole run in this case.
         missing = ("TaskErase", {"taskId": "1"})
         outcome = self.harness().run(
             turn(missing, ("TaskCreate", {"subject": "Dig"})), _MOW, says()
@@ -158,7 +162,7 @@ class Mistakes(Checks):
 
     @pytest.mark.parametrize("texts", ATTACKS.values(), ids=ATTACKS)
     def test_texts_that_attack_are_read_alike(self, texts: tuple[str, ...]) -> None:
-        """Hostile task texts change no reply, no plan and no other task (law 14)."""
+        """Hostile texts of tasks change no reply, no plan and no other task (law 14)."""
         if not all(map(is_utf8, texts)):
             leave_out_without(self, Capability.BROKEN_TEXTS)
         creates = [("TaskCreate", {"subject": text, "description": text}) for text in texts]

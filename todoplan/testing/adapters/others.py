@@ -1,9 +1,10 @@
 """
-Others on the same plan: what a person does to it, between two runs or while one goes on, is neither
-undone unseen nor untold.
+Edits by others: a person changes the plan between two runs or during one. The change is neither
+silently undone nor left unreported.
 
-Law 15: a whole list drops only what its own session has listed, and old words mean no change. Law
-16: what a person was told is in the plan, is in the plan; also in what a run returns.
+Law 15: a whole list drops only tasks that its own session has listed, and outdated words in it mean
+no change. Law 16: an edit that was confirmed to a person is in the plan, also in the plan that a
+run returns.
 """
 
 from todoplan.core.commands import CreateTask, UpdateTask
@@ -29,9 +30,7 @@ def _subjects(harness: Harness) -> list[str]:
 
 
 class Others(Checks):
-    """
-    A model that writes whole lists, and a person who adds a task and closes another in between.
-    """
+    """A model writes whole lists; in between, a person adds a task and completes another."""
 
     def _edited(self, guidance: Settings = QUIET) -> Harness:
         harness = self.harness(TODOS, guidance)
@@ -52,19 +51,19 @@ class Others(Checks):
     @needs(Capability.EDITS)
     def test_a_persons_edit_survives_the_next_write(self) -> None:
         """A list that was written without having seen it neither removes it nor sets it back."""
-        # Everywhere else the list is the whole truth: what a person added is gone without a word.
+        # In other systems the list replaces everything: what a person added is silently lost.
         self._kept(self._edited())
 
     @needs(Capability.EDITS, Capability.RESUME)
     def test_a_persons_edit_survives_a_restart(self) -> None:
-        """What the model has not seen is kept with the plan, and resumed with it."""
+        """The record of what the model has not seen is saved with the plan and restored with it."""
         harness = self._edited()
         harness.restart()
         self._kept(harness)
 
     @needs(Capability.EDITS)
     def test_a_persons_edit_is_told(self) -> None:
-        """The next answer says what was done, and by whom; the one after it does not."""
+        """The next reply reports the edits and their actor; the reply after it does not."""
         outcome = self._edited().run(_writes("Dig", "Lay"), _writes("Dig", "Lay", "Mow"), says())
         first, second = (outcome.answer(call_id).text for call_id in outcome.wanted.replies)
         for word in ("#3 Tell Bo", "#2 Lay", "ann"):
@@ -73,8 +72,11 @@ class Others(Checks):
 
     @needs(Capability.EDITS, Capability.LISTED)
     def test_what_others_added_never_goes_by_silence(self) -> None:
-        """Told of it or not, a list that leaves out what it never listed says nothing of it."""
-        # Everywhere else, and here until 0.2, the list after the news removed what they told of.
+        """
+        A list never drops a task that its session has not listed, whether or not the task was
+        reported.
+        """
+        # In other systems, and here until 0.2, the list after the report removed the reported task.
         harness = self._edited()
         for _ in range(2):
             harness.run(_writes("Dig", "Lay"), _writes("Dig"), says())
@@ -82,7 +84,7 @@ class Others(Checks):
 
     @needs(Capability.EDITS, Capability.LISTED, Capability.RESUME)
     def test_what_others_added_stays_over_restarts(self) -> None:
-        """What a session has listed is resumed with it: neither more nor less."""
+        """The set of tasks that a session has listed is the same after a restart."""
         harness = self._edited()
         for _ in range(3):
             harness.run(_writes("Dig", "Lay"), says())
@@ -91,7 +93,10 @@ class Others(Checks):
 
     @needs(Capability.EDITS, Capability.LISTED)
     def test_the_first_list_of_a_session_removes_nothing(self) -> None:
-        """It has listed nothing; the answer says once what stays, and how to remove it."""
+        """
+        The first list of a session drops no task; the reply says once which stay and how to remove
+        them.
+        """
         harness = self.harness(TODOS)
         harness.edit(CreateTask("Tell Bo"), "ann")
         outcome = harness.run(_writes("Dig"), _writes("Dig"), says())
@@ -103,7 +108,10 @@ class Others(Checks):
 
     @needs(Capability.LISTED)
     def test_what_a_program_seeded_stays(self) -> None:
-        """No session has listed it, though it was there before all of them."""
+        """
+        A task that a program added before the session began is not dropped: no session has listed
+        it.
+        """
         harness = self.harness(TODOS)
         harness.host.seed("one", plan_of([Task("1", "Tell Bo"), Task("2", "Dig")]))
         harness.run(_writes("Dig"), _writes("Lay"), says())
@@ -111,7 +119,10 @@ class Others(Checks):
 
     @needs(Capability.EDITS, Capability.LISTED)
     def test_a_sessions_own_task_goes(self) -> None:
-        """What it has listed itself, and nobody else has changed, is dropped by leaving it out."""
+        """
+        A task that the session has listed and nobody else has changed is dropped when a list omits
+        it.
+        """
         harness = self.harness(TODOS)
         harness.run(_writes("Dig", "Lay"), says())
         harness.edit(CreateTask("Tell Bo"), "ann")
@@ -120,7 +131,9 @@ class Others(Checks):
 
     @needs(Capability.EDITS, Capability.LISTED)
     def test_old_words_mean_the_task_that_was_reworded(self) -> None:
-        """The third list with them too: they make no second task, and do not reword it back."""
+        """
+        Lists with a task's former subject neither create a second task nor restore the subject.
+        """
         harness = self.harness(TODOS)
         harness.run(_writes("Dig", "Lay"), says())
         harness.edit(UpdateTask("1", subject="Dig deep"), "ann")
@@ -129,15 +142,18 @@ class Others(Checks):
 
     @needs(Capability.EDITS, Capability.LISTED)
     def test_what_a_person_closed_stays_closed(self) -> None:
-        """A line that is as it was in the session's own last list changes nothing."""
+        """A line that equals that of the session's previous list changes nothing."""
         harness = self._edited()
         harness.run(*[_writes("Dig", "Lay")] * 3, says())
         self._has_the_edit(harness)
 
     @needs(Capability.EDITS)
     def test_a_refused_call_has_told_nothing(self) -> None:
-        """A model whose call was refused has not seen the edit: it stays, and is told of then."""
-        # An error says what is wrong with a call, and no word of what others did.
+        """
+        After a refused call the edits count as unseen: they are kept, and the next reply reports
+        them.
+        """
+        # An error describes the fault of a call, and does not report changes by others.
         harness, unread = self._edited(), _writes("Dig", "")
         outcome = harness.run(unread, _writes("Dig", "Lay"), says())
         refused, answer = (outcome.answer(call_id).text for call_id in outcome.wanted.replies)
@@ -147,7 +163,10 @@ class Others(Checks):
 
     @needs(Capability.EDITS, Capability.REMINDERS, Capability.LISTED)
     def test_a_reminder_tells_of_a_persons_edit(self) -> None:
-        """It stands in the request, with who did it; what it tells is not listed by that."""
+        """
+        A reminder in the request reports the edit and its actor; the new task does not count as
+        listed.
+        """
         harness = self._edited(_CHANGED)
         outcome = harness.run(_writes("Dig"), says())
         tail = outcome.request(0)[-1].text
@@ -157,8 +176,12 @@ class Others(Checks):
 
     @needs(Capability.EDITS, Capability.REMINDERS)
     def test_a_reminder_counts_for_the_response_to_it(self) -> None:
-        """It is in no later request: what it told is told until an answer has, and not undone."""
-        # A reminder that was seen for good let the next list remove what no saved message held.
+        """
+        A reminder counts as seen only for its own request; the change is repeated until a reply
+        reports it.
+        """
+        # When a reminder counted as seen for good, the next list removed tasks that no saved
+        # message showed.
         harness = self._edited(_CHANGED)
         harness.run(says())
         todos = write(("Dig", "pending"), ("Lay", "completed"), ("Tell Bo", "pending"))
@@ -176,10 +199,11 @@ class Others(Checks):
     @needs(Capability.MODEL, Capability.EDITS)
     def test_an_edit_during_a_run_is_in_the_plan_or_refused(self) -> None:
         """
-        While the model writes its next list a person adds a task: it is in the plan after the run,
-        and the model is told; or it was refused, and is taken once the run is over.
+        A person adds a task while the model writes its next list. Either the task is in the plan
+        after the run and reported to the model, or the edit is refused and accepted after the run.
         """
-        # A run of LangGraph's works on what it read when it began, and writes that over the edit.
+        # LangGraph's run works on the state that it read at its start, and overwrites the edit with
+        # it.
         harness, edit = self.harness(TODOS), CreateTask("Tell Bo")
         harness.run(_writes("Dig"), says())
         lists = _writes("Dig", "Lay"), _writes("Dig", "Lay", "Mow"), says()
@@ -196,9 +220,9 @@ class Others(Checks):
 
     @needs(Capability.RETURNS)
     def test_a_run_returns_the_plan(self) -> None:
-        """The plan in what a run returns is the one that is kept: ids, edges, owners, next id."""
-        # A list of texts and states is read back as another plan: with new ids, without an owner.
-        # LangChain leaves private state out of what invoke() returns.
+        """The plan in a run's result equals the stored one: ids, edges, owners, next id."""
+        # A list of texts and statuses is read back as another plan, with new ids and without
+        # owners. LangChain omits private state from what invoke() returns.
         harness = self.harness()
         for outcome in harness.runs(*conversation(harness.setup.toolbox.toolset)):
             outcome.returns_plan()

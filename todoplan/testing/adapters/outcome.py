@@ -1,8 +1,8 @@
 """
-What came of a run, beside what must have come of it: what function calling makes of the same turns.
+The results of a run, compared with those of the function-calling adapter for the same turns.
 
-The function-calling adapter is the measure because it is nothing but the toolbox with JSON around
-it: an adapter that differs from it adds or loses something (law 12).
+The function-calling adapter is the reference because it is only the toolbox with JSON around it: an
+adapter that differs from it adds or loses something (law 12).
 """
 
 import json
@@ -25,37 +25,32 @@ from todoplan.testing.assertions import must, same, same_parts
 
 __all__ = ["Expected", "Outcome", "Transcript", "expected"]
 
-__tracebackhide__ = True  # pytest ends its traceback in the check
+__tracebackhide__ = True  # pytest then ends its traceback at the check
 
 _TIMES = [name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME]
 _OTHERS = [name for name in TASK_FIELDS if name not in _TIMES]
-_DONE = ModelTurn(text="Done.")  # as of `Script`, behind its last turn
+_DONE = ModelTurn(text="Done.")  # the answer of `Script` after its last turn
 _UNSEEN = re.compile(r" \(since you last looked: [^\n]*\)(?=\. It stands at )")
-# Adapters without Capability.CLOCK take the time of day: it is cut out before events are compared.
+# Adapters without Capability.CLOCK use the current time, so times are removed before events are
+# compared.
 _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
 
 
 @attrs.frozen
 class Expected:
-    """
-    The plan after a run, and its replies by the ids of their calls.
-    """
+    """The expected plan after a run, and the expected replies by call id."""
 
     plan: Plan
     replies: Mapping[str, Reply]
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """
-        What happened, in order.
-        """
+        """The expected events, in order."""
         return tuple(event for reply in self.replies.values() for event in reply.events)
 
 
 def expected(setup: Setup, plan: Plan, run: Run) -> Expected:
-    """
-    Return what the function-calling adapter makes of a plan in a run.
-    """
+    """Return what the function-calling adapter makes of a plan in a run."""
     replies: dict[str, Reply] = {}
     for turn in run:
         answered = openai_chat.answer(setup.toolbox, plan, _message(turn), at=setup.clock())
@@ -77,8 +72,8 @@ def _call(call: Call) -> dict[str, Any]:
 @attrs.frozen
 class Outcome:
     """
-    A run that is over: what the host says of it, what its model was sent and offered, the plan it
-    left, and what must have come of it.
+    A run that has ended: the host's results, the requests to its model and the tools offered, the
+    plan after it, and the expected results.
     """
 
     ran: Ran
@@ -88,19 +83,15 @@ class Outcome:
     offered: Sequence[tuple[Definition, ...]] = ()
 
     def request(self, index: int) -> tuple[Seen, ...]:
-        """
-        Return what the model was sent; from -1 on, counted from the last.
-        """
+        """Return the request with an index. Negative indexes count from the last request."""
         count = len(self.requests)
         must(-count <= index < count, f"no request {index}: the model was asked {count} times")
         return self.requests[index]
 
     def answer(self, call_id: str) -> Seen:
-        """
-        Return the answer to a call, as it is kept.
-        """
+        """Return the stored answer to a call."""
         found = [seen for seen in self.ran.messages if seen.call_id == call_id]
-        # Exactly one: providers refuse a request whose calls are not all answered.
+        # Exactly one: providers refuse a request in which a call has no answer.
         ids = [seen.call_id for seen in self.ran.messages if seen.call_id]
         must(
             len(found) == 1,
@@ -110,78 +101,66 @@ class Outcome:
         return found[0]
 
     def agrees(self) -> None:
-        """
-        Fail unless the plan is the wanted one, and every call is answered in the wanted words.
-        """
+        """Fail unless the plan and the replies to all calls are the expected ones."""
         self.same_plan()
         self.same_replies()
 
     def same_plan(self) -> None:
         """
-        Fail unless the plan is the wanted one: order, ids, edges, next id, revision; not the times.
+        Fail unless the plan is the expected one: order, ids, edges, next id, revision, but not
+        times.
         """
         same_parts(_parts(self.plan), _parts(self.wanted.plan), "the plan")
 
     def returns_plan(self) -> None:
-        """
-        Fail unless the plan in what the run returned is the one that the framework keeps.
-        """
+        """Fail unless the plan in the run's result equals the one that the framework stores."""
         must(self.ran.plan is not None, "Ran(plan=...) is missing: read it from what is returned")
         same_parts(_all(self.ran.plan), _all(self.plan), "the plan in what the run returned")
 
     def same_times(self) -> None:
-        """
-        Fail unless every time in the plan is the wanted one.
-        """
+        """Fail unless all times in the plan are the expected ones."""
         same_parts(
             _fields(self.plan, _TIMES), _fields(self.wanted.plan, _TIMES), "the times of the plan"
         )
 
     def same_replies(self) -> None:
-        """
-        Fail unless every call is answered in the words of the reply.
-        """
+        """Fail unless every call is answered with the expected text."""
         replies = self.wanted.replies
         found = {key: self.answer(key).text for key in replies}
         same_parts(found, {key: reply.text for key, reply in replies.items()}, "what is answered")
 
     def same_marks(self) -> None:
-        """
-        Fail unless exactly the errors are marked as such.
-        """
+        """Fail unless exactly the errors are marked as errors."""
         replies = self.wanted.replies
         found = [key for key in replies if self.answer(key).is_error]
         same(found, [key for key in replies if replies[key].is_error], "what is marked as an error")
 
     def same_events(self) -> None:
-        """
-        Fail unless the application was told of the wanted events, in order.
-        """
+        """Fail unless the application received the expected events, in order."""
         found, wanted = self.ran.events, self.wanted.events
         same_parts(_numbered(found), _numbered(wanted), "the events that the application was given")
 
     def ends_with_reminder(self, index: int, kind: ReminderKind, plan: Plan) -> None:
         """
-        Fail unless a request ends with the reminder of this kind, in the names of the set `tasks`,
-        and holds no other. It may say who has changed what since the model last looked.
+        Fail unless a request ends with a reminder of this kind and contains no other.
+
+        The reminder uses the names of the tool set `tasks`. It may list the changes by others since
+        the model last looked.
         """
-        # Whether this hand is told who did what depends on what it last saw (law 15).
+        # Whether it lists changes by others depends on what this session last saw (law 15).
         wanted, tail = reminder(kind, plan, TASKS), _UNSEEN.sub("", self.request(index)[-1].text)
-        # At the end, not alone: for Anthropic it stands behind the tool results, in their turn.
+        # At the end, not alone: for Anthropic the reminder follows the tool results in the same
+        # message.
         same(tail[-len(wanted) :], wanted, f"the end of request {index}")
         self.has_reminders(index, times=1)
 
     def has_reminders(self, index: int, *, times: int) -> None:
-        """
-        Fail unless a request holds so many reminders.
-        """
+        """Fail unless a request contains this number of reminders."""
         found = sum(seen.text.count(f"<{TAG}>") for seen in self.request(index))
         same(found, times, f"how many reminders request {index} holds")
 
     def keeps_no_reminder(self) -> None:
-        """
-        Fail if a reminder stands in the conversation that is stored.
-        """
+        """Fail if the stored conversation contains a reminder."""
         kept = [seen.text for seen in self.ran.messages if f"<{TAG}>" in seen.text]
         same(kept, [], "the reminders in what is stored")
 
@@ -189,7 +168,8 @@ class Outcome:
 @attrs.define
 class Transcript:
     """
-    A run as it went, for whoever reads why a check failed: `kept` are the messages of the host.
+    The course of a run, for the reader of a failure. `kept` are the messages that the host
+    returned.
     """
 
     session: str
@@ -197,13 +177,11 @@ class Transcript:
     kept: Sequence[Seen] = ()
 
     def exchanges(self) -> list[str]:
-        """
-        Return what the model said to each request, and how its calls were answered.
-        """
+        """Return the model's answer to each request, and the answers to its calls."""
         requests, turns = self.script.requests, self.script.turns
         answers = {seen.call_id: seen for request in requests for seen in request}
         answers |= {seen.call_id: seen for seen in self.kept}
-        # Without a model nothing is asked: all of its turns are carried out.
+        # A framework without a model makes no requests and executes all turns.
         count = len(requests) or len(turns)
         told = []
         for place, turn in enumerate((*turns, *[_DONE] * count)[:count]):

@@ -1,8 +1,9 @@
 """
-Which capabilities each tested adapter has, and with `-vv` the whole conversation of a check that
-failed: `pytest -p todoplan.testing.adapters.report`.
+A pytest plugin that prints the capabilities of each tested adapter: `pytest -p
+todoplan.testing.adapters.report`.
 
-`pytest_plugins = ["todoplan.testing.adapters.report"]` in the topmost conftest.py does the same.
+With `-vv` it also prints the whole conversation of each failed check. `pytest_plugins =
+["todoplan.testing.adapters.report"]` in the topmost conftest.py also enables it.
 """
 
 from collections.abc import Generator, Iterable
@@ -25,7 +26,7 @@ _SUITES = pytest.StashKey[Suites]()
 
 def table(suites: Iterable[type[Checks]]) -> str:
     """
-    Return a line for each suite, with what its adapter has not, and what each of those means.
+    Return a line for each suite with the capabilities that its adapter lacks, and their meanings.
     """
     listed = list(suites)
     width = max((len(_name(suite)) for suite in listed), default=0)
@@ -45,9 +46,7 @@ def _has(capabilities: frozenset[Capability]) -> str:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """
-    Note the suites that are to be run.
-    """
+    """Record the collected suites."""
     classes = (getattr(item, "cls", None) for item in session.items)
     suites = dict.fromkeys(cls for cls in classes if cls and issubclass(cls, Checks))
     session.config.stash[_SUITES] = tuple(suites)
@@ -57,9 +56,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """
-    With `-vv`, add all that was said to the report of a check that failed.
-    """
+    """With `-vv`, add the whole conversation to the report of a failed check."""
     report = yield
     error = call.excinfo and call.excinfo.value
     said = getattr(error, "conversation", "")
@@ -71,9 +68,7 @@ def pytest_runtest_makereport(
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """
-    Print the table, if any suite was run.
-    """
+    """Print the table if any suite was run."""
     suites = config.stash.get(_SUITES, ())
     if suites:
         terminalreporter.section("adapters")

@@ -1,4 +1,4 @@
-"""Sessions are apart, whoever runs beside them, and go on after a restart as if there were none."""
+"""Sessions are isolated, also when they run in parallel, and work after a restart as before it."""
 
 from todoplan.testing.adapters.capabilities import Capability, needs
 from todoplan.testing.adapters.conversations import conversation, says, turn
@@ -20,9 +20,7 @@ def _digging(who: str) -> tuple[ModelTurn, ...]:
 
 
 class Sessions(Checks):
-    """
-    Two sessions of one agent, two agents, and one before and after a restart.
-    """
+    """Two sessions of one agent, two agents, and a session before and after a restart."""
 
     def _apart(self, side_by_side: SideBySide) -> None:
         runs = {"ann": _digging("Ann"), "bo": _digging("Bo")}
@@ -30,7 +28,7 @@ class Sessions(Checks):
             outcome.agrees()
 
     def test_two_sessions_are_apart(self) -> None:
-        """What one session does, by turns with another, is nowhere in the other's plan."""
+        """Runs of one session, alternating with another's, do not change the other's plan."""
         harness = self.harness()
         for step in zip(_digging("Ann"), _digging("Bo"), strict=True):
             for name, one in zip(("ann", "bo"), step, strict=True):
@@ -41,19 +39,22 @@ class Sessions(Checks):
         )
 
     def test_two_agents_share_nothing(self) -> None:
-        """A new agent knows nothing of the plans of another: there is no process-wide memory."""
-        # Neither a module's dictionary nor a default key: two agents in one server are two users.
+        """A new agent has none of another agent's plans: there is no process-wide memory."""
+        # Not in a module's dictionary, nor under a default key: two agents in one server are two
+        # users.
         self.harness().run(*_digging("Ann"))
         same([*self.harness().host.plan("one")], [], "the plan of a new agent's session")
 
     @needs(Capability.THREADS)
     def test_sessions_in_threads_are_apart(self) -> None:
-        """Two sessions of one agent, in threads whose models answer together, are apart."""
+        """
+        Two sessions of one agent, in threads whose models answer at the same time, are isolated.
+        """
         self._apart(in_threads)
 
     @needs(Capability.TASKS)
     def test_sessions_in_tasks_are_apart(self) -> None:
-        """Two sessions of one agent, as tasks of one loop, are apart."""
+        """Two sessions of one agent, as tasks of one event loop, are isolated."""
         self._apart(in_tasks)
 
     @needs(Capability.RESUME)
@@ -70,22 +71,22 @@ class Sessions(Checks):
 
     @needs(Capability.RESUME)
     def test_work_goes_on_after_a_restart(self) -> None:
-        """Every run after a restart does what it does without one."""
+        """With a restart after every run, each run gives the same result as without."""
         harness = self.harness()
         for turns in conversation(harness.setup.toolbox.toolset):
             outcome = harness.run(*turns)
             outcome.agrees()
             harness.restart()
-            # What a run must make is worked out from the plan before it: a plan that the restart
-            # has lost would be its own measure.
+            # The expected result is computed from the plan before the run, so a plan lost in the
+            # restart would go unnoticed without this check.
             ids = [task.id for task in harness.host.plan("one")]
             same(ids, [task.id for task in outcome.plan], "the ids after a restart")
 
     @needs(Capability.RESUME)
     def test_no_id_is_used_again_after_a_restart(self) -> None:
-        """The id of a task that was deleted before a restart is not given to another behind it."""
-        # Ids that are counted from the tasks at hand come back, and what a transcript or a person
-        # calls "#2" is another task then. Claude Code and AgentScope have both had this.
+        """The id of a task deleted before a restart is not given to a new task after it."""
+        # Ids computed from the present tasks are reused, and "#2" in a transcript or in a person's
+        # words then means another task. Claude Code and AgentScope have both had this.
         harness = self.harness()
         new = turn(("TaskCreate", {"subject": "Dig"}))
         harness.run(new, new, turn(("TaskUpdate", {"taskId": "2", "status": "deleted"})), says())

@@ -1,8 +1,8 @@
 """
-What a task may be besides open and done: failed, waiting, within another one, claimed by somebody.
+Task states beyond open and completed: failed, waiting, nested in another task, claimed.
 
-Frameworks that keep a list of texts and statuses have no word for these, and an adapter that puts a
-plan into such a list must not lose them on the way.
+Frameworks that keep a list of texts and statuses have no fields for these. An adapter that stores a
+plan in such a list must not lose them.
 """
 
 from todoplan.core.commands import AnswerTask, ClaimTask
@@ -17,7 +17,7 @@ from todoplan.testing.assertions import must, same
 
 __all__ = ["States"]
 
-_LONG = 10.0**6  # seconds, which no conversation lasts
+_LONG = 10.0**6  # seconds; longer than any conversation
 
 
 def _creates(subject: str, **more: object) -> ModelTurn:
@@ -29,13 +29,12 @@ def _changes(task_id: str, **changes: object) -> ModelTurn:
 
 
 class States(Checks):
-    """
-    A garden whose tasks go wrong, wait for a permit, lie in each other or are somebody's.
-    """
+    """Plans with tasks that fail, wait for a permit, are nested, or are claimed."""
 
     def _goes(self, *turns: ModelTurn) -> tuple[Harness, Plan]:
         """
-        Return a harness after a run that must be as that of function calling, and its plan.
+        Run turns that must agree with the function-calling adapter; return the harness and the
+        plan.
         """
         harness = self.harness()
         outcome = harness.run(*turns, says())
@@ -43,7 +42,10 @@ class States(Checks):
         return harness, outcome.plan
 
     def test_a_failed_task_stays_failed(self) -> None:
-        """It is neither done nor cancelled: what waits for it is not ready until it is opened."""
+        """
+        A failed task is neither completed nor cancelled; its dependents are not ready until it is
+        reopened and done.
+        """
         blocked = _creates("Lay", blockedBy=["1"])
         harness, plan = self._goes(_creates("Dig"), blocked, _changes("1", status="failed"))
         same(plan["1"].status, Status.FAILED, "the status of the failed task")
@@ -53,7 +55,7 @@ class States(Checks):
         same([task.id for task in opened.plan.ready()], ["1"], "the ready tasks once it is open")
 
     def test_a_waiting_task_keeps_its_reason(self) -> None:
-        """It is pending and not ready, says what for, and goes on when the model says so."""
+        """A waiting task is pending, not ready and keeps its reason, until the model starts it."""
         harness, plan = self._goes(_creates("Dig"), _changes("1", waitingFor="the permit"))
         same(plan["1"].waiting, Waiting("the permit"), "what the task waits for")
         same([task.id for task in plan.ready()], [], "the ready tasks while it waits")
@@ -62,18 +64,18 @@ class States(Checks):
         same(started.plan["1"].waiting, None, "what the started task waits for")
 
     def test_subtasks_stay_where_they_are(self) -> None:
-        """They lie in their parent from run to run, whoever put them there."""
+        """Subtasks stay in their parent from run to run, whoever created them."""
         harness = self.harness()
         harness.host.seed("one", _garden())
         outcome = harness.run(_creates("Rake", parentId="2"), turn(("TaskList", {})), says())
-        outcome.same_plan()  # in which words is no matter: some adapters tell of what was seeded
+        outcome.same_plan()  # the plan only: some adapters also report the seeded tasks in replies
         wanted = {"1": None, "2": "1", "4": "2", "3": "1"}
         found = {task.id: task.parent for task in harness.host.plan("one")}
         same([*found.items()], [*wanted.items()], "the tasks in order, each with its parent")
 
     @needs(Capability.RESUME)
     def test_what_a_task_is_survives_a_restart(self) -> None:
-        """Failed, waiting, within another one: all is resumed as it was saved."""
+        """Failed, waiting and nested tasks are the same after a restart."""
         harness = self.harness()
         harness.host.seed("one", _garden())
         harness.run(_changes("3", status="failed"), says())
@@ -85,7 +87,7 @@ class States(Checks):
 
     @needs(Capability.EDITS)
     def test_an_answer_is_told_once(self) -> None:
-        """What a person answers to a waiting task is in the next reply, and in no later one."""
+        """A person's answer to a waiting task is in the next reply, and in no later one."""
         harness, _ = self._goes(_creates("Dig"), _changes("1", waitingFor="how deep?"))
         harness.edit(AnswerTask("1", "two metres"), "ann")
         outcome = harness.run(_creates("Lay"), _creates("Mow"), says())
@@ -96,7 +98,10 @@ class States(Checks):
 
     @needs(Capability.EDITS)
     def test_what_a_person_has_claimed_is_left_to_them(self) -> None:
-        """A model's change of its status is refused, and names who has it (law 19)."""
+        """
+        A model's change of a claimed task's status is refused, and the reply names the owner (law
+        19).
+        """
         harness, _ = self._goes(_creates("Dig"), _creates("Lay"))
         harness.edit(ClaimTask("ann", _LONG, task_id="1"), "ann")
         claim = harness.host.plan("one")["1"].claim

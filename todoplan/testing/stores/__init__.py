@@ -1,8 +1,8 @@
 """
-Prove a store: subclass `StoreSuite`, or `AsyncStoreSuite`, give it a new store, run pytest.
+Test suite for stores: subclass `StoreSuite` or `AsyncStoreSuite`, return a new store, run pytest.
 
-A store keeps plans and their journals somewhere: a database, a file, a service. What it owes to
-everybody who plans with it is asked here, by threads or as tasks side by side where that matters:
+A store keeps plans and their journals in a database, a file or a service. The suite checks the
+guarantees that planners rely on, with threads or tasks in parallel where that matters:
 
     class TestMyStore(StoreSuite):
         def store(self):
@@ -11,23 +11,24 @@ everybody who plans with it is asked here, by threads or as tasks side by side w
         def reopened(self, store):
             return MyStore(store.path)
 
-How to write the store itself: keep the journal as `todoplan.codec.dump_journal` writes it and the
-plan as `dump_plan` does; then any text and any older version of a document comes back. Make
-`append` one transaction that changes something only where the plan is at revision `expected`: ask
-and write in one statement, or hold a lock over both. A plan never written is at revision 0. Any
-text is the id of a plan, "" too, and no other plan's; only NUL and lone surrogates are not tried.
+How to write the store itself: save the journal as written by `todoplan.codec.dump_journal` and the
+plan as written by `dump_plan`; then every text and every older version of a document can be read
+back. Make `append` one transaction that writes only if the plan is at revision `expected`: compare
+and write in one statement, or hold a lock over both. A plan that was never written is at revision
+0. Every text is a valid plan id, also "", and different texts are different plans; the suite only
+leaves out NUL and lone surrogates.
 
-Where a store can do more, more is asked: one that holds plans (`todoplan.stores.hold`) and keeps
-keys of calls; one that wakes up who watches a plan (`wait_for_change`); one that other processes
-open, by lines of Python that the suite gives:
+Optional features are checked if the store has them: locks on plans (`todoplan.stores.hold`) with
+idempotency keys, and `wait_for_change` for watchers. Use by several processes is checked if the
+suite returns Python code that opens the store:
 
     def in_another_process(self, store):
         return f"from mine import MyStore; opened = lambda: MyStore({store.path!r})"
 
-What fails says what was wanted and what the store did; the law that it broke stands below.
+A failure shows what was expected and what the store did, followed by the law that it broke.
 
-Inside, `checks` has the laws and `appends` what they append; `harness` makes a check of a law, and
-runs it in threads upon a `Store` and in tasks upon an `AsyncStore`.
+To read the code, start with `checks` (the laws), then `appends` (what they append) and `harness`
+(makes a test of a law, and runs it in threads for a `Store` and in tasks for an `AsyncStore`).
 """
 
 from todoplan.lazy import listing
@@ -47,9 +48,9 @@ __dir__ = listing(__all__)
 
 class StoreSuite(Sequential, Concurrent, Holding, Claiming, Surviving, Watching):
     """
-    Every check of a `Store`: subclass it as `Test...`, write `store`, and `reopened` if it can be.
+    All checks of a `Store`. Subclass it as `Test...`, define `store`, and `reopened` if possible.
 
-    No event loop runs meanwhile; what happens at once happens in threads.
+    No event loop runs. Parallel work is done in threads.
     """
 
     runner = ThreadRunner()
@@ -57,9 +58,10 @@ class StoreSuite(Sequential, Concurrent, Holding, Claiming, Surviving, Watching)
 
 class AsyncStoreSuite(Sequential, Concurrent, Holding, Claiming, Surviving, Watching):
     """
-    Every check of an `AsyncStore`, in tasks. `store`, `reopened` and `close` may be coroutines.
+    All checks of an `AsyncStore`. Parallel work is done in tasks.
 
-    Each store lives in an event loop of its own, and is made, used and closed there.
+    `store`, `reopened` and `close` may be coroutines. Each store has an event loop of its own, in
+    which it is created, used and closed.
     """
 
     runner = TaskRunner()

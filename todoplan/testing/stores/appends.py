@@ -1,4 +1,4 @@
-"""What planners append to a store: drawn, over a plan's life, or made to order to add tasks."""
+"""Appends for the checks: drawn from the history of a plan, or made to add given tasks."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -24,21 +24,19 @@ from todoplan.testing.strategies import arguments, hostile_texts, plans, sensibl
 from todoplan.testing.strategies.text import titles
 from todoplan.testing.strategies.values import metadata
 
-# All digits of a microsecond: a time kept as milliseconds comes back as another.
+# With microseconds, so that a store which keeps only milliseconds fails.
 _NOON = datetime(2026, 1, 31, 12, 30, 15, 999_999, tzinfo=UTC)
 _TIMES = st.datetimes(
     datetime(2000, 1, 1),  # noqa: DTZ001 - Hypothesis adds the zone
     datetime(2100, 1, 1),  # noqa: DTZ001 - same
     timezones=st.just(UTC),
 )
-_BOX = Toolbox(tasks(), Policy())  # no rule: what is drawn is not refused
+_BOX = Toolbox(tasks(), Policy())  # no rules, so that drawn calls are not refused
 
 
 @attrs.frozen
 class Append:
-    """
-    What a planner hands to `append`: at revision `expected`, entries that lead to a plan.
-    """
+    """The arguments of an `append`: the expected revision, the entries, and the plan after them."""
 
     expected: int
     entries: tuple[Entry, ...]
@@ -47,7 +45,7 @@ class Append:
 
 def adding(plan: Plan, *entries: Sequence[str], metadata: FrozenDict = EMPTY) -> Append:
     """
-    Return what adds an entry for each sequence of subjects, with a task for each subject.
+    Return an append with one entry for each sequence of subjects, and a task for each subject.
     """
     made, after = [], plan
     for subjects in entries:
@@ -72,12 +70,14 @@ class _Noting(MemoryStore):
 @st.composite
 def appends(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
     """
-    Draw what is appended in a plan's life: two entries at once, then commands, turns of calls,
-    undo, restore; with texts and metadata of any kind.
+    Draw the appends of a plan's history.
+
+    The first has two entries; the others come from commands, turns of calls, undo and restore, with
+    texts and metadata of all kinds.
     """
     store = _Noting()
     planner = Planner(store, "a", toolbox=_BOX, clock=lambda: draw(_TIMES))
-    # Two entries in one append, in every example: a store may write them one by one.
+    # Every example has two entries in one append: a store might write them one by one.
     planner.turn([Call("TaskCreate", {"subject": subject}) for subject in ("Dig", "Lay")])
     for _ in range(draw(st.integers(1, max_size))):
         draw(_ACTIONS)(draw, planner)
@@ -89,7 +89,7 @@ def _command(draw: DrawFn, planner: Planner) -> None:
 
 
 def _attack(draw: DrawFn, planner: Planner) -> None:
-    # Keys attack as well: LangGraph's CVE-2025-8709, -64104 and -67644 came by keys, not values.
+    # Keys are attacked too: LangGraph's CVE-2025-8709, -64104 and -67644 used keys, not values.
     text = draw(hostile_texts())
     planner.apply(CreateTask(text, text, owner=text, metadata={**draw(metadata()), text: text}))
 
@@ -104,7 +104,7 @@ def _undo(_: DrawFn, planner: Planner) -> None:
 
 
 def _team(draw: DrawFn, planner: Planner) -> None:
-    # What several hands do to one plan is seldom among sensible commands, and never in a row.
+    # Claims, renewals and approvals are rare among sensible commands, and never follow each other.
     planner.apply(ClaimTask(draw(titles()), 60.0), actor="worker")
     for task in planner.plan:
         if task.claim:

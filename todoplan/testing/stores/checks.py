@@ -1,9 +1,9 @@
 """
-The laws of a store, each one a check.
+The laws of a store, one check for each.
 
-`Sequential`: one call after the other. `Concurrent`: several at once. `Holding` and `Claiming`: for
-a store that can lock a plan while somebody decides. `Surviving`: a writer is killed. `Watching`: an
-entry wakes up who waits for it. What a store cannot do is skipped.
+`Sequential`: one call after the other. `Concurrent`: several calls in parallel. `Holding` and
+`Claiming`: stores that can lock a plan. `Surviving`: a writer process is killed. `Watching`: a
+watcher is woken by an entry. Checks of features that a store lacks are skipped.
 """
 
 import asyncio
@@ -57,26 +57,26 @@ ODD_IDS = (
     # agentscope#1249, CVE-2026-3954, -4307: ids as paths.
     *("a/b", "a\\b", "../a", "a:b", "a.b", "a?b#c", "a_b", "a%b", "a*"),  # paths, keys, patterns
     *("a'b", 'a"b', "'; drop table plans; --", "{a}", "$a"),  # quoting
-    *("1", "01", "1.0", "null", "plan"),  # what looks like something else
+    *("1", "01", "1.0", "null", "plan"),  # texts that look like other values
     *("\xe9", "e\u0301", "\u4f60\u597d", "\U0001f331"),  # scripts
-    *(f"{'x' * 199}y", f"{'x' * 199}z"),  # cut off
+    *(f"{'x' * 199}y", f"{'x' * 199}z"),  # truncation
 )
-"""Ids that stores mix up or choke on, each for its own reason."""
+"""Ids that stores confuse or cannot handle, with the reason for each."""
 
 _ONE_OR_TWO = ((("Late",),), (("Late",), ("Later",)))
-_UNKEPT = FrozenDict({"holes": frozenset({1})})  # a set is no JSON
+_UNKEPT = FrozenDict({"holes": frozenset({1})})  # JSON has no sets
 
 
 class Sequential(Checks):
-    """
-    Plans and journals, written and read again.
-    """
+    """Plans and journals are written and read back."""
 
     @law
     async def test_a_plan_never_written_is_empty(self, harness: Harness) -> None:
-        """A plan that was never written is the empty one, without entries; a look makes none."""
-        # A reader must not leave a row behind: whoever lists plans would find those that were asked
-        # for, and the first append would no longer be at revision 0.
+        """
+        A plan that was never written is the empty one, without entries; reading does not create it.
+        """
+        # Reading must not create a row: the list of plans would contain every id that was ever
+        # read, and the first append would no longer be at revision 0.
         for when in ("before any append", "before any append, but once read"):
             await keeps(harness.store, "a", [], when)
 
@@ -84,7 +84,10 @@ class Sequential(Checks):
     async def test_what_is_appended_is_kept(
         self, harness: Harness, appended: tuple[Append, ...]
     ) -> None:
-        """What append accepted is what load and entries give, also to a handle opened later."""
+        """
+        Accepted appends are returned by load and entries, also through a handle that is opened
+        later.
+        """
         for count, append in enumerate(appended, 1):
             await accepted(harness.store, "a", append)
             await keeps(harness.store, "a", appended[:count], "after an append")
@@ -92,9 +95,12 @@ class Sequential(Checks):
 
     @law
     async def test_every_text_is_kept(self, harness: Harness) -> None:
-        """Any text comes back as it was: control characters, quotes, long ones, no UTF-8."""
+        """
+        Every text is returned unchanged: control characters, quotes, long texts, lone surrogates.
+        """
         for kind, texts in HOSTILE.items():
-            # As values and as keys; NUL and half pairs too, which no plan's id is tried with.
+            # As values and as keys; including NUL and lone surrogates, which are not tested in plan
+            # ids.
             meta = FrozenDict({text: [text] for text in texts})
             append = adding(Plan(), texts, metadata=meta)
             await accepted(harness.store, kind, append)
@@ -103,8 +109,10 @@ class Sequential(Checks):
 
     @law
     async def test_handles_see_what_others_wrote(self, harness: Harness) -> None:
-        """A handle sees what was written by another since it was opened and last read."""
-        # A cache that only its own writes renew decides on a plan that is gone.
+        """
+        A handle sees what another handle has written since it was opened and since its last read.
+        """
+        # With a cache that only its own writes refresh, a handle would decide on an outdated plan.
         handles, done = [harness.store, await harness.again()], list[Append]()
         for subject in ("Dig", "Lay", "Fill", "Plant"):
             done.append(adding(done[-1].plan if done else Plan(), (subject,)))
@@ -115,7 +123,9 @@ class Sequential(Checks):
 
     @law
     async def test_what_was_read_does_not_change(self, harness: Harness) -> None:
-        """Appends change neither what was read before, nor share the list that they are given."""
+        """
+        An append does not change values that were read before, nor keep the list passed to it.
+        """
         first = adding(Plan(), ("Dig",), ("Lay",))
         given = list(first.entries)
         await harness.store.append("a", 0, given, first.plan)
@@ -127,9 +137,10 @@ class Sequential(Checks):
 
     @law
     async def test_an_append_to_an_older_revision_is_refused(self, harness: Harness) -> None:
-        """An append at a revision that the plan has left returns False and changes nothing."""
-        # If it is taken, one of two updates is lost. A unique key on the revision alone lets it
-        # pass where an entry holds several events: their revisions are further apart than one.
+        """An append at a revision before the plan's returns False and changes nothing."""
+        # If it were accepted, one of two updates would be lost. A unique key on the revision alone
+        # does not prevent it when an entry holds several events: revisions then differ by more than
+        # one.
         base = adding(Plan(), ("Dig",), ("Lay", "Fill"))
         await accepted(harness.store, "a", base)
         for revision, much in product(range(base.plan.revision), _ONE_OR_TWO):
@@ -140,7 +151,7 @@ class Sequential(Checks):
 
     @law
     async def test_an_append_to_a_newer_revision_is_refused(self, harness: Harness) -> None:
-        """An append at a revision that the plan has not reached returns False, changes nothing."""
+        """An append at a revision after the plan's returns False and changes nothing."""
         base = adding(Plan(), ("Dig",), ("Lay", "Fill"))
         await accepted(harness.store, "a", base)
         ahead = adding(adding(base.plan, ("Unseen",)).plan, ("Early",))
@@ -149,7 +160,10 @@ class Sequential(Checks):
 
     @law
     async def test_a_plan_never_written_is_at_revision_zero(self, harness: Harness) -> None:
-        """The first append is for revision 0: at another one it is refused, and leaves nothing."""
+        """
+        The first append must be at revision 0; at another revision it is refused and leaves
+        nothing.
+        """
         first = adding(Plan(), ("Dig",))
         await refused(harness.store, "a", adding(first.plan, ("Early",)))
         await keeps(harness.store, "a", [], "after a refused append to a plan never written")
@@ -158,8 +172,10 @@ class Sequential(Checks):
 
     @law
     async def test_an_append_that_fails_leaves_nothing(self, harness: Harness) -> None:
-        """Where the second of two entries cannot be kept, append raises, and neither is there."""
-        # A dependency half written, or a batch half applied, is a plan that nobody has decided on.
+        """
+        If the second of two entries cannot be stored, append raises an error and stores neither.
+        """
+        # A half-written dependency, or a half-applied batch, is a plan that nobody has decided on.
         base = adding(Plan(), ("Dig",))
         await accepted(harness.store, "a", base)
         fine = adding(base.plan, ("Lay",))
@@ -167,15 +183,15 @@ class Sequential(Checks):
         try:
             entries = fine.entries + unkept.entries
             await harness.store.append("a", 1, entries, unkept.plan)
-        except Exception:  # noqa: BLE001 - however a store refuses what it cannot keep
+        except Exception:  # noqa: BLE001 - a store may raise any error here
             await keeps(harness.store, "a", [base], "after an append that raised")
-        else:  # a store that can keep a set, as one in memory does, has to keep all of it
+        else:  # a store that can keep a set, such as one in memory, must keep all
             when = "after an append with a set in the metadata, which did not raise"
             await keeps(harness.store, "a", [base, fine, unkept], when)
 
     @law
     async def test_plans_are_apart(self, harness: Harness) -> None:
-        """What is appended to one plan, or refused, is nowhere in another."""
+        """An append to one plan, accepted or refused, does not affect another plan."""
         # Both plans have a task "1": pydantic-ai-todo keys its table by that id alone.
         first, other = adding(Plan(), ("Dig",)), adding(Plan(), ("Cook", "Eat"))
         await accepted(harness.store, "garden", first)
@@ -189,9 +205,12 @@ class Sequential(Checks):
 
     @law
     async def test_odd_ids_are_apart(self, harness: Harness) -> None:
-        """Every id is a plan of its own: spaces, case, slashes, quotes, any script, long ones."""
-        # Plan ids come from threads, sessions and users: as file names, keys or patterns they meet
-        # each other, or leave the folder.
+        """
+        Every id is a plan of its own: with spaces, case, slashes, quotes, any script, and long
+        ones.
+        """
+        # Plan ids come from threads, sessions and users. Used as file names, keys or patterns they
+        # may collide, or escape the directory.
         made = {plan_id: adding(Plan(), (f"for {plan_id!r}",)) for plan_id in ODD_IDS}
         for plan_id, append in made.items():
             await keeps(harness.store, plan_id, [], "before it was written")
@@ -202,7 +221,7 @@ class Sequential(Checks):
 
 
 _ROUNDS = 8
-# Beads#4657: of eight that claimed at once up to seven had won.
+# Beads#4657: of eight workers that claimed at the same time, up to seven succeeded.
 _RIVALS = 6
 _APPENDS = 6
 _TASKS = 12
@@ -210,14 +229,12 @@ _THREE = (("Dig",), ("Lay",), ("Fill",))
 
 
 class Concurrent(Checks):
-    """
-    Several who write and read at once: one plan, several plans, and planners upon one.
-    """
+    """Parallel writers and readers on one plan and on several plans, and parallel planners."""
 
     @law
     async def test_one_of_several_appends_wins(self, harness: Harness) -> None:
-        """Of several appends at the same revision, at once, exactly one is accepted and kept."""
-        # To read, compare and write in three steps is how several of the peers lose updates.
+        """Of several parallel appends at the same revision, exactly one is accepted and stored."""
+        # Several peers lose updates because they read, compare and write in three steps.
         handles, done = [harness.store, await harness.again()], list[Append]()
 
         async def bid(store: AsyncStore, made: Append) -> bool:
@@ -236,8 +253,8 @@ class Concurrent(Checks):
 
     @law
     async def test_no_reader_sees_half_an_append(self, harness: Harness) -> None:
-        """Who reads while others append sees all entries of an append or none, and their plan."""
-        # Plan and journal kept in two places are written one after the other somewhere.
+        """A reader sees all entries of a parallel append or none, with the matching plan."""
+        # If plan and journal are stored in two places, one of them is written first.
         made = [adding(Plan(), *_THREE)]
         for _ in range(_ROUNDS):
             made.append(adding(made[-1].plan, *_THREE))
@@ -252,7 +269,7 @@ class Concurrent(Checks):
 
         async def read(store: AsyncStore) -> None:
             over = False
-            while not over:  # once more after the end: what was written last is there then
+            while not over:  # once more after the end, to read the last append
                 over = ended.is_set()
                 await _read_whole(store, made)
                 await harness.checks.runner.pause()
@@ -262,7 +279,7 @@ class Concurrent(Checks):
 
     @law
     async def test_plans_do_not_hinder_each_other(self, harness: Harness) -> None:
-        """Appends to different plans, at once, are all accepted: none is at another revision."""
+        """Parallel appends to different plans are all accepted."""
         stores = cycle([harness.store, await harness.again()])
         handles = {name: next(stores) for name in ("a", "b", "c", "d")}
         written = await harness.together(*(_write(store, name) for name, store in handles.items()))
@@ -271,8 +288,8 @@ class Concurrent(Checks):
 
     @law
     async def test_planners_lose_nothing(self, harness: Harness) -> None:
-        """Two planners that add tasks at once lose none, and every id is given once."""
-        # Over nine tasks each: a journal that is sorted by text has "10" before "2".
+        """Two planners that add tasks in parallel lose none, and no id is given twice."""
+        # More than nine tasks each: a journal sorted by text has "10" before "2".
         one, other = await harness.planners("a")
 
         async def add(planner: AsyncPlanner, who: str) -> None:
@@ -291,7 +308,7 @@ class Concurrent(Checks):
 
     @law
     async def test_what_planners_did_is_undone(self, harness: Harness) -> None:
-        """Two planners that undo at once take back two commands, and later ones all the rest."""
+        """Two parallel undos undo two commands, and later undos undo the rest."""
         one, other = await harness.planners("a")
         for subject in ("Dig", "Lay", "Fill"):
             await one.apply(CreateTask(subject))
@@ -321,7 +338,8 @@ async def _write(store: AsyncStore, plan_id: str) -> list[Append]:
 
 async def _read_whole(store: AsyncStore, made: Sequence[Append]) -> None:
     """
-    Read the plan and then the journal: both between two appends, the journal at least as far.
+    Read the plan and then the journal; both must be at the end of an append, the journal not
+    earlier.
     """
     plan, journal = await store.load("a"), await store.entries("a")
     replayed = replay(Plan(), (event for entry in journal for event in entry.events))
@@ -339,13 +357,14 @@ _KEY = Key("call_7", "TaskCreate Dig")
 
 
 class Holding(Checks):
-    """
-    Plans that are held, and appends that carry a key.
-    """
+    """Locks on plans, and appends with an idempotency key."""
 
     @law
     async def test_a_tail_is_what_came_behind_a_revision(self, harness: Harness) -> None:
-        """Entries behind any revision are those of a larger one, held or not, by any handle."""
+        """
+        entries_since returns exactly the later entries, with or without the lock, through any
+        handle.
+        """
         store, other = await _holding(harness)
         made = [adding(Plan(), ("Dig",), ("Lay", "Fill"))]
         made.append(adding(made[0].plan, ("Plant",)))
@@ -364,8 +383,12 @@ class Holding(Checks):
 
     @law
     async def test_a_plan_that_was_put_back_is_an_error(self, harness: Harness) -> None:
-        """Whoever has seen more of a plan than there is hears that an older copy was put back."""
-        # An empty tail would say that nothing has happened, and the next write would undo the rest.
+        """
+        A reader that has seen a later revision than the store's gets an error: a backup was
+        restored.
+        """
+        # An empty result would mean that nothing has happened, and the next write would undo the
+        # rest.
         store, _ = await _holding(harness)
         await accepted(store, "a", adding(Plan(), ("Dig",)))
         await _raises("rolled_back", store.entries_since("a", 2), "entries_since behind the end")
@@ -374,7 +397,10 @@ class Holding(Checks):
 
     @law
     async def test_a_hold_keeps_all_or_nothing(self, harness: Harness) -> None:
-        """What was appended is there when the `with` ends, and gone if anything was raised."""
+        """
+        Appends under a lock are committed at the end of the `with`, and rolled back after any
+        exception.
+        """
         store, other = await _holding(harness)
         first = adding(Plan(), ("Dig",), ("Lay",))
         second = adding(first.plan, ("Fill",))
@@ -398,7 +424,7 @@ class Holding(Checks):
     async def test_an_append_to_another_revision_of_a_held_plan_fails(
         self, harness: Harness
     ) -> None:
-        """Who holds a plan appends at its revision: another is "overtaken", and leaves nothing."""
+        """Under a lock, an append at another revision is "overtaken" and leaves nothing."""
         store, _ = await _holding(harness)
         base = adding(Plan(), ("Dig",))
         await accepted(store, "a", base)
@@ -409,7 +435,7 @@ class Holding(Checks):
 
     @law
     async def test_who_holds_a_plan_is_alone(self, harness: Harness) -> None:
-        """Of several that hold at once, each decides upon what the one before it has left."""
+        """Of several that lock a plan in parallel, each sees what the previous one has appended."""
         stores = await _holding(harness)
 
         async def work(number: int) -> None:
@@ -428,7 +454,7 @@ class Holding(Checks):
 
     @law
     async def test_a_held_plan_has_the_stores_time(self, harness: Harness) -> None:
-        """The time is aware, in UTC, and goes on: whoever shares the plan reads one clock."""
+        """The store's time is aware, in UTC, and advances: all users of a plan read one clock."""
         store, other = await _holding(harness)
         times = []
         for each in (store, other, store):
@@ -440,7 +466,9 @@ class Holding(Checks):
 
     @law
     async def test_plans_are_listed(self, harness: Harness) -> None:
-        """The ids of all plans that were written, each once; a look or a hold alone makes none."""
+        """
+        The ids of all written plans are listed once each; reading or locking alone creates none.
+        """
         store, other = await _holding(harness)
         written = ("b", "a", "", "\xe9", "'; --")
         for plan_id in written:
@@ -452,8 +480,12 @@ class Holding(Checks):
 
     @law
     async def test_an_append_with_a_key_happens_once(self, harness: Harness) -> None:
-        """Made again, by any handle, it adds nothing, and gives the entries and answer of then."""
-        # Of 54 writers that were killed, 4 to 13 had appended what nobody was told of.
+        """
+        Repeated with the same key, through any handle, an append adds nothing and returns the first
+        result.
+        """
+        # Of 54 writers that were killed, 4 to 13 had appended without the caller receiving the
+        # result.
         store, other = await _holding(harness)
         first = adding(Plan(), ("Dig",), ("Lay",))
         async with store.hold("a") as held:
@@ -488,7 +520,7 @@ class Holding(Checks):
 
     @law
     async def test_keys_are_of_one_plan(self, harness: Harness) -> None:
-        """A key that one plan has seen is new to another; no two names are the same key."""
+        """A key used in one plan is new in another; different names are different keys."""
         store, _ = await _holding(harness)
         names = ("call_7", "CALL_7", "call_7 ", "", "a'b", "a%b", "\xe9", "e\u0301", "x" * 300)
         for plan_id in ("a", "b"):
@@ -502,13 +534,13 @@ class Holding(Checks):
 
     @law
     async def test_a_key_goes_with_its_append(self, harness: Harness) -> None:
-        """Where the append was taken back, the key is free: the call is carried out next time."""
+        """If the append is rolled back, the key is free again and the next call is executed."""
         store, _ = await _holding(harness)
         made = adding(Plan(), ("Dig",))
         try:
             async with store.hold("a") as held:
                 await _append(held, made, key=_KEY)
-                raise LookupError  # noqa: TRY301 - what a body raises
+                raise LookupError  # noqa: TRY301 - an error in the body
         except LookupError:
             pass
         async with store.hold("a") as held:
@@ -518,7 +550,7 @@ class Holding(Checks):
 
     @law
     async def test_of_several_with_one_key_one_is_kept(self, harness: Harness) -> None:
-        """The same call by several at once: one entry, and all are given it."""
+        """Parallel calls with the same key append one entry, and each call returns it."""
         stores = await _holding(harness)
 
         async def call(number: int) -> tuple[Entry, ...]:
@@ -535,7 +567,7 @@ class Holding(Checks):
 
     @law
     async def test_planners_that_hold_lose_nothing(self, harness: Harness) -> None:
-        """Calls with keys by two planners, some made twice, each happen once."""
+        """Calls with keys through two planners, some made twice, are each executed once."""
         await _holding(harness)
         planners = await harness.planners("a")
 
@@ -553,9 +585,7 @@ class Holding(Checks):
 
 
 async def _holding(harness: Harness) -> Sequence[Any]:
-    """
-    Return two handles whose plans can be held; the check is skipped if they cannot.
-    """
+    """Return two handles on a store that can lock plans; skip the check if it cannot."""
     kept = harness.handles[0]
     if not is_holding(kept):
         pytest.skip(f"{type(kept).__name__} holds no plans: it has no hold and entries_since")
@@ -584,7 +614,7 @@ def _entries(made: Sequence[Append]) -> tuple[Entry, ...]:
     return tuple(entry for append in made for entry in append.entries)
 
 
-_LEASE = 0.2  # seconds, so that it runs out soon
+_LEASE = 0.2  # seconds; short, so that it expires soon
 _STOPPED = 60.0
 
 STOPS = """
@@ -607,21 +637,22 @@ async def work():
 
 asyncio.run(work())
 """
-"""What a holder runs who is stopped while he holds: how often, and for how long a claim lasts."""
+"""
+Script of a process that is stopped while it holds a claim. Arguments: how often, and the lease.
+"""
 
 
 class Claiming(Checks):
-    """
-    Workers that share a plan.
-    """
+    """Workers that share a plan."""
 
     stops = 2
-    """So many times a holder is stopped until its lease is over."""
+    """How many times a holder is stopped until its lease has expired."""
 
     @law
     async def test_workers_get_each_task_once(self, harness: Harness) -> None:
-        """Workers who claim at once get different tasks, each under a fence of its own."""
-        # Beads#4657: of eight that claimed one bead at once, up to seven had won.
+        """Workers that claim in parallel get different tasks, each with its own fencing token."""
+        # Beads#4657: of eight workers that claimed one bead at the same time, up to seven
+        # succeeded.
         workers = await harness.planners("a")
         await _begin(workers[0], _TASKS)
         got: list[str] = []
@@ -642,7 +673,9 @@ class Claiming(Checks):
 
     @law
     async def test_who_lost_a_claim_changes_nothing(self, harness: Harness) -> None:
-        """Once a lease has run out and another has the task, the earlier holder is refused."""
+        """
+        After its lease has expired and another worker has the task, the earlier holder is refused.
+        """
         late, other = await harness.planners("a")
         await _begin(late, 1)
         first = await _claimed(late, ClaimTask("late", lease=_LEASE))
@@ -661,7 +694,7 @@ class Claiming(Checks):
 
     @law
     async def test_who_was_stopped_is_refused(self, harness: Harness) -> None:
-        """A process that is stopped for longer than its lease, and goes on, is refused."""
+        """A process that is stopped for longer than its lease, and then continues, is refused."""
         lines = harness.checks.in_another_process(harness.handles[0])
         if lines is None:
             pytest.skip("the suite does not say how another process opens the store")
@@ -672,9 +705,7 @@ class Claiming(Checks):
 
 
 class _Holder:
-    """
-    A process that claims a task, is stopped, and then wants to complete it; again and again.
-    """
+    """A process that claims a task, is stopped, and then tries to complete it, repeatedly."""
 
     def __init__(self, script: str, times: int) -> None:
         line = [sys.executable, "-c", script, str(times), str(_LEASE)]
@@ -684,25 +715,19 @@ class _Holder:
         )
 
     def stopped(self) -> str:
-        """
-        Wait until it has stopped, and return the task that it holds.
-        """
+        """Wait until the process has stopped, and return the id of the task that it holds."""
         task_id = self._said()
         must(task_id, "the process that was to hold a claim has failed")
         os.waitpid(self._process.pid, os.WUNTRACED)
         return task_id
 
     def went_on(self) -> str:
-        """
-        Let it go on, and return what came of completing its task.
-        """
+        """Let the process continue, and return the result of its attempt to complete the task."""
         self._process.send_signal(signal.SIGCONT)
         return self._said()
 
     def end(self) -> None:
-        """
-        End it, whatever it does.
-        """
+        """Kill the process."""
         with self._process:
             self._process.kill()
 
@@ -712,9 +737,7 @@ class _Holder:
 
 
 async def refused_after_a_stop(script: str, planner: AsyncPlanner, times: int) -> int:
-    """
-    Return how often a holder was refused that was stopped until another had its task.
-    """
+    """Return how often a holder was refused that was stopped until another worker had its task."""
     holder, refused = _Holder(script, times), 0
     try:
         for _ in range(times):
@@ -740,9 +763,7 @@ async def _claimed(planner: AsyncPlanner, command: ClaimTask) -> TaskClaimed | N
 
 
 async def _claimed_in_time(planner: AsyncPlanner, task_id: str) -> TaskClaimed:
-    """
-    Return the claim of a task once the lease of somebody else has run out, by the store's clock.
-    """
+    """Claim a task as soon as the lease of its holder has expired, by the store's clock."""
     end = time.monotonic() + _STOPPED
     while True:
         claim = await _claimed(planner, ClaimTask("other", task_id=task_id))
@@ -753,12 +774,12 @@ async def _claimed_in_time(planner: AsyncPlanner, task_id: str) -> TaskClaimed:
 
 
 def _rest() -> None:
-    time.sleep(_LEASE / 10)  # nobody else is at work
+    time.sleep(_LEASE / 10)  # blocking is fine here: nothing else runs
 
 
 _WRITERS = 3
 _OPENERS = 5
-_MOMENT = 0.1  # seconds: a writer is killed within so many after it was first acknowledged
+_MOMENT = 0.1  # seconds; a writer is killed within this time after its first acknowledged append
 _LONGEST = 120.0
 
 SCRIPT = """
@@ -780,24 +801,23 @@ async def work():
 
 asyncio.run(work())
 """
-"""What a writer runs, behind the lines by which it opens the store: name, how many tasks, when."""
+"""
+Script of a writer, after the lines that open the store. Arguments: name, number of tasks, start.
+"""
 
 
 @attrs.frozen
 class _Writer:
-    """
-    A process that adds tasks and says of each, when it was acknowledged, its subject.
-    """
+    """A process that adds tasks and prints the subject of each when it has been acknowledged."""
 
     process: "subprocess.Popen[bytes]"
     said: IO[bytes]
 
     def killed(self, chance: Random) -> list[str]:
-        """
-        Kill it in the middle of its work, and return what it was told is kept.
-        """
+        """Kill the process while it works, and return the acknowledged subjects."""
         end = time.monotonic() + _LONGEST
-        # Not by the clock alone: on a busy machine it takes seconds to begin.
+        # Wait for output and not for a fixed time: on a busy machine a process takes seconds to
+        # start.
         while not os.fstat(self.said.fileno()).st_size and self.process.poll() is None:
             must(time.monotonic() < end, f"a writer was told of nothing for {_LONGEST:g} seconds")
             time.sleep(0.005)
@@ -806,27 +826,23 @@ class _Writer:
         return self.ended()
 
     def ended(self) -> list[str]:
-        """
-        Wait for its end, and return what it was told is kept.
-        """
+        """Wait for the end of the process, and return the acknowledged subjects."""
         self.process.wait(_LONGEST)
         with self.said:
             self.said.seek(0)
-            # The last line may be cut off.
+            # The last line may be incomplete.
             return self.said.read().decode().split("\n")[:-1]
 
 
 class Surviving(Checks):
-    """
-    Several processes upon one store.
-    """
+    """Several processes on one store."""
 
     kills = 5
-    """So many writers are killed: at least 3, which write at once."""
+    """How many writers are killed: at least 3, which write in parallel."""
 
     @law
     async def test_what_was_acknowledged_outlives_its_writer(self, harness: Harness) -> None:
-        """Writers that are killed at any moment lose nothing that they were told is kept."""
+        """Appends that were acknowledged are kept, whenever their writer is killed."""
         told = told_to_the_killed(_script(harness), self.kills)
         store = await harness.again()
         plan, journal = await store.load("a"), await store.entries("a")
@@ -844,8 +860,10 @@ class Surviving(Checks):
 
     @law
     async def test_many_open_a_fresh_store_at_once(self, harness: Harness) -> None:
-        """The first processes that use a store all get in, and none undoes another's work."""
-        # Beads#2672: the first opening by several agents at once lost their databases.
+        """
+        Processes that open a new store in parallel all succeed, and none undoes another's work.
+        """
+        # Beads#2672: several agents that opened a database for the first time in parallel lost it.
         script = _script(harness)
         start = time.time() + 1.5
         openers = [_started(script, f"{number}", 1, start) for number in range(_OPENERS)]
@@ -865,21 +883,19 @@ def _script(harness: Harness) -> str:
 
 
 def told_to_the_killed(script: str, kills: int) -> list[str]:
-    """
-    Kill so many writers, one after the other, and return the tasks that they were told are kept.
-    """
+    """Kill this many writers, one after the other, and return the acknowledged tasks."""
     chance, told = Random(11), list[str]()  # noqa: S311 - no secret
     writers = [_started(script, f"{number}", 10**6) for number in range(_WRITERS)]
     for number in range(_WRITERS, kills + _WRITERS):
         told += writers.pop(chance.randrange(len(writers))).killed(chance)
-        # One in place of each, so that there are always some who write.
+        # Each killed writer is replaced, so that some are always writing.
         if number < kills:
             writers.append(_started(script, f"{number}", 10**6))
     return told
 
 
 def _started(script: str, name: str, count: int, at: float = 0) -> _Writer:
-    # A file and not a pipe: a writer that nobody reads from would stand still when it is full.
+    # A file and not a pipe: a writer would block on a full pipe that nobody reads.
     said = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the writer has ended
     line = [sys.executable, "-c", script, name, str(count), str(at)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -891,17 +907,15 @@ _NO_TIME, _LONG = 0.0, 60.0
 
 
 class Watching(Checks):
-    """
-    Those who follow a plan while others write.
-    """
+    """Watchers that follow a plan while others write."""
 
     quiet = 10.0
-    """So many seconds a watcher waits for an entry before the check fails."""
+    """How many seconds a watcher waits for an entry before the check fails."""
 
     @law
     async def test_a_watcher_sees_every_entry_once(self, harness: Harness) -> None:
-        """Who watches sees every entry once and in order, by whichever handle it came."""
-        # A queue of what is still to be told loses what came while nobody looked.
+        """A watcher sees every entry once and in order, whichever handle wrote it."""
+        # A queue of notifications loses what arrives while nobody listens.
         handles = [harness.store, await harness.again()]
         made = _chain(_WATCHED)
         wanted = tuple(entry for append in made for entry in append.entries)
@@ -921,7 +935,7 @@ class Watching(Checks):
 
     @law
     async def test_a_wait_ends_with_a_change(self, harness: Harness) -> None:
-        """A wait ends when the plan is at another revision, and says whether it is."""
+        """A wait ends when the plan is at another revision, and returns whether it is."""
         other = await harness.again()
         waits = getattr(harness.handles[0], "wait_for_change", None)
         if waits is None:
@@ -943,9 +957,7 @@ class Watching(Checks):
 
 
 def _chain(count: int) -> list[Append]:
-    """
-    Return appends that follow each other, of two entries each.
-    """
+    """Return consecutive appends of two entries each."""
     made: list[Append] = []
     for number in range(count):
         plan = made[-1].plan if made else Plan()

@@ -1,9 +1,9 @@
 """
-A store under examination: how a check is made of a law, how it is run, and how it fails.
+Makes tests of laws, runs them on a store, and reports failures.
 
-A check is written once, as a coroutine over an `AsyncStore`. The methods of a `Store` are awaited
-without an event loop, for they return at once; so a store that must not be called from within a
-loop can be proved as well.
+A check is written once, as a coroutine over an `AsyncStore`. For a `Store`, its methods are wrapped
+in coroutines that never wait, and run without an event loop. So a store that must not be called
+inside an event loop can be tested as well.
 """
 
 import asyncio
@@ -42,36 +42,29 @@ _SWITCHES = 300
 
 class TaskRunner:
     """
-    Runs checks of an `AsyncStore`: a loop for each check, and a task for each of several.
+    Runs the checks of an `AsyncStore`: an event loop for each check, and tasks for parallel work.
     """
 
     def run(self, work: Work[T]) -> T:
-        """
-        Run a check to its end.
-        """
+        """Run a check to its end."""
         return asyncio.run(work)
 
     async def together(self, *works: Work[T]) -> list[T]:
-        """
-        Run several at once, to the end of all, and return what each returned.
-        """
+        """Run coroutines in parallel until all have ended, and return their results."""
         return list(await asyncio.gather(*works))
 
     async def pause(self) -> None:
-        """
-        Let others have their turn.
-        """
+        """Let other tasks run."""
         await asyncio.sleep(0)
 
     async def value(self, made: Any) -> Any:
-        """
-        Return what a method of the suite has returned, awaited if need be.
-        """
+        """Return the result of a method of the suite, awaited if necessary."""
         return await made if isawaitable(made) else made
 
     async def watched(self, store: Any, plan_id: str, count: int, quiet: float) -> list[Entry]:
         """
-        Return the first entries that a watcher sees, fewer if none comes for so many seconds.
+        Return the first `count` entries that a watcher sees, or fewer if none arrives for `quiet`
+        seconds.
         """
         seen: list[Entry] = []
         async with aclosing(AsyncPlanner(store, plan_id).watch(0, timeout=quiet)) as watch:
@@ -82,23 +75,19 @@ class TaskRunner:
         return seen
 
     def as_async(self, store: Any) -> AsyncStore:
-        """
-        Return a store of the author's as one whose methods are awaited.
-        """
+        """Return the store as an `AsyncStore`."""
         return store  # type: ignore[no-any-return]  # a store of the author's own type
 
 
 class ThreadRunner:
-    """
-    Runs checks of a `Store`: without a loop, and in a thread for each of several.
-    """
+    """Runs the checks of a `Store`: without an event loop, and with threads for parallel work."""
 
     def run(self, work: Work[T]) -> T:
         """
         Run a check to its end, in this thread.
 
         Raises:
-            TypeError: something waits for an event loop.
+            TypeError: the check or the store awaits an event loop.
         """
         try:
             work.send(None)
@@ -110,12 +99,14 @@ class ThreadRunner:
 
     async def together(self, *works: Work[T]) -> list[T]:
         """
-        Run several, a thread each, that start at once and take turns within the store.
+        Run each coroutine in a thread, and return the results.
+
+        The threads start at the same time and switch often inside the store.
         """
         start = Barrier(len(works))
 
         def one(work: Work[T]) -> T:
-            usual = sys.getprofile()  # a debugger's, or a profiler's
+            usual = sys.getprofile()  # that of a debugger or profiler
             start.wait()
             sys.setprofile(_handing_over())
             try:
@@ -127,28 +118,25 @@ class ThreadRunner:
             return list(pool.map(one, works))
 
     async def pause(self) -> None:
-        """
-        Go on: threads have their turn anyway.
-        """
+        """Do nothing: threads are switched by the interpreter."""
 
     async def value(self, made: Any) -> Any:
-        """
-        Return what a method of the suite has returned.
-        """
+        """Return the result of a method of the suite."""
         return made
 
     async def watched(self, store: Any, plan_id: str, count: int, quiet: float) -> list[Entry]:
         """
-        Return the first entries that a watcher sees, fewer if none comes for so many seconds.
+        Return the first `count` entries that a watcher sees, or fewer if none arrives for `quiet`
+        seconds.
         """
         return list(islice(Planner(store, plan_id).watch(0, timeout=quiet), count))
 
     def as_async(self, store: Any) -> AsyncStore:
         """
-        Return a store of the author's as one whose methods are awaited.
+        Wrap the store as an `AsyncStore`.
 
         Raises:
-            TypeError: they are already.
+            TypeError: the store's methods are coroutines already.
         """
         if iscoroutinefunction(store.load):
             msg = f"{type(store).__name__}.load is awaited; prove the store by AsyncStoreSuite"
@@ -161,9 +149,7 @@ Runner = TaskRunner | ThreadRunner
 
 @attrs.frozen
 class _Returning:
-    """
-    A `Store` whose methods are awaited, and never wait.
-    """
+    """A `Store` with asynchronous methods that never wait."""
 
     store: Store
 
@@ -192,9 +178,7 @@ class _Returning:
 
 @attrs.frozen
 class _HeldReturning:
-    """
-    A held plan whose methods are awaited, and never wait.
-    """
+    """A lock handle with asynchronous methods that never wait."""
 
     held: Held
 
@@ -216,16 +200,16 @@ class _HeldReturning:
 
 
 def _can_hold(store: Any) -> HoldingStore:
-    return store  # type: ignore[no-any-return]  # asked only of one that can
+    return store  # type: ignore[no-any-return]  # called only for holding stores
 
 
 def _handing_over() -> Callable[[FrameType, str, object], None]:
     """
-    Return what lets another thread go on, the first few hundred times that the store is at work.
+    Return a profile function that switches threads the first few hundred times that the store runs.
 
-    Threads alone seldom meet: an append is over before the interpreter switches. A profile function
-    is called at every call and return, which is where two appends get in each other's way. Modules
-    of our own do not count, but for our stores: the turns would be used up in the checks.
+    Threads alone seldom conflict: an append ends before the interpreter switches. A profile
+    function runs at every call and return, which is where two appends can interfere. Our own
+    modules do not count, except for our stores: otherwise the checks would use up the switches.
     """
     switches = iter(range(_SWITCHES))
 
@@ -240,13 +224,14 @@ def _handing_over() -> Callable[[FrameType, str, object], None]:
 
 class Checks:
     """
-    What every check is made with.
+    Base class of all checks.
 
-    `drawing` are Hypothesis' settings for what is drawn. `folder` is the test's own, and pytest
-    removes it.
+    `drawing` has Hypothesis' settings for drawn examples. `folder` is a directory of the test,
+    which pytest removes.
     """
 
-    # Drawing leads a planner through a plan's life, which Hypothesis finds slow; and stores wait.
+    # Drawing runs a planner through many commands, which Hypothesis reports as slow; and stores
+    # take time.
     drawing: settings = settings(
         max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
@@ -259,10 +244,10 @@ class Checks:
 
     def store(self) -> Any:
         """
-        Return a new, empty store: of no earlier call, with no plan in it. Every suite has its own.
+        Return a new, empty store that shares no data with earlier ones. Override this method.
 
         Raises:
-            PlanError: this one has none.
+            PlanError: the suite does not override it.
         """
         name = type(self).__name__
         msg = f"{name} has no store; write `def store(self): return MyStore()`, a new one each time"
@@ -270,29 +255,28 @@ class Checks:
 
     def reopened(self, store: Any) -> Any:
         """
-        Return another handle on the data of a store, as another process would have.
+        Return another handle on the data of a store, as another process would open.
 
-        Where there can be none, since the data go with the object, it is the same store.
+        By default the same store, for data that exist only in the object.
         """
         return store
 
-    def in_another_process(self, store: Any) -> str | None:  # noqa: ARG002 - for a subclass
+    def in_another_process(self, store: Any) -> str | None:  # noqa: ARG002 - for subclasses
         """
-        Return the Python by which another process opens a store: `opened = lambda: MyStore(...)`.
+        Return Python code with which another process opens the store: `opened = lambda:
+        MyStore(...)`.
 
-        Without them what processes do to each other is not tried.
+        If it is `None`, the checks with several processes are skipped.
         """
         return None
 
     def close(self, store: Any) -> Any:
         """
-        Give back what a handle holds: called once for each, when its check is over.
+        Release the resources of a handle. Called once for each handle at the end of its check.
         """
 
     def hold(self, law: Callable[["Harness"], Work[None]]) -> None:
-        """
-        Hold a law to a new store.
-        """
+        """Run a law on a new store."""
         self.runner.run(self._held(law))
 
     async def _held(self, law: Callable[["Harness"], Work[None]]) -> None:
@@ -301,38 +285,31 @@ class Checks:
         try:
             await law(Harness(self, handles, self.runner.as_async(first)))
         finally:
-            # By identity: a store that cannot be reopened is its own second handle, closed once.
+            # By identity: a store that cannot be reopened is its own second handle, and is closed
+            # once.
             for handle in {id(handle): handle for handle in handles}.values():
                 await self.runner.value(self.close(handle))
 
 
 @attrs.define
 class Harness:
-    """
-    A new store, and further handles on its data.
-    """
+    """A new store, and further handles on its data."""
 
     checks: Checks
     handles: list[Any]
     store: AsyncStore
 
     async def again(self) -> AsyncStore:
-        """
-        Return another handle on the store's data.
-        """
+        """Return another handle on the store's data."""
         return self.checks.runner.as_async(await self._reopened())
 
     async def planners(self, plan_id: str) -> tuple[AsyncPlanner, AsyncPlanner]:
-        """
-        Return two planners upon a plan, each with a handle of its own.
-        """
+        """Return two planners on one plan, each with its own handle."""
         other = await self._reopened()
         return AsyncPlanner(self.handles[0], plan_id), AsyncPlanner(other, plan_id)
 
     async def together(self, *works: Work[T]) -> list[T]:
-        """
-        Run several at once, and return what each returned.
-        """
+        """Run coroutines in parallel, and return their results."""
         return await self.checks.runner.together(*works)
 
     async def _reopened(self) -> Any:
@@ -342,9 +319,7 @@ class Harness:
 
 
 def law(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
-    """
-    Make a check of a law: it is held to one new store.
-    """
+    """Make a test of a law, which runs on one new store."""
 
     def test(self: Checks) -> None:
         self.hold(lambda harness: check(self, harness))
@@ -355,14 +330,12 @@ def law(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
 def drawn(
     examples: SearchStrategy[T],
 ) -> Callable[[Callable[[Any, Harness, T], Work[None]]], Callable[[Any], None]]:
-    """
-    Make a check of a law: it is held to a new store for each example.
-    """
+    """Make a test of a law, which runs on a new store for each drawn example."""
 
     def decorate(check: Callable[[Any, Harness, T], Work[None]]) -> Callable[[Any], None]:
         def test(self: Checks) -> None:
-            # Within the test: the settings are the subclass's, and Hypothesis objects to one
-            # `@given` method that several classes inherit (differing_executors).
+            # Defined inside the test: the settings belong to the subclass, and Hypothesis objects
+            # to one `@given` method that several classes inherit (differing_executors).
             @self.drawing
             @given(examples)
             def every(example: T) -> None:
@@ -376,9 +349,7 @@ def drawn(
 
 
 def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
-    """
-    Return the test under the name of the law, which a failure is noted with.
-    """
+    """Return the test with the name of the law. A failure has the law as a note."""
 
     def noting(self: Checks) -> None:
         try:
@@ -388,23 +359,19 @@ def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
             raise
 
     update_wrapper(noting, check)
-    del vars(noting)["__wrapped__"]  # pytest would ask the law for its fixtures
+    del vars(noting)["__wrapped__"]  # pytest would read fixtures from the law's signature
     return noting
 
 
 def equal(found: Any, wanted: Any, what: str) -> None:
-    """
-    Fail the check unless what a store gave is what is wanted; name the first difference.
-    """
+    """Fail the check unless both values are equal; the message shows the first difference."""
     where = difference(found, wanted)
     message = f"{what}{where.path}:\n  found  {where.found}\n  wanted {where.wanted}"
     must(found == wanted, message)
 
 
 def same_plan(found: Any, wanted: Plan, what: str) -> None:
-    """
-    Fail the check unless a plan is the one that is wanted.
-    """
+    """Fail the check unless a value is a plan equal to the wanted one."""
     must(isinstance(found, Plan), f"{what}:\n  found  {found!r}\n  wanted a Plan")
     equal(found.revision, wanted.revision, f"{what}.revision")
     equal(found.next_id, wanted.next_id, f"{what}.next_id")
@@ -413,7 +380,7 @@ def same_plan(found: Any, wanted: Plan, what: str) -> None:
 
 async def keeps(store: AsyncStore, plan_id: str, appended: Sequence[Append], when: str) -> None:
     """
-    Fail the check unless a store gives the plan and the journal that these appends have made.
+    Fail the check unless the store has the plan and the journal that result from these appends.
     """
     plan = appended[-1].plan if appended else Plan()
     journal = tuple(entry for append in appended for entry in append.entries)
@@ -422,18 +389,14 @@ async def keeps(store: AsyncStore, plan_id: str, appended: Sequence[Append], whe
 
 
 async def accepted(store: AsyncStore, plan_id: str, append: Append) -> None:
-    """
-    Append, and fail the check unless the store says that it was done.
-    """
+    """Append, and fail the check unless the store accepts it."""
     done = await store.append(plan_id, append.expected, append.entries, append.plan)
     at = f"append({plan_id!a}, {append.expected}, ...)"
     must(done, f"{at} returned {done!r}, wanted True: the plan is at that revision")
 
 
 async def refused(store: AsyncStore, plan_id: str, append: Append) -> None:
-    """
-    Append, and fail the check unless the store says that the plan is at another revision.
-    """
+    """Append, and fail the check unless the store refuses it because of the plan's revision."""
     done = await store.append(plan_id, append.expected, append.entries, append.plan)
     at = f"append({plan_id!a}, {append.expected}, ...)"
     must(not done, f"{at} returned {done!r}, wanted False: the plan is at another revision")

@@ -1,20 +1,21 @@
 """
-Hypothesis strategies for everything that goes into a plan, out of it, and around it.
+Hypothesis strategies for plans, commands, events, tool calls and conversations.
 
     from todoplan.testing import strategies as some
 
     @given(some.plans(shape="diamond"), some.arguments(TODOS))
     def test_it(plan, call): ...
 
-Importing this also registers them, so that `st.from_type(Plan)` works; where todoplan is installed
-Hypothesis does that by itself. They shrink to little: a plan to few tasks without edges, a text to
-"a", a command to a plain creation.
+Importing this module also registers the strategies, so that `st.from_type(Plan)` works. Where
+todoplan is installed, Hypothesis does that by itself. Values shrink to simple ones: a plan to few
+tasks without edges, a text to "a", a command to a plain creation.
 
-`kinds={FieldKind.METADATA: ...}` of `plans` and `tasks` has fields of one kind hold what you draw.
+`kinds={FieldKind.METADATA: ...}` of `plans` and `tasks` replaces the strategy for all fields of one
+kind.
 
-Inside, read `text`, then `values` (what a task's fields hold, tasks, plans, policies), `command`
-(commands and events of no plan in particular), `sensible` (commands that make sense for a plan, and
-scripts of them), `calls` (what a model sends) and `breaks` (such calls, broken).
+To read the code, start with `text`, then `values` (fields of tasks, tasks, plans, policies),
+`command` (commands and events independent of a plan), `sensible` (commands that make sense for a
+plan, and scripts of them), `calls` (what a model sends) and `breaks` (broken calls).
 """
 
 from todoplan.core.plan.model import FieldKind

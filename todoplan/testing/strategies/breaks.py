@@ -1,13 +1,17 @@
 """
-Arguments as models break them: a catalogue, one entry a way, each with what is to come of it.
+A catalogue of the ways in which models break arguments, each with its expected result.
 
-A break starts from well-formed arguments and is made of the whole call, or at a spot: a field of
-the tool, or a field of a list's entries. What is `taken`, `repaired` or `guessed` reads as the
-well-formed arguments do, the last two with a note in the reply; where the container was `guessed`,
-the call is refused if it would remove a task that it does not name (law 17). What is `refused`
-changes nothing. `ruled`: the arguments are right, and a rule of the policy decides.
+A break starts from well-formed arguments and changes the whole call, or one spot: a field of the
+tool, or a field of a list's entries. The expected result is one of:
 
-The issues named beside a break say where it was seen.
+- `taken`: read like the well-formed arguments.
+- `repaired`: the same, with a note in the reply.
+- `guessed`: the same, with a note in the reply; but since the container was guessed, the call is
+  refused if it would remove a task that it does not name (law 17).
+- `refused`: nothing is changed.
+- `ruled`: the arguments are valid, and a rule of the policy decides.
+
+The issues cited next to a break show where it was seen.
 """
 
 import copy
@@ -29,38 +33,30 @@ from todoplan.testing.strategies.calls import arguments_of, makes_sense
 from todoplan.testing.strategies.text import titles
 
 OMITTED: Any = object()
-"""Put at a spot: the argument is not given."""
+"""A marker for a spot whose argument is left out."""
 
 
 @attrs.frozen(eq=False)
 class Spot:
-    """
-    A top-level field, or the field `inner` of the first entry of the list `outer`.
-    """
+    """A top-level field, or the field `inner` of the first entry of the list `outer`."""
 
     outer: Field
     inner: Field | None = None
 
     @property
     def field(self) -> Field:
-        """
-        The field itself.
-        """
+        """The field at the spot."""
         return self.inner or self.outer
 
     def put(self, given: dict[str, Any], value: Any) -> dict[str, Any]:
-        """
-        Return a copy of the arguments with a value at the spot.
-        """
-        # A copy: the drawn arguments are also what the broken ones mean.
+        """Return a copy of the arguments with a value at the spot."""
+        # A copy, because the drawn arguments are also the meaning of the broken ones.
         changed = copy.deepcopy(given)
         _set(self.holder(changed), self.field.name, value)
         return changed
 
     def holder(self, given: dict[str, Any]) -> dict[str, Any]:
-        """
-        Return the object that the spot is a key of.
-        """
+        """Return the object that has the spot as a key."""
         if self.inner is None:
             return given
         first: dict[str, Any] = given[self.outer.name][0]
@@ -75,9 +71,7 @@ def _set(holder: dict[str, Any], name: str, value: Any) -> None:
 
 
 def spots(tool: Tool, *kinds: Kind) -> Iterator[Spot]:
-    """
-    Yield the published spots of these kinds; of any kind if none is named.
-    """
+    """Yield the published spots of these kinds, or of all kinds if none is given."""
     for outer in tool.fields:
         if outer.hidden:
             continue
@@ -101,10 +95,10 @@ _Here = Callable[[Field], bool]
 @attrs.frozen(eq=False)
 class Break:
     """
-    One way of breaking arguments.
+    One way to break arguments.
 
-    `expected` says what is to come of it. `raw`: what is sent is a text, which a framework that
-    parses arguments itself never hands on. `fits` says whether a tool can be called so.
+    `expected` is the expected result. With `raw`, a text is sent, which frameworks that parse
+    arguments themselves never pass on. `fits` returns whether a tool can be called in this way.
     """
 
     name: str
@@ -123,11 +117,11 @@ def of_whole(
     fits: _Fits | None = None,
 ) -> Break:
     """
-    Return a break of the call's JSON text, of at least one argument unless `fits` says otherwise.
+    Return a break of the call's JSON text. Without `fits`, the call has at least one argument.
     """
 
     def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
-        # One at least: of `{}` there is nothing to repeat, wrap or cut off.
+        # At least one argument: `{}` has nothing to repeat, wrap or truncate.
         must = draw(st.sampled_from([*spots(tool)])).outer.name if fits is None else ""
         given = draw(arguments_of(tool, plan, must))
         return spoil(draw, given), given
@@ -142,9 +136,7 @@ def _has_arguments(tool: Tool, _: Plan) -> bool:
 def given_with(
     spot: Spot, tool: Tool, plan: Plan, *, sparse: bool = False
 ) -> SearchStrategy[Given]:
-    """
-    Draw well-formed arguments that have a value at the spot.
-    """
+    """Draw well-formed arguments that have a value at the spot."""
     within = spot.inner.name if spot.inner else ""
     return arguments_of(tool, plan, spot.outer.name, within, sparse=sparse)
 
@@ -161,7 +153,7 @@ def of_spot(  # noqa: PLR0913 - the first five say what every break says
     raw: bool = False,
 ) -> Break:
     """
-    Return a break at a field of these kinds, given the arguments with that field in them.
+    Return a break at a field of these kinds; `spoil` gets arguments in which the field is present.
     """
 
     def fitting(tool: Tool) -> list[Spot]:
@@ -185,7 +177,7 @@ def of_values(  # noqa: PLR0913 - the first five say what every break says
     sparse: bool = False,
 ) -> Break:
     """
-    Return a break of one value: pairs of what is put at the field, and what it means there.
+    Return a break of one value: pairs of the value sent for the field, and the value it means.
     """
 
     def spoil(draw: DrawFn, spot: Spot, given: Given, plan: Plan) -> Pair:
@@ -196,7 +188,7 @@ def of_values(  # noqa: PLR0913 - the first five say what every break says
     return of_spot(name, expected, about, kinds, spoil, here=here, sparse=sparse)
 
 
-# json.loads takes all of these, and makes an infinity of 1e999.
+# json.loads accepts all of these, and reads 1e999 as infinity.
 _ENDLESS = ("NaN", "Infinity", "-Infinity", "1e999", "-1e999")
 # Seen in claude-code#83088, #48679, #44826, #61375.
 _CLOSERS = ("</invoke>", "</parameter>\n</invoke>", "</invoke></function_calls>\n")
@@ -214,21 +206,20 @@ def _encoded_text(draw: DrawFn, given: Given) -> str:
 
 
 def _with(given: Given, value: str) -> str:
-    """
-    Return the text with one more key, whose value is given as it is to be spelled.
-    """
+    """Return the JSON text with one more key, whose value is inserted unchanged."""
     return json.dumps(given | {"because": 0})[:-2] + value + "}"
 
 
 def _nested(draw: DrawFn, given: Given) -> str:
-    # Over our own limit (32), and over Python 3.11's, where json.loads raises RecursionError.
+    # Above our own limit (32), and above that of Python 3.11, where json.loads raises
+    # RecursionError.
     depth = draw(st.sampled_from([40, 2_000]))
     return _with(given, "[" * depth + "]" * depth)
 
 
 def _noisy(draw: DrawFn, given: Given) -> str:
     text = json.dumps(given)
-    # What a comment said is dropped: it may have been that the rest stays (law 17).
+    # A dropped comment may have said that the other tasks stay (law 17).
     return draw(st.sampled_from([f"{text} // all of it", f"/* the call */ {text}"]))
 
 
@@ -243,7 +234,7 @@ def _fenced(draw: DrawFn, given: Given) -> str:
 
 def _twice(given: Given, draw: DrawFn, *, same: bool) -> str:
     key = draw(st.sampled_from(sorted(given)))
-    # json.loads keeps the last, silently.
+    # json.loads silently keeps the last value.
     again = given[key] if same else "something else"
     return f"{json.dumps(given)[:-1]}, {json.dumps(key)}: {json.dumps(again)}}}"
 
@@ -291,7 +282,7 @@ _OF_TEXTS = (
     # lobehub#13817, jac#6766, ruby_llm#829. json_repair closes it: `"status":"pen` is "pen" then.
     of_whole("truncated", "refused", "cut off, as by the output limit", _cut_text),
     of_whole(
-        # agno#4604, hermes#112120; humux#77: arguments that were cut off arrive as `{}`.
+        # agno#4604, hermes#112120; humux#77: truncated arguments arrive as `{}`.
         "nothing",
         "refused",
         "no arguments, where some are needed",
@@ -325,7 +316,7 @@ _OF_TEXTS = (
     of_whole(
         "giant_number",
         "refused",
-        # Past 64 bits, and past the 4,300 digits at which int() raises ValueError.
+        # Beyond 64 bits, and beyond the 4,300 digits at which int() raises ValueError.
         "a number of more digits than a computer counts with",
         lambda draw, given: _with(given, draw(st.sampled_from(["1" * 19, "9" * 4_301]))),
     ),
@@ -342,7 +333,7 @@ _OF_TEXTS = (
 _LISTS = (Kind.ITEMS, Kind.IDS, Kind.REFS)
 # One more than `InputLimits.items`.
 _MANY = 1_001
-# Read as a list of one, or of none, each of these emptied a plan, and the answer was ok (law 17).
+# When these were read as a list of one or none, each emptied a plan and the reply was ok (law 17).
 _NO_LISTS = (
     *("null", "undefined", "None", "true", "x", "same as before", "[object Object]"),
     *("{content: 'Write', status: 'pending'}", "[a, b, c]", "[1, 2", "<todos>", "- a", "1. a"),
@@ -365,9 +356,7 @@ def _cut(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
 def _with_entry(
     name: str, expected: Expected, about: str, spoil: Callable[[dict[str, Any], list[Any]], Pair]
 ) -> Break:
-    """
-    Return a break of a list's first entry, which is an object.
-    """
+    """Return a break of a list's first entry, which is an object."""
 
     def fitting(tool: Tool) -> list[Spot]:
         return [spot for spot in spots(tool) if spot.inner]
@@ -383,12 +372,13 @@ def _with_entry(
 
 
 def _entry_text(entry: dict[str, Any], rest: list[Any]) -> Pair:
-    # kimi-cli#2513, livekit#5411: encoded once more, and only within.
+    # kimi-cli#2513, livekit#5411: only the entry is encoded once more.
     return [json.dumps(entry), *rest], [entry, *rest]
 
 
 def _one_entry(entry: dict[str, Any], _: list[Any]) -> Pair:
-    # SonettoHere#319. A guess: was it the one entry of the list, or the one that has changed?
+    # SonettoHere#319. Ambiguous: it may be the only entry of the list, or the only one that
+    # changed.
     return entry, [entry]
 
 
@@ -397,7 +387,7 @@ def _bare_text(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
 
 
 def _list_of_titles(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
-    # Without blanks around: among bare titles these say what lies in what.
+    # Without surrounding spaces: in bare titles, indentation means nesting.
     listed = draw(st.lists(titles().map(str.strip), min_size=1, max_size=3))
     name = spot.field.items[0].name
     return spot.put(given, listed), spot.put(given, [{name: text} for text in listed])
@@ -416,9 +406,7 @@ _MARKED = {" ": "pending", "x": "completed", "~": "in_progress"}
 
 
 def _titled(field: Field) -> tuple[Field, ...]:
-    """
-    Return the title's and the status' field of a list's entries, if entries have a status.
-    """
+    """Return the title and status fields of a list's entries, or nothing if they have no status."""
     status = next((inner for inner in field.items if inner.kind is Kind.STATUS), None)
     return (field.items[0], status) if status and not status.hidden else ()
 
@@ -429,7 +417,7 @@ def _only_title_needed(field: Field) -> bool:
 
 
 def _in_itself(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
-    # openclaw#142304: models imitate what stands in their history, about 127 times in that report.
+    # openclaw#142304: models imitate what is in their history, about 127 times in that report.
     wrapped = given[spot.outer.name]
     for __ in range(draw(st.integers(1, 2))):
         wrapped = {spot.outer.name: wrapped}
@@ -441,9 +429,7 @@ def _many(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
 
 
 def _listed(tool: Tool) -> list[Field]:
-    """
-    Return the tool's only list of entries, if it can be called with nothing else.
-    """
+    """Return the tool's only list of entries, if the tool can be called with that list alone."""
     lists = [field for field in tool.fields if field.kind is Kind.ITEMS]
     alone = len(lists) == 1 and makes_sense(tool, {lists[0].name: [{lists[0].items[0].name: "a"}]})
     return lists if alone else []
@@ -505,17 +491,17 @@ def _wrapped(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
 
 
 def _deep(_: DrawFn, __: Spot, given: Given, ___: Plan) -> Pair:
-    # Five, where intake unwraps three.
+    # Five levels; intake unwraps three.
     return {"input": {"input": {"input": {"input": {"input": given}}}}}, None
 
 
 def _siblings(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
-    # Whichever half was taken, the other would be lost without a word.
+    # Whichever half were used, the other would be silently lost.
     return {draw(st.sampled_from(_WRAPPERS)): given, "because": "I think so"}, None
 
 
 def _extra(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
-    # Seen in hermes#100979; ignored, for what the tool needs is there.
+    # Seen in hermes#100979. Ignored, since the required arguments are present.
     extra = draw(st.sampled_from(["I think so", 1, True, ["x"]]))
     more = json.loads(json.dumps(given))
     spot.holder(more)["because"] = extra
@@ -523,7 +509,8 @@ def _extra(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
 
 
 def _styles(field: Field) -> list[str]:
-    # Claude Code says addBlockedBy, AgentScope add_blocked_by; models mix what they have seen.
+    # Claude Code writes addBlockedBy, AgentScope add_blocked_by; models mix the spellings they have
+    # seen.
     words = re.sub("(?<=[a-z])(?=[A-Z])", "_", field.name).split("_")
     styles = ["_".join(words), "-".join(words), " ".join(words), "_".join(words).upper()]
     return [style for style in dict.fromkeys(styles) if style != field.name]
@@ -531,7 +518,7 @@ def _styles(field: Field) -> list[str]:
 
 def _aliases(spot: Spot, tool_fields: tuple[Field, ...]) -> list[str]:
     beside = spot.outer.items if spot.inner else tool_fields
-    # An alias of one field may be another one's name in this tool.
+    # An alias of one field may be the name of another field of this tool.
     return [word for word in spot.field.aliases if meant_by(word, beside)[0] is spot.field]
 
 
@@ -548,7 +535,7 @@ def _styled(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
 
 def _both(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     changed: Given = json.loads(json.dumps(given))
-    # Which of the two is meant nobody can tell; taking the last one is json.loads' way.
+    # Which one is meant cannot be known; json.loads would use the last.
     spot.holder(changed)[draw(st.sampled_from(_styles(spot.field)))] = "something else"
     return changed, None
 
@@ -593,7 +580,7 @@ _WORDS = {
 }
 _SPELLINGS = [(word, status) for status, words in _WORDS.items() for word in words.split()]
 _RANKS = [("urgent", "high"), ("P1", "high"), ("normal", "medium"), ("Low", "low")]
-# By cattrs' defaults None is "None", "false" is True, 2.9 is 2: here nothing is coerced (law 10).
+# By cattrs' defaults None is "None", "false" is True, 2.9 is 2. Here nothing is coerced (law 10).
 _WRONG: dict[Kind, tuple[Any, ...]] = {
     Kind.LINE: (True, ["a"], {}),
     Kind.TEXT: (True, ["a"], {}),
@@ -646,11 +633,11 @@ _OF_VALUES: tuple[Break, ...] = (
         "refused",
         "a status that there is not",
         _STATUSES,
-        # opencode#1354, orch#3210, #3255; eliza#28209: pending is no fallback.
+        # opencode#1354, orch#3210, #3255; eliza#28209: pending is not a fallback.
         _refused("changes_made", "verified", "\u2717"),
     ),
     of_values(
-        # Seen in pydantic-ai-todo#29, #34: what has no status is new, hence pending.
+        # Seen in pydantic-ai-todo#29, #34: an entry without a status is new, so it is pending.
         "missing_status",
         "taken",
         "an entry without its status",
@@ -668,7 +655,7 @@ _OF_VALUES: tuple[Break, ...] = (
         (Kind.PRIORITY,),
         _refused("whatever"),
     ),
-    # smolagents#1538, inspect_ai#1477, inspector#328; OpenAI's strict mode asks for it.
+    # smolagents#1538, inspect_ai#1477, inspector#328; OpenAI's strict mode requires it.
     of_values("null", "taken", "null for what may be left out", _CLEARABLE, _all((None, OMITTED))),
     of_values(
         "null_needed", "refused", "null for what is needed", (), _refused(None), here=_needed
@@ -680,7 +667,7 @@ _OF_VALUES: tuple[Break, ...] = (
         (*_STATUSES, Kind.PRIORITY),
         _all(*((word, OMITTED) for word in ("None", "null", "none"))),
     ),
-    # A title may be that word, as a status or a priority cannot.
+    # A title may be this word; a status or a priority cannot.
     of_values("title_none", "taken", 'the word "None" as a text', _TEXTS, _as_is("None", "null")),
     of_values(
         "empty_title",
@@ -701,21 +688,22 @@ _OF_VALUES: tuple[Break, ...] = (
         _all(("true", True), ("no", False), (1, True)),
     ),
     of_values(
-        # agent-zero#1773, hermes#44376: json.dumps writes it, UTF-8 cannot.
+        # agent-zero#1773, hermes#44376: json.dumps can write it, UTF-8 cannot.
         "lone_surrogate",
         "repaired",
         "half a character",
         _TEXTS,
         _all(("a\ud800", "a\ufffd"), ("a\ud83d\ude00", "a\U0001f600")),
     ),
-    # langgraph#1878; PostgreSQL takes no NUL in a text.
+    # langgraph#1878; PostgreSQL accepts no NUL in a text.
     of_values("nul", "repaired", "a NUL in a text", _TEXTS, _all(("a\x00b", "ab"))),
-    # Of the controls only NUL is dropped; the others are kept, and renderers escape them (law 14).
+    # Of the control characters only NUL is dropped; the others are kept, and renderers escape them
+    # (law 14).
     of_values(
         "control", "taken", "another control character in a text", _TEXTS, _as_is("a\x1b[31mb\x85")
     ),
     of_values(
-        # mcp-execution#430, Decepticon#480, bat#3862: a person does not see what the model reads.
+        # mcp-execution#430, Decepticon#480, bat#3862: the model reads what a person does not see.
         "hidden_characters",
         "repaired",
         "bidi overrides and tag characters",
@@ -737,7 +725,7 @@ _OF_VALUES: tuple[Break, ...] = (
         _all(("a</parameter>\n</invoke> ", "a"), ("a</payload>", "a")),
     ),
     of_values(
-        # claude-code#83088: a field was swallowed, and stripping the tag would lose it.
+        # claude-code#83088: the text swallowed a field, and removing the tag would lose it.
         "swallowed_field",
         "refused",
         "an argument that stands inside another one's text",
@@ -745,7 +733,7 @@ _OF_VALUES: tuple[Break, ...] = (
         _refused('a<parameter name="status">done'),
     ),
     of_spot(
-        # llxprt#1341. A rule's matter: demoting one silently would say what nobody meant.
+        # llxprt#1341. A rule decides: silently resetting one of them would say what nobody meant.
         "two_started",
         "ruled",
         "two entries in progress",
@@ -761,7 +749,7 @@ _OF_VALUES: tuple[Break, ...] = (
 _ID = (Kind.ID,)
 _ID_LISTS = (Kind.IDS, Kind.REFS)
 _WAITS = frozenset({"add_blocked_by", "after"})
-# Further than any id that the call itself may create.
+# Higher than any id that the call itself may create.
 _FAR = 100
 
 
@@ -769,7 +757,7 @@ def _shown(field: Field, number: int) -> Any:
     return number if field.numeric else str(number)
 
 
-# sagents#116: ids that stay texts are sorted as texts, 10 before 2.
+# sagents#116: ids kept as texts are sorted as texts, 10 before 2.
 def _spelled(*formats: str) -> Any:
     def pairs(field: Field, _: Plan) -> SearchStrategy[Pair]:
         return st.sampled_from(formats).map(lambda form: (form.format(3), _shown(field, 3)))
@@ -793,7 +781,7 @@ def _unknown(field: Field, plan: Plan) -> SearchStrategy[Pair]:
 
 def _owned(tool: Tool) -> list[tuple[tuple[Field, ...], Field, Field]]:
     """
-    Return where a tool takes an id and that one's blockers: the way there, the two fields.
+    Return where a tool takes a task id together with its blockers: the path, and the two fields.
     """
     ways = (((), tool.fields), *(((field,), field.items) for field in tool.fields))
     return [
@@ -844,7 +832,7 @@ _OF_IDS: tuple[Break, ...] = (
         "refused",
         "what is no id",
         _ID,
-        # True is an int for Python, and "\uff13" and "\u00b2" are digits for str.isdigit.
+        # True is an int in Python, and "\uff13" and "\u00b2" are digits for str.isdigit.
         st.sampled_from([True, 3.5, "\uff13", "\u00b2", "x", 0, -3, {}]).map(lambda v: (v, None)),
     ),
     of_values(
@@ -869,12 +857,12 @@ _OF_IDS: tuple[Break, ...] = (
         st.sampled_from([[[1, 2]], [{"x": 1}], "1;x", [None], [True]]).map(lambda v: (v, None)),
     ),
     of_values("id_twice", "repaired", "an id twice", _ID_LISTS, _ids_listed(([1, 1], (1,)))),
-    # AgentScope drops it silently; Gemini's tracker keeps it, and the task can never be closed.
+    # AgentScope silently drops it; Gemini's tracker keeps it, and the task can never be closed.
     of_values(
         "unknown_id", "refused", "an id that no task has", (*_ID, *_ID_LISTS), _unknown, sparse=True
     ),
     Break(
-        # AgentScope and pydantic-ai-todo take both this and the next.
+        # AgentScope and pydantic-ai-todo accept this and the next.
         "self_edge",
         "refused",
         "a task that is to wait for itself",
@@ -882,7 +870,8 @@ _OF_IDS: tuple[Break, ...] = (
         lambda tool, _: bool(_owned(tool)),
     ),
     Break(
-        # Eino checks each edge of a call against the plan before it: two of them make a cycle.
+        # Eino checks each edge of a call against the plan before the call, so two of them can make
+        # a cycle.
         "cycle",
         "refused",
         "a blocker that is to wait for what it blocks",
@@ -894,15 +883,15 @@ _OF_IDS: tuple[Break, ...] = (
 
 _ALL = (*_OF_TEXTS, *_OF_LISTS, *_OF_KEYS, *_OF_VALUES, *_OF_IDS)
 BREAKS: dict[str, Break] = {each.name: each for each in _ALL}
-"""Every way of breaking arguments, by its name."""
+"""All breaks, by name."""
 
 
 @attrs.frozen
 class BrokenCall:
     """
-    A call as it is sent, in which way it is broken, and the well-formed arguments that it means.
+    A call as sent, the way in which it is broken, and the well-formed arguments that it means.
 
-    `meant` is `None` where the call is to be refused.
+    `meant` is `None` if the call must be refused.
     """
 
     call: Call
@@ -914,12 +903,13 @@ def broken_arguments(
     toolset: ToolSet, *names: str, plan: Plan | None = None, raw: bool = True
 ) -> SearchStrategy[BrokenCall]:
     """
-    Draw calls that are broken in the named ways, in any if none is named.
+    Draw calls that are broken in one of the named ways, or in any way if none is named.
 
-    `raw=False` leaves out what only a text can be: for frameworks that parse arguments themselves.
+    `raw=False` leaves out breaks that only a text can have, for frameworks that parse arguments
+    themselves.
 
     Raises:
-        PlanError: there is no such break, or none that fits a tool of the set and the plan.
+        PlanError: there is no such break, or none fits a tool of the set and the plan.
     """
     unknown = sorted(set(names) - set(BREAKS))
     if unknown:

@@ -1,7 +1,7 @@
 """
 What a model sends: well-formed tool calls, and the conversations that guidance reads.
 
-Arguments are such as a tool's published schema allows, with ids of a plan.
+Arguments follow the tool's published schema, with ids of a plan.
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,9 +42,9 @@ _KINDS: dict[Kind, SearchStrategy[Any]] = {
 
 def arguments(toolset: ToolSet, plan: Plan | None = None) -> SearchStrategy[Call]:
     """
-    Draw a call of one of the set's tools that intake reads as it stands. Ids are the plan's.
+    Draw a call of one of the set's tools, with arguments that intake reads without repairs.
 
-    Without a plan, or with an empty one, ids are "1" to "3".
+    Ids are those of the plan; without a plan, or with an empty one, they are "1" to "3".
     """
     return st.sampled_from(toolset.tools).flatmap(
         lambda tool: arguments_of(tool, plan).map(
@@ -56,9 +56,7 @@ def arguments(toolset: ToolSet, plan: Plan | None = None) -> SearchStrategy[Call
 def turns(
     toolset: ToolSet, plan: Plan | None = None, max_size: int = 4
 ) -> SearchStrategy[tuple[Call, ...]]:
-    """
-    Draw the calls of one model turn: parallel, each with a call id of its own.
-    """
+    """Draw the parallel calls of one model turn, each with its own call id."""
     drawn = st.lists(arguments(toolset, plan), min_size=1, max_size=max_size)
     return drawn.map(
         lambda calls: tuple(
@@ -68,7 +66,7 @@ def turns(
 
 
 @st.composite
-def arguments_of(  # noqa: PLR0913 - all but the tool have defaults
+def arguments_of(  # noqa: PLR0913 - all but the tool are optional
     draw: DrawFn,
     tool: Tool,
     plan: Plan | None = None,
@@ -78,9 +76,10 @@ def arguments_of(  # noqa: PLR0913 - all but the tool have defaults
     sparse: bool = False,
 ) -> dict[str, Any]:
     """
-    Draw one tool's arguments. The one named `must` is given, and its list is not empty.
+    Draw one tool's arguments. The argument named `must` is present, and is not an empty list.
 
-    `within`: each entry of that list has this field. `sparse`: nothing is given that is not needed.
+    If `within` is given, each entry of that list has this field. With `sparse`, only required
+    arguments are present.
     """
     ids = [task.id for task in plan or ()] or list(_SOME_IDS)
     shown = [field for field in tool.fields if not field.hidden]
@@ -90,8 +89,8 @@ def arguments_of(  # noqa: PLR0913 - all but the tool have defaults
     values = {
         field.name: _value(field, ids, within if field.name == must else None) for field in shown
     }
-    # Some tools refuse all their arguments at once, or too few: what was asked for is tried first,
-    # then only what is needed, then each other one beside it.
+    # Some tools refuse all of their arguments together, or too few of them. So the drawn set is
+    # tried first, then only the required ones, then each other one in addition.
     choices = [needed | asked, needed, *(needed | {field.name} for field in shown)]
     sensible = (given for given in _tried(draw, values, choices) if makes_sense(tool, given))
     found = next(sensible, None)
@@ -101,19 +100,18 @@ def arguments_of(  # noqa: PLR0913 - all but the tool have defaults
 def _tried(
     draw: DrawFn, values: Mapping[str, SearchStrategy[Any]], choices: list[set[str]]
 ) -> Iterator[dict[str, Any]]:
-    """
-    Yield the arguments of each choice; what one brings the next has as well.
-    """
+    """Yield the arguments of each choice; a value drawn for one choice is reused in later ones."""
     kept: dict[str, Any] = {}
     for names in choices:
-        # Sorted: a set's order differs between processes, and a failure could not be replayed.
+        # Sorted: the order of a set differs between processes, and a failure could not be replayed.
         kept |= {name: draw(values[name]) for name in sorted(names - kept.keys())}
         yield {name: kept[name] for name in sorted(names)}
 
 
 def makes_sense(tool: Tool, given: Mapping[str, Any]) -> bool:
     """
-    Say whether intake reads these arguments without a word, and the tool makes a request of them.
+    Return whether intake accepts these arguments without repairs and the tool makes a request of
+    them.
     """
     intake = read(given, tool.fields)
     fine = not intake.problems and not intake.repairs
@@ -121,9 +119,7 @@ def makes_sense(tool: Tool, given: Mapping[str, Any]) -> bool:
 
 
 def _value(field: Field, ids: list[str], within: str | None = None) -> SearchStrategy[Any]:
-    """
-    Draw a field's value; a list is not empty if `within` is not `None`.
-    """
+    """Draw a field's value. A list is not empty if `within` is not `None`."""
     least = int(within is not None)
     if field.kind is Kind.ITEMS:
         return st.lists(_entry(field, ids, within or ""), min_size=least, max_size=3)
@@ -140,7 +136,7 @@ def _value(field: Field, ids: list[str], within: str | None = None) -> SearchStr
 def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
     shown = {inner.name: inner for inner in field.items if not inner.hidden}
     values = {name: _value(inner, ids) for name, inner in shown.items()}
-    # Such an entry is published as the value alone: the set `lean` writes titles.
+    # The schema of such an entry is the value alone: the set `lean` writes titles.
     if len(shown) == 1 and not within:
         return next(iter(values.values()))
     needed = {name for name, inner in shown.items() if inner.required or name == within}
@@ -150,9 +146,9 @@ def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
     )
 
 
-# Other tools: a call of theirs must not count as a look at the plan.
+# Other tools: a call of theirs must not count as showing the plan.
 _OTHERS = ("search", "read_file")
-# As OpenAI, Anthropic and Gemini put it.
+# The finish reasons of OpenAI, Anthropic and Gemini.
 _FINISHES = ("", "stop", "end_turn", "tool_calls", "tool_use", "length", "MALFORMED_FUNCTION_CALL")
 _ANSWERS = st.sampled_from(["", "a", "On it.", "Done."])
 
@@ -162,9 +158,7 @@ def _names(toolset: ToolSet) -> SearchStrategy[str]:
 
 
 def messages(toolset: ToolSet = TODOS) -> SearchStrategy[Message]:
-    """
-    Draw any message, also one that no framework would send.
-    """
+    """Draw any message, also one that no framework would send."""
     names = _names(toolset)
     results = st.builds(ToolResult, names, st.booleans(), st.sampled_from(["", "call_1"]))
     return st.builds(
@@ -184,9 +178,9 @@ def conversations(
     draw: DrawFn, toolset: ToolSet = TODOS, max_turns: int = 5, *, ended: bool | None = None
 ) -> tuple[Message, ...]:
     """
-    Draw a user's wish, model turns whose calls are all answered, and perhaps a final answer.
+    Draw a user's request, model turns whose calls are all answered, and perhaps a final answer.
 
-    `ended` says whether the final answer is there; reminders may stand among the messages.
+    `ended` decides whether there is a final answer. Reminders may be among the messages.
     """
     conversation = [Message("system", "You help.")] if draw(st.booleans()) else []
     conversation.append(Message("user", draw(_ANSWERS)))

@@ -1,7 +1,7 @@
 """
-Commands and events of no plan in particular: ids, edges and texts may be wrong.
+Commands and events independent of a plan: their ids, edges and texts may be wrong.
 
-A command may be refused; an event applies to any plan (`apply` is total).
+A command may be refused. An event applies to any plan (`apply` is total).
 `todoplan.testing.strategies.sensible` has the commands that make sense for a plan.
 """
 
@@ -68,14 +68,14 @@ from todoplan.testing.strategies.values import (
     todos,
 )
 
-# Times of a machine are minutes apart: some leases have run out by the next, and some have not.
+# A machine's times are minutes apart: some leases have expired by the next step, others have not.
 _LEASES = st.sampled_from([300.0, 30.0, 10.0**9])
 
 
 @cache
 def claimings(task_id: SearchStrategy[str | None] | None = None) -> SearchStrategy[ClaimTask]:
     """
-    Draw claims of the next task, or of one that is named, if it is not said of which.
+    Draw claims of the next task or of a named one; `task_id` replaces the strategy for the id.
     """
     return st.builds(
         ClaimTask,
@@ -91,51 +91,41 @@ def claimings(task_id: SearchStrategy[str | None] | None = None) -> SearchStrate
 
 @cache
 def renewals() -> SearchStrategy[RenewClaim]:
-    """
-    Draw renewals of claims.
-    """
+    """Draw renewals of claims."""
     return st.builds(RenewClaim, any_ids(), FENCES, _LEASES)
 
 
 @cache
 def releases() -> SearchStrategy[ReleaseClaim]:
-    """
-    Draw tasks that are given back.
-    """
+    """Draw releases of claims."""
     return st.builds(ReleaseClaim, any_ids(), FENCES)
 
 
 @cache
 def answers() -> SearchStrategy[AnswerTask]:
-    """
-    Draw answers, most of which nobody has asked for.
-    """
+    """Draw answers, most of them to tasks that asked nothing."""
     return st.builds(AnswerTask, any_ids(), st.sampled_from(["yes", "the first"]))
 
 
 @cache
 def findings() -> SearchStrategy[RecordEvidence]:
-    """
-    Draw what a program found of a task.
-    """
+    """Draw evidence that a program records for a task."""
     by = st.sampled_from([None, "ci", "ann"])
     return st.builds(RecordEvidence, any_ids(), st.booleans(), st.sampled_from(["", "3 of 4"]), by)
 
 
 @cache
 def agreements() -> SearchStrategy[ApprovePlan]:
-    """
-    Draw approvals of the plan as it stands.
-    """
+    """Draw approvals of the current plan."""
     return st.builds(ApprovePlan, st.sampled_from([None, "ann", "bob"]))
 
 
 _Ends = SearchStrategy[tuple[str, ...]]
 
-# A command is given metadata as its caller has it, an event as the plan keeps it.
+# A command takes metadata in the caller's form; an event has it as the plan stores it.
 _GIVEN = field_values({FieldKind.METADATA: metadata()})
 CHANGES = {name: _GIVEN[name] for name in sorted(EDITABLE & attrs.fields_dict(UpdateTask).keys())}
-"""What a change of a task may give for each field, by the field's name."""
+"""Strategies for the value of each editable field in a change of a task, by the field's name."""
 
 
 @cache
@@ -144,9 +134,7 @@ def creations(
     ends: _Ends | None = None,
     parent: SearchStrategy[str | None] | None = None,
 ) -> SearchStrategy[CreateTask]:
-    """
-    Draw single creations, with edges to ids and in a parent that may not be there.
-    """
+    """Draw single creations; the ids of edges and parents may not exist."""
     edges = few(any_ids()) if ends is None else ends
     subject = texts() if text is None else text
     given = {**_GIVEN, "subject": subject, "blocks": edges, "blocked_by": edges}
@@ -161,10 +149,8 @@ def lists(
     ends: _Ends | None = None,
     parent: SearchStrategy[str | None] | None = None,
 ) -> SearchStrategy[CreateTasks]:
-    """
-    Draw several creations as one, with references among them that may be wrong.
-    """
-    # Also what only looks like a reference, and references past the end of the list.
+    """Draw creations of several tasks at once, with references between them that may be wrong."""
+    # Also texts that only look like a reference, and references past the end of the list.
     local = st.integers(0, 3).map("#{}".format) | ids() | st.sampled_from(["#", "#01", "#-1"])
     edges = few(local) if ends is None else ends
     above = st.none() | local if parent is None else parent
@@ -173,20 +159,18 @@ def lists(
 
 @cache
 def updates() -> SearchStrategy[UpdateTask]:
-    """
-    Draw changes of one task, of some fields or none.
-    """
+    """Draw changes of one task, in some fields or none."""
     ends = few(any_ids(), 2)
     given = {name: _update(name) for name in TASK_FIELDS}
     given |= {"task_id": any_ids(), "subject": st.just(UNSET) | texts()}
     given["fence"] = st.none() | FENCES
     given["parent"] = st.just(UNSET) | st.none() | any_ids()
-    names = [field.name for field in attrs.fields(UpdateTask)]  # what is no field changes edges
+    names = [field.name for field in attrs.fields(UpdateTask)]  # others than fields change edges
     return st.builds(UpdateTask, **{name: given.get(name, ends) for name in names})
 
 
 def _update(name: str) -> SearchStrategy[Any]:
-    # Metadata is merged key by key, so that none given is the empty dict.
+    # Metadata is merged by key, so the empty dict changes nothing.
     unset: Any = {} if TASK_FIELDS[name].kind is FieldKind.METADATA else UNSET
     return st.just(unset) | _GIVEN[name]
 
@@ -195,35 +179,27 @@ def _update(name: str) -> SearchStrategy[Any]:
 def writes(
     text: SearchStrategy[str] | None = None, given_ids: SearchStrategy[str] | None = None
 ) -> SearchStrategy[WriteTodos]:
-    """
-    Draw whole-list writes.
-    """
+    """Draw whole-list writes."""
     lines = todos(texts() if text is None else text, given_ids)
     return st.builds(WriteTodos, few(lines, 6), st.booleans())
 
 
 @cache
 def places() -> SearchStrategy[MoveTask]:
-    """
-    Draw moves of one task, before or behind another one.
-    """
+    """Draw moves of one task before or after another one."""
     before = st.builds(MoveTask, any_ids(), before=any_ids())
     return before | st.builds(MoveTask, any_ids(), after=any_ids())
 
 
 @cache
 def deletions() -> SearchStrategy[DeleteTask]:
-    """
-    Draw deletions.
-    """
+    """Draw deletions."""
     return st.builds(DeleteTask, any_ids(), st.sampled_from(["refuse", "lift", "remove"]))
 
 
 @cache
 def restores() -> SearchStrategy[RestorePlan]:
-    """
-    Draw restored plans, most of which are no plan.
-    """
+    """Draw restored plans, most of them invalid."""
     ends = few(any_ids(), 2)
     above = st.none() | any_ids()
     made = st.builds(_linked, tasks(texts(), given_ids=any_ids()), ends, ends, above)
@@ -238,9 +214,7 @@ def _linked(
 
 @cache
 def batches(of: SearchStrategy[Command] | None = None) -> SearchStrategy[Batch]:
-    """
-    Draw several commands as one, also batches in batches.
-    """
+    """Draw several commands as one, also nested batches."""
     inner = _singles() if of is None else of
     return st.recursive(
         st.builds(Batch, few(inner, 4)),
@@ -272,9 +246,7 @@ def _singles() -> SearchStrategy[Command]:
 
 @cache
 def commands() -> SearchStrategy[Command]:
-    """
-    Draw any command, legal or not.
-    """
+    """Draw any command, legal or not."""
     singles = _singles()
     return singles | batches(singles)
 
@@ -311,11 +283,11 @@ EVENTS: dict[type, SearchStrategy[Event]] = {
     PlanRestored: st.builds(_restored, plans(max_size=3), st.none() | approvals()),
     PlanApproved: st.builds(PlanApproved, st.sampled_from([None, "ann", "bob"]), times()),
 }
-"""Each event by its type, of no plan in particular: `apply` is total, and takes it to any."""
+"""
+A strategy for each type of event. Events are independent of a plan; `apply` accepts any of them.
+"""
 
 
 def events() -> SearchStrategy[Event]:
-    """
-    Draw any event, also one that fits no plan.
-    """
+    """Draw any event, also one that fits no plan."""
     return st.one_of(*EVENTS.values())

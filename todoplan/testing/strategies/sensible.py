@@ -1,10 +1,10 @@
 """
-Commands that make sense for a plan, one by one and in scripts.
+Commands that make sense for a plan, alone and in scripts.
 
-Their ids are the plan's, what they add closes no cycle, and those about a claimed task are given
-with its fencing token: only a rule refuses them. `rewrites` and `meddling` are for several actors
-on one plan: each writes the list as it last saw it, changed (law 15), or changes what another one
-has claimed (law 19).
+Their ids are the plan's, the edges that they add close no cycle, and commands on a claimed task
+carry its fencing token. So only a rule can refuse them. `rewrites` and `meddling` are for several
+actors on one plan: each rewrites the list that it last saw (law 15), or changes a task that another
+actor has claimed (law 19).
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ from todoplan.testing.strategies.values import STATUSES, times, todos
 
 
 def containers(plan: Plan, parent: str | None) -> set[str]:
-    """
-    Return what a task lies in that lies in this one: none of that may block it.
-    """
+    """Return the tasks that may not block a child of `parent`: the parent and its ancestors."""
     return set() if parent is None else {parent, *ancestors(plan, parent)}
 
 
 def rewritten(draw: DrawFn, plan: Plan) -> WriteTodos:
     """
-    Draw the list as it is, but shortened, shuffled, moved on, by id or not, with new lines behind.
+    Draw the current list with some entries omitted, in another order, with changed statuses, with
+    or without ids, and with new entries at the end.
     """
-    # Where somebody has claimed a task each line says which it means: none may mean that one.
+    # If a task is claimed, every entry has its id: an entry without one could match the claimed
+    # task.
     known = any(task.claim for task in plan)
     lines = [_line(draw, task, known=known) for task in plan if draw(_KEPT) or task.claim]
     lines = draw(st.permutations(lines)) if draw(st.booleans()) else lines
@@ -68,8 +68,10 @@ def rewritten(draw: DrawFn, plan: Plan) -> WriteTodos:
 
 def indented(draw: DrawFn, plan: Plan) -> WriteTodos:
     """
-    Draw the list as it is, indented as it is, with new lines behind that lie where they may. Where
-    no edge could join what then lies in each other, any line may be left out or lie elsewhere.
+    Draw the current list with its indentation, and new entries at the end at allowed levels.
+
+    If the plan has no edges that nesting could contradict, entries may be omitted or indented
+    differently.
     """
     free = not any(task.blocked_by for task in plan)
     kept = [task for task in plan if not free or draw(_KEPT) or task.claim]
@@ -84,7 +86,8 @@ def indented(draw: DrawFn, plan: Plan) -> WriteTodos:
 def _line(draw: DrawFn, task: Task, *, known: bool) -> Todo:
     status = draw(_NEXT[task.status]) if task.claim is None else task.status
     line = Todo(task.subject, status, id=task.id if known or draw(st.booleans()) else None)
-    # Said to be pending: without an id it may mean another task of this text, and that be closed.
+    # Only with an explicit pending status: without an id the entry may match another task with this
+    # text, which may be closed.
     pending = line.status is Status.PENDING
     return attrs.evolve(line, waiting=draw(CHANGES["waiting"])) if pending else line
 
@@ -103,7 +106,8 @@ _NEW_LINES = st.lists(todos(titles(), st.nothing()).map(_new_line), max_size=2)
 @st.composite
 def sensible_commands(draw: DrawFn, plan: Plan) -> Command:
     """
-    Draw commands whose ids are the plan's and whose edges close no cycle: only a rule refuses them.
+    Draw commands whose ids are the plan's and whose edges close no cycle: only a rule can refuse
+    them.
     """
     make = draw(_KINDS if len(plan) else _FIRST)
     return make(draw, plan)
@@ -111,9 +115,7 @@ def sensible_commands(draw: DrawFn, plan: Plan) -> Command:
 
 @st.composite
 def growth(draw: DrawFn, plan: Plan) -> Command:
-    """
-    Draw several new tasks.
-    """
+    """Draw a command that adds several tasks."""
     return _list(draw, plan)
 
 
@@ -123,22 +125,19 @@ def _one(draw: DrawFn, here: Iterable[Task]) -> Task:
 
 
 def _some(draw: DrawFn, ids: Sequence[str], most: int) -> tuple[str, ...]:
-    """
-    Draw different ids.
-    """
+    """Draw different ids."""
     many = draw(st.integers(0, min(most, len(ids))))
     return tuple(dict.fromkeys(ids[draw(st.integers(0, len(ids) - 1))] for _ in range(many)))
 
 
 def _parent(draw: DrawFn, ids: Sequence[str]) -> str | None:
-    # Above every task as often as in one: a counterexample loses its tree in one step.
+    # "No parent" is as likely as any parent, so that a counterexample can drop its tree in one
+    # step.
     return draw(st.sampled_from([*[None] * max(len(ids), 1), *ids]))
 
 
 def _fence(task: Task) -> int | None:
-    """
-    Return what a change of the task's status has to be given with (law 19).
-    """
+    """Return the fencing token that a change of the task's status must carry (law 19)."""
     return None if task.claim is None else task.claim.fence
 
 
@@ -148,7 +147,7 @@ def _creation(draw: DrawFn, plan: Plan) -> CreateTask:
     above = containers(plan, parent)
     ends = _some(draw, [end for end in ids if end not in above], 2)
     status, subject = draw(STATUSES), draw(titles())
-    # Only what is set is drawn: a plain creation is the least that a step shrinks to.
+    # Only fields that are set are drawn, so that a step shrinks to a plain creation.
     given = {name: draw(CHANGES[name]) for name in draw(_MORE)}
     if status is not Status.PENDING:
         given.pop("waiting", None)
@@ -162,7 +161,7 @@ def _list(draw: DrawFn, plan: Plan) -> CreateTasks:
     items: list[CreateTask] = []
     above: dict[str, set[str]] = {each: containers(plan, each) for each in ids}
     for place in range(draw(st.integers(1, 4))):
-        # Each item has edges and a parent among those before it: that closes no cycle.
+        # Edges and parents of an item are among earlier items, so there is no cycle.
         local = [f"#{number}" for number in range(place)]
         parent = _parent(draw, [*local, *ids])
         inside = above[parent] if parent else set()
@@ -179,9 +178,7 @@ def _move(draw: DrawFn, plan: Plan) -> UpdateTask:
 
 
 def _finish(draw: DrawFn, plan: Plan) -> Command:
-    """
-    Draw the completion of an open task, or of several at once, if there are any.
-    """
+    """Draw the completion of one or several open tasks; a creation if there are none."""
     left = [task.id for task in plan if task.status in OPEN]
     if not left:
         return _creation(draw, plan)
@@ -191,7 +188,7 @@ def _finish(draw: DrawFn, plan: Plan) -> Command:
 
 
 def _move_free(draw: DrawFn, plan: Plan) -> UpdateTask:
-    # Of two moves in one batch the first may end the claim whose fence the second has.
+    # In a batch, an earlier part may end the claim whose fencing token a later part carries.
     task = _one(draw, [task for task in plan if task.claim is None] or plan)
     return UpdateTask(task.id, status=UNSET if task.claim else draw(STATUSES))
 
@@ -202,7 +199,7 @@ def _edit(draw: DrawFn, plan: Plan) -> UpdateTask:
 
 
 def _link(draw: DrawFn, plan: Plan) -> UpdateTask:
-    # From earlier to later only: such an edge closes no cycle.
+    # Edges go only from earlier to later tasks, so there is no cycle.
     order = topological_order(plan)
     place = draw(st.integers(0, len(order) - 1))
     above = containers(plan, order[place])
@@ -231,7 +228,7 @@ def _place(draw: DrawFn, plan: Plan) -> MoveTask:
 
 def _wait(draw: DrawFn, plan: Plan) -> UpdateTask:
     task = _one(draw, plan)
-    # What is closed has nothing to wait for: it is opened in the same step.
+    # A closed task cannot wait, so it is reopened in the same step.
     status = UNSET if task.status in OPEN else Status.PENDING
     waiting = draw(CHANGES["waiting"])
     return UpdateTask(task.id, status=status, waiting=waiting, fence=_fence(task))
@@ -252,9 +249,7 @@ def _claim(draw: DrawFn, plan: Plan) -> ClaimTask:
 
 
 def _hold(draw: DrawFn, plan: Plan) -> Command:
-    """
-    Draw what the holder of a claim does, if there is one.
-    """
+    """Draw a command of the owner of a claim; a new claim if there is none."""
     held = [task for task in plan if task.claim]
     if not held:
         return _claim(draw, plan)
@@ -268,11 +263,11 @@ def _agree(draw: DrawFn, _: Plan) -> ApprovePlan:
 
 
 def _delete(draw: DrawFn, plan: Plan) -> Command:
-    # What somebody has claimed is not to be removed, nor what contains it and all of that.
+    # A claimed task must not be removed, nor an ancestor of one together with its descendants.
     free = [task for task in plan if task.claim is None]
     if not free:
         return _claim(draw, plan)
-    # Those that others wait for twice as often: that is where deletions went wrong elsewhere.
+    # Tasks with dependents are twice as likely: deletions of these went wrong in other systems.
     task = _one(draw, [*free, *(task for task in free if task.blocks)])
     claimed = [each for each in plan if each.claim and task.id in containers(plan, each.parent)]
     removes = draw(st.booleans()) and not claimed
@@ -291,11 +286,11 @@ def _batch(draw: DrawFn, plan: Plan) -> Batch:
 
 
 _Make = Callable[[DrawFn, Plan], Command]
-# All parts are drawn for the plan before the batch: none may take away what a later one names.
+# All parts are drawn for the plan before the batch, so none may remove what a later one names.
 _HARMLESS: SearchStrategy[_Make] = st.sampled_from([_creation, _move_free, _edit, _find, _agree])
-# What needs no task to be there.
+# Commands that need no existing task.
 _FIRST: SearchStrategy[_Make] = st.sampled_from([_creation, _list, rewritten, indented, _agree])
-# Hypothesis shrinks to what stands first: a plain creation, and to what removes only at last.
+# Hypothesis shrinks towards the start: a plain creation comes first, removals come last.
 _KINDS: SearchStrategy[_Make] = st.sampled_from(
     [
         _creation,
@@ -315,9 +310,9 @@ _KINDS: SearchStrategy[_Make] = st.sampled_from(
         _place,
         _unlink,
         _agree,
-        # Once more: what is cleared away and deleted has to grow again, or most plans are empty.
+        # Repeated: creations must outweigh removals, or most plans would be empty.
         *(_list, _nest, _creation, _list),
-        # Work gets done: most of a rule's cases are about what is completed, alone or with others.
+        # Repeated: most cases of a rule concern completed tasks, alone or with others.
         *(_finish, _finish),
         _delete,
         lambda _, __: StartNext(),
@@ -326,29 +321,27 @@ _KINDS: SearchStrategy[_Make] = st.sampled_from(
         lambda _, plan: RestorePlan(tuple(plan), approved=plan.approved),
     ]
 )
-_BUT_WAITING = [name for name in CHANGES if name != "waiting"]  # not everything may wait
+_BUT_WAITING = [name for name in CHANGES if name != "waiting"]  # only a pending task may wait
 _NAMED = st.lists(st.sampled_from(_BUT_WAITING), min_size=1, max_size=2)
 _MORE = st.lists(st.sampled_from([*CHANGES]), max_size=6)
 
 
-# Drawn before the plan is known: several hands take turns, and what each will have seen depends on
-# what the others did.
+# Drawn before the plan is known: several actors take turns, and what each has seen depends on what
+# the others did.
 @attrs.frozen
 class Rewrite:
     """
-    How a hand rewrites the list that it last saw, whatever that is: for each task a status, "" to
-    leave it as it is, `None` to leave it out; behind them new ones.
+    How an actor rewrites the list that it last saw.
 
-    Tasks beyond the last of `lines` stay as they are.
+    `lines` has a status for each task, "" to leave it unchanged, or `None` to omit it. Tasks beyond
+    the last of `lines` are unchanged. `new` has the titles of new entries at the end.
     """
 
     lines: tuple[str | None, ...] = ()
     new: tuple[str, ...] = ()
 
     def of(self, seen: Plan) -> list[dict[str, Any]]:
-        """
-        Return the todos to send, each known by its id.
-        """
+        """Return the todos to send, each existing task with its id."""
         lines = (*self.lines, *[""] * len(seen))
         kept = [
             {"id": task.id, "content": task.subject, "status": status or task.status.value}
@@ -359,9 +352,7 @@ class Rewrite:
 
 
 def rewrites() -> SearchStrategy[Rewrite]:
-    """
-    Draw ways to rewrite a list; most leave much as it is.
-    """
+    """Draw ways to rewrite a list; most of them change little."""
     line = st.sampled_from(["", "", None]) | STATUSES.map(lambda status: status.value)
     lines = st.lists(line, max_size=6).map(tuple)
     return st.builds(Rewrite, lines, st.lists(titles(), max_size=2).map(tuple))
@@ -370,8 +361,8 @@ def rewrites() -> SearchStrategy[Rewrite]:
 @st.composite
 def meddling(draw: DrawFn, plan: Plan) -> Command:
     """
-    Draw what somebody does to a task of the plan that is claimed: without a fence, with the current
-    one, or with another.
+    Draw a command on a claimed task of the plan: without a fencing token, with the current one, or
+    with a wrong one.
     """
     held = [(task.id, task.claim.fence) for task in plan if task.claim]
     claimed, current = draw(st.sampled_from(held))
@@ -383,7 +374,7 @@ def meddling(draw: DrawFn, plan: Plan) -> Command:
         changes,
         UpdateTask(claimed, subject="b", fence=fence),
         UpdateTask(claimed, waiting=Waiting("ann"), fence=fence),
-        # What a part of a batch is given the next one has as well.
+        # A token given in one part of a batch also counts for the next part.
         Batch((UpdateTask(claimed, fence=fence), DeleteTask(claimed, "lift"))),
         Batch((changes, ClaimTask("w2", task_id=claimed))),
         DeleteTask(claimed, "remove"),
@@ -409,9 +400,10 @@ def scripts(
     blind: bool = False,
 ) -> tuple[Command, ...]:
     """
-    Draw commands to be carried out in order, each sensible for the plan that it will meet.
+    Draw commands to run in order, each sensible for the plan at that point.
 
-    `policy` is the one that they will run under. `blind`: each knows nothing of the plan.
+    `policy` is the policy that they will run under. With `blind`, they are drawn independently of
+    the plan.
     """
     plan = start or Plan()
     script: list[Command] = []
@@ -425,9 +417,7 @@ def scripts(
 
 @st.composite
 def histories(draw: DrawFn, max_size: int = 8) -> tuple[Event, ...]:
-    """
-    Draw the events of a plan's life: replaying them from an empty plan gives a plan.
-    """
+    """Draw the events of a plan's history: replaying them on an empty plan gives a plan."""
     plan = Plan()
     happened: list[Event] = []
     for command in draw(scripts(max_size=max_size)):

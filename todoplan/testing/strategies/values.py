@@ -1,8 +1,8 @@
 """
-Todos, tasks, policies, plans of a size and a shape, and what their fields hold.
+Todos, tasks, policies, plans of a given size and shape, and the values of their fields.
 
-A field of a task is drawn by its kind, for every field that `TASK_FIELDS` declares: every strategy
-that makes or changes tasks draws a new field without being changed.
+The value of a task's field is drawn by its kind, for every field in `TASK_FIELDS`. So a new field
+is drawn by all strategies that make or change tasks, without a change to them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Statuses = SearchStrategy[Status]
 ByKind = Mapping[FieldKind, SearchStrategy[Any]]
 
 STATUSES = st.sampled_from(Status)
-# Few of both, so that they meet again: two workers may have one name (law 19).
+# Few values of each, so that they recur: two workers may have the same name (law 19).
 WORKERS = st.sampled_from(["w1", "w2", "ann"])
 FENCES = st.integers(1, 3)
 
@@ -52,26 +52,20 @@ _MINUTES = st.integers(0, 20).map(lambda minutes: _DAY + timedelta(minutes=minut
 
 @cache
 def aware_times() -> SearchStrategy[datetime]:
-    """
-    Draw aware times, in any zone.
-    """
+    """Draw aware times in any time zone."""
     zones = st.integers(-12, 14).map(lambda hours: timezone(timedelta(hours=hours)))
     return st.datetimes(timezones=zones)
 
 
 @cache
 def times() -> SearchStrategy[datetime | None]:
-    """
-    Draw an aware time, or `None`: not known. Every other one lies within the same minutes.
-    """
+    """Draw an aware time, often within the same few minutes, or `None` for an unknown time."""
     return st.none() | _MINUTES | aware_times()
 
 
 @cache
 def json_values() -> SearchStrategy[Any]:
-    """
-    Draw small JSON values.
-    """
+    """Draw small JSON values."""
     leaves = st.none() | st.booleans() | st.integers(2, 9) | st.text(max_size=3)
     return st.recursive(
         leaves,
@@ -84,49 +78,39 @@ def json_values() -> SearchStrategy[Any]:
 
 @cache
 def metadata() -> SearchStrategy[dict[str, Any]]:
-    """
-    Draw metadata with few keys, so that they meet again, or with what a task is tagged.
-    """
+    """Draw metadata with few different keys, so that they recur, or with the tags of a task."""
     any_keys = st.dictionaries(st.sampled_from(["k", "l", "m"]), json_values(), max_size=3)
     return any_keys | st.sampled_from([["fast"], "fast"]).map(lambda tags: {"tags": tags})
 
 
 @cache
 def waits() -> SearchStrategy[Waiting]:
-    """
-    Draw what a task waits for, with or without an end and a question.
-    """
+    """Draw the wait of a task, with or without an end and a question."""
     reasons, questions = st.sampled_from(["ann", "the build"]), st.sampled_from([None, "which?"])
     return st.builds(Waiting, reasons, times(), questions)
 
 
 @cache
 def evidence() -> SearchStrategy[Evidence]:
-    """
-    Draw what somebody found of a task.
-    """
+    """Draw evidence for a task."""
     by = st.sampled_from([None, "ci", "ann"])
     return st.builds(Evidence, st.booleans(), st.sampled_from(["", "3 of 4"]), by, times())
 
 
 @cache
 def claims() -> SearchStrategy[Claim]:
-    """
-    Draw claims of a task.
-    """
+    """Draw claims of a task."""
     return st.builds(Claim, WORKERS, FENCES, times())
 
 
 @cache
 def approvals() -> SearchStrategy[Approval]:
-    """
-    Draw somebody's approval of a plan, of any revision.
-    """
+    """Draw approvals of a plan at any revision."""
     return st.builds(Approval, st.integers(0, 9), st.sampled_from([None, "ann", "bob"]), times())
 
 
-# What may be missing is one choice among others, not a choice of its own before them: a
-# counterexample loses it in one step then.
+# `None` is one choice among the others, not a separate choice before them: a counterexample can
+# then drop the value in one step.
 _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
     FieldKind.ID: ids(),
     FieldKind.TEXT: st.sampled_from(["", "why", "why not"]),
@@ -147,17 +131,18 @@ _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
 
 def field_values(kinds: ByKind | None = None) -> dict[str, SearchStrategy[Any]]:
     """
-    Return what each field of a task may hold, by the field's name. No edges: they need a plan.
+    Return a strategy for each field of a task, by the field's name, without edges (they need a
+    plan).
 
-    `kinds` has other strategies for some kinds of fields.
+    `kinds` replaces the strategies for some kinds of fields.
     """
     by_kind = {**_BY_KIND, **(kinds or {})}
     drawn = {name: by_kind[field.kind] for name, field in TASK_FIELDS.items()}
     return {**drawn, "subject": titles()}
 
 
-# In commands one choice of three is enough for a text, and shrinks best; a task that is drawn by
-# itself goes to renderers and codecs, which have to take any.
+# In commands, three texts are enough and shrink best. Tasks drawn alone go to renderers and codecs,
+# which must accept any text.
 _ANY_TEXT = {FieldKind.TEXT: _BY_KIND[FieldKind.TEXT] | texts()}
 _VALUES = field_values(_ANY_TEXT)
 
@@ -169,9 +154,10 @@ def todos(
     status: SearchStrategy[Status | None] | None = None,
 ) -> SearchStrategy[Todo]:
     """
-    Draw lines of a whole-list write, with ids that may be wrong unless you say which are given.
+    Draw entries of a whole-list write.
 
-    A status may be missing, unless you say which there are. Only what is to be pending waits.
+    By default, ids may be wrong and a status may be missing; `given_ids` and `status` replace these
+    strategies. Only an entry without a status or with status pending has a wait.
     """
     given = {
         **_VALUES,
@@ -194,9 +180,7 @@ _LATER = st.integers(0, 600).map(lambda minutes: timedelta(minutes=minutes))
 
 
 def _life(made: datetime, worked: timedelta, status: Status) -> dict[str, Any]:
-    """
-    Return the times of a task in a status: each is there when it should be, none before another.
-    """
+    """Return the times of a task with a status: those that the status requires, in order."""
     ended = made + worked
     return {
         "created_at": made,
@@ -212,7 +196,7 @@ _LIVES: dict[Status, SearchStrategy[dict[str, Any]]] = {
 
 
 _SOME = frozenset({"waiting", "claim"})
-"""What only a task of one status has."""
+"""Fields that only a task with a certain status has."""
 
 
 @st.composite
@@ -225,11 +209,11 @@ def tasks(
     kinds: ByKind | None = None,
 ) -> Task:
     """
-    Draw a task without edges and parent: alone it is a plan. Only a pending one waits, only one in
-    progress is claimed.
+    Draw a task without edges and parent, so that it is a valid plan by itself.
 
-    `text` draws its subject; `kinds` has other strategies for some kinds of fields. Where they say
-    nothing of times, these fit the status.
+    Only a pending task waits; only one in progress is claimed. `text` draws its subject; `kinds`
+    replaces the strategies for some kinds of fields. Unless `kinds` has times, the times fit the
+    status.
     """
     values = field_values({**_ANY_TEXT, **kinds}) if kinds else dict(_VALUES)
     values |= {"status": status}
@@ -241,21 +225,19 @@ def tasks(
     for name in names:
         if name not in _SOME:
             fields[name] = draw(values[name])
-    # One of both in any case: a counterexample changes its status in one step then.
+    # One of the two is always drawn, so that a counterexample can change its status in one step.
     held = draw(values["waiting"] | values["claim"])
     if isinstance(held, Waiting) and fields["status"] is Status.PENDING:
         fields["waiting"] = held
     if isinstance(held, Claim) and fields["status"] is Status.IN_PROGRESS:
-        # The count is the highest fence there was (law 19).
+        # The count is the highest fencing token so far (law 19).
         fields |= {"claim": held, "claims": max(fields["claims"], held.fence)}
     return Task(**fields, **({} if own_times else draw(_LIVES[fields["status"]])))
 
 
 @cache
 def limits() -> SearchStrategy[Limits]:
-    """
-    Draw the usual limits, or such that a short script reaches.
-    """
+    """Draw the default limits, or small ones that a short script reaches."""
     reached = {"items": 8, "open_items": 6, "edges": 2, "history": 60, "depth": 3}
     reached |= dict.fromkeys(("metadata", "metadata_keys", "metadata_levels"), 9)
     names = (field.name for field in attrs.fields(Limits))
@@ -265,9 +247,7 @@ def limits() -> SearchStrategy[Limits]:
 
 @cache
 def policies() -> SearchStrategy[Policy]:
-    """
-    Draw presets, and policies with a few rules at any severity.
-    """
+    """Draw presets, and policies with a few rules at any severity."""
     rules = st.sampled_from(sorted(RULES))
     severities = st.dictionaries(rules, st.sampled_from(Severity), max_size=4)
     return st.sampled_from(list(PRESETS.values())) | st.builds(_policy, severities, limits())
@@ -280,9 +260,12 @@ def _policy(severities: dict[str, Severity], given: Limits) -> Policy:
 
 Shape = Literal["any", "chain", "diamond", "wide", "disconnected", "tree"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
-"""`chain`: each task waits for the one before; `diamond`: one first, one last, the rest between;
-`wide`: all wait for one; `disconnected`: no edges; `tree`: no edges, and each lies in one before,
-or in none; `any`: each waits for some of those before, and may lie in another one of them."""
+"""
+Shapes of a plan. `chain`: each task waits for the previous one. `diamond`: one first, one last, the
+others in between. `wide`: all wait for one. `disconnected`: no edges. `tree`: no edges, and each
+task has an earlier one as parent, or none. `any`: each task waits for some earlier ones, and may
+have one of them as parent.
+"""
 
 _FEW = st.integers(0, 2)
 _SELDOM = st.sampled_from([False, False, True])
@@ -296,7 +279,7 @@ def _diamond(_: DrawFn, place: int, size: int) -> list[int]:
     return (place == size - 1 and [*range(1, place)]) or [0][:place]
 
 
-# What a shape has for blockers of the task in a place, of so many, by their places.
+# For each shape: the blockers of the task at a place in a plan of a size, by their places.
 _BLOCKERS: dict[str, Callable[[DrawFn, int, int], list[int]]] = {
     "any": _any,
     "chain": lambda _, place, __: [place - 1][:place],
@@ -306,11 +289,11 @@ _BLOCKERS: dict[str, Callable[[DrawFn, int, int], list[int]]] = {
     "tree": lambda *_: [],
 }
 _TOPS = {"tree": 1, "any": 4}
-"""In which shapes tasks lie in others, and how much weight "in none" has beside each of those."""
+"""The shapes with subtasks, and the weight of "no parent" relative to each possible parent."""
 
 
 @st.composite
-def plans(  # noqa: PLR0913 - all are options, by name
+def plans(  # noqa: PLR0913 - options, all by name
     draw: DrawFn,
     *,
     shape: Shape = "any",
@@ -321,11 +304,11 @@ def plans(  # noqa: PLR0913 - all are options, by name
     kinds: ByKind | None = None,
 ) -> Plan:
     """
-    Draw a valid plan of `min_size` to `max_size` tasks whose edges and subtasks make a shape.
+    Draw a valid plan of `min_size` to `max_size` tasks whose edges and subtasks have a given shape.
 
-    Its order need not follow its edges, its ids may have gaps, its revision is any, and it may be
-    approved. `text`, `status` and `kinds` are those of `tasks`; `kinds` with `FieldKind.PARENT`
-    means no subtasks, whatever the shape.
+    The order of tasks may differ from that of their edges, ids may have gaps, the revision is
+    arbitrary, and the plan may be approved. `text`, `status` and `kinds` are as in `tasks`. If
+    `kinds` has `FieldKind.PARENT`, there are no subtasks, whatever the shape.
     """
     size = draw(st.integers(min_size, max_size))
     tops = 0 if FieldKind.PARENT in (kinds or {}) else _TOPS.get(shape, 0)
@@ -333,7 +316,8 @@ def plans(  # noqa: PLR0913 - all are options, by name
     made: list[Task] = []
     above: list[set[str]] = []
     for _ in range(size):
-        # All that belongs to a task is one draw: a counterexample loses the task in one step.
+        # Everything about a task is one draw, so that a counterexample can drop the task in one
+        # step.
         drawn = draw(_placed(shape, size, tops, ids, above, tasks_like=(text, status, kinds)))
         ids.append(drawn.id)
         made.append(drawn)
@@ -351,7 +335,7 @@ def plans(  # noqa: PLR0913 - all are options, by name
 
 
 @st.composite
-def _placed(  # noqa: PLR0913, PLR0917 - the plan as far as it is drawn
+def _placed(  # noqa: PLR0913, PLR0917 - the plan drawn so far
     draw: DrawFn,
     shape: Shape,
     size: int,
@@ -360,12 +344,10 @@ def _placed(  # noqa: PLR0913, PLR0917 - the plan as far as it is drawn
     above: list[set[str]],
     tasks_like: tuple[Texts | None, Statuses, ByKind | None],
 ) -> Task:
-    """
-    Draw the next task, with its parent and what blocks it among those that are there.
-    """
+    """Draw the next task, with its parent and blockers among the earlier tasks."""
     place = len(ids)
-    # Edges and parents lead from earlier to later places, which closes no cycle. What contains a
-    # task must not block it either. "In none" stands first, so that trees shrink away.
+    # Edges and parents go from earlier to later places, so there is no cycle. An ancestor of a task
+    # must not block it either. "No parent" comes first, so that trees shrink to flat plans.
     parent = draw(st.sampled_from([*[None] * tops, *range(place)])) if tops else None
     inside = set() if parent is None else {ids[parent], *above[parent]}
     ends = [ids[end] for end in _BLOCKERS[shape](draw, place, size)]

@@ -1,9 +1,10 @@
 """
-What a dialect's reader is, and how what it met becomes the items of a recording.
+The base of the dialects' readers, and the conversion of their signals to the items of a recording.
 
-A reader turns records into signals: a call was sent, an answer came. The rest is the same for all
-dialects, in this order: calls of other tools are set aside, each answer is joined to its call, and
-what only an answer tells is applied. So a reader knows one format and nothing about planning.
+A reader converts records to signals: a call was sent, an answer was received. The other steps are
+the same for all dialects, in this order: calls of other tools are filtered out, each answer is
+joined to its call, and calls are judged by their answers. So a reader knows only one format and
+nothing about planning.
 """
 
 import json
@@ -44,31 +45,31 @@ from todoplan.transcripts.files import (
 )
 
 # -------- join --------
-# Answers are joined to their calls, in the order of the calls, with little held at any time.
+# Joining answers to their calls, in the order of the calls and with bounded memory.
 #
-# A recording is a stream in which an answer comes after its call, with other calls between. So
-# calls wait in a queue until their answers are there, and leave it in their order: a call that
-# waits holds up those behind it. The queue is bounded, or one call without an answer (an
-# interrupted session) would hold the rest of the file in memory. Recordings repeat themselves (an
-# HTTP log sends the whole conversation with every request, a resumed session copies its lines): of
-# calls with the same id the first counts, as far back as a bounded memory of digests goes.
+# In a recording, an answer comes after its call, with other calls in between. So calls wait in a
+# queue until their answers are read, and leave it in order: a waiting call delays those after it.
+# The queue is bounded, because otherwise one call without an answer (an interrupted session) would
+# keep the rest of the file in memory. Recordings repeat calls (an HTTP log has the whole
+# conversation in every request, a resumed session copies its lines). Of calls with the same id
+# only the first counts, within the limits of a bounded memory of digests.
 
 
-# The most calls met in one message are 23 (Claude Code).
+# The largest number of calls seen in one message is 23 (Claude Code).
 WINDOW = 256
 # Digests: about 9 MB when full.
 MEMORY = 65_536
-# They are only named, where no planning tool was called: a few will do.
+# A few are enough, because they are only named if no planning tool was called.
 OTHER_TOOLS = 5
 
 
 @attrs.frozen
 class Seen:
     """
-    An item met in the recording.
+    An item read from the recording.
 
-    A call with a `key` waits for the answer with that key. Of the items with one `once`, only the
-    first counts; the empty text says nothing.
+    A call with a `key` waits for the answer with that key. Of the items with the same non-empty
+    `once`, only the first counts.
     """
 
     item: Item
@@ -78,9 +79,7 @@ class Seen:
 
 @attrs.frozen
 class Answered:
-    """
-    A tool's answer to whatever waits under `key`; nothing, if nothing does.
-    """
+    """A tool's answer to the calls that wait under `key`. Ignored if there are none."""
 
     key: str
     result: CallResult
@@ -97,10 +96,11 @@ class _Slot:
 
 class Joiner:
     """
-    Takes what a reader met, one at a time, and gives the items in their order.
+    Converts the signals of a reader to items in order.
 
-    At most `window` items are held: a call whose answer comes later than that is given without it.
-    At most `memory` of the latest `once` are remembered. Of other tools a few are given.
+    At most `window` items are kept waiting; a call whose answer comes later is yielded without it.
+    At most `memory` of the latest values of `once` are kept. Only a few calls of other tools are
+    yielded.
     """
 
     def __init__(self, window: int = WINDOW, memory: int = MEMORY) -> None:
@@ -114,21 +114,15 @@ class Joiner:
 
     @property
     def wants_other_tools(self) -> bool:
-        """
-        Whether calls of other tools are still of interest: a few, until there is a planning call.
-        """
+        """Whether calls of other tools are still needed: a few, until there is a planning call."""
         return not self._planned and len(self._others) < OTHER_TOOLS
 
     def awaits(self, keys: Iterable[bytes]) -> bool:
-        """
-        Tell whether one of these is awaited; they are as in JSON, and an escaped one may be.
-        """
+        """Return whether a call waits under one of these JSON texts; true for escaped ones."""
         return any(b"\\" in key or key.decode(errors="replace") in self._waiting for key in keys)
 
     def join(self, signals: Iterable[Signal]) -> Iterator[Item]:
-        """
-        Give the items of these signals, each call with its result.
-        """
+        """Yield the items of these signals, each call with its result."""
         for signal in signals:
             match signal:
                 case Answered(key, result):
@@ -155,8 +149,8 @@ class Joiner:
         slot = _Slot(seen.item, seen.key)
         self._append(slot)
         if seen.key:
-            # Entire masks call ids, so one id may stand on many lines; parallel calls from one
-            # script of Codex stand on one line and share its answer.
+            # Entire masks call ids, so many lines may have the same id. Parallel calls from one
+            # script of Codex are on one line and share its answer.
             same = self._waiting.setdefault(seen.key, [])
             if same and same[0].item.line != seen.item.line:
                 self._close(seen.key)
@@ -172,31 +166,29 @@ class Joiner:
     def _release(self) -> Item:
         slot = self._queue.popleft()
         if slot.key:
-            # Given up. One answer was for all calls of a script: none of them gets it any more.
+            # The wait is given up. All calls of a script share one answer, so none gets it later.
             self._close(slot.key)
         return slot.item
 
     def _is_repeated(self, once: str) -> bool:
-        # Digests: ids may be of any length, and the memory is bounded in bytes too.
+        # Digests are stored because ids may have any length, and the memory is bounded in bytes.
         digest = blake2b(once.encode(errors="surrogatepass"), digest_size=16).digest()
         known = digest in self._seen
         self._seen[digest] = None
-        # An HTTP log repeats its oldest calls in every request: these must not be forgotten first.
+        # An HTTP log repeats its oldest calls in every request, so these must be kept longest.
         self._seen.move_to_end(digest)
         if len(self._seen) > self._memory:
             self._seen.popitem(last=False)
         return known
 
 
-# Our refusals are known by how they begin: chat completions have no flag for an error.
+# Our refusals are recognised by their beginning, because chat completions have no error flag.
 _REFUSED = say("problems", "error", problems="").rstrip()
 _SHOWN = re.compile(rf"#\d+ \[(?:{'|'.join(Status)})\] |{re.escape(say('replies', 'empty_list'))}")
 
 
 def filter_calls(signals: Iterable[Signal]) -> Iterator[Signal]:
-    """
-    Turn calls of other tools into `OtherCall`. A `plan` without arguments stays: it may be ours.
-    """
+    """Convert calls of other tools to `OtherCall`, but keep a `plan` without arguments."""
     for signal in signals:
         item = signal.item if isinstance(signal, Seen) else signal
         if isinstance(item, PlanningCall) and not may_plan(item.tool, item.arguments):
@@ -207,7 +199,7 @@ def filter_calls(signals: Iterable[Signal]) -> Iterator[Signal]:
 
 def filter_answered(items: Iterable[Item]) -> Iterator[Item]:
     """
-    Apply what only answers tell: what we refused, and whether a `plan` without arguments is ours.
+    Judge calls by their answers: our refusals, and whether a `plan` without arguments is ours.
     """
     for item in items:
         yield _judged_by_answer(item) if isinstance(item, PlanningCall) else item
@@ -216,8 +208,8 @@ def filter_answered(items: Iterable[Item]) -> Iterator[Item]:
 def _judged_by_answer(call: PlanningCall) -> PlanningCall | OtherCall:
     result = call.result
     text = result.text if result else ""
-    # Other products have a tool `plan` too: without arguments, only an answer that looks like our
-    # list says whose it was.
+    # Other products have a tool `plan` too. If it has no arguments, it is ours only if the answer
+    # looks like our list.
     if canonical_tool(call.tool) == OWN_TOOL and not call.arguments and not _SHOWN.match(text):
         return OtherCall(call.tool, call.line)
     if result is None or result.is_error or not text.startswith(_REFUSED):
@@ -228,10 +220,11 @@ def _judged_by_answer(call: PlanningCall) -> PlanningCall | OtherCall:
 @attrs.frozen
 class DialectReader:
     """
-    One dialect: whether a first look at a file shows it, and what the file says, in its order.
+    The reader of one dialect.
 
-    `signals` has the calls of all tools. It may ask the joiner which ids are awaited and whether
-    other tools are of interest, to pass over lines that hold nothing wanted.
+    `recognises` returns whether a probe of a file is in this dialect. `signals` yields the calls
+    of all tools and the answers, in the order of the file. To skip irrelevant lines, it may ask
+    the joiner which ids are awaited and whether calls of other tools are still needed.
     """
 
     name: str
@@ -239,20 +232,16 @@ class DialectReader:
     signals: Callable[[Source, Joiner], Iterator[Signal]]
 
     def read(self, source: Source) -> Iterator[Item]:
-        """
-        Give the items of the recording, each call with its result.
-        """
-        # Calls of other tools leave before the join: their answers are passed over, so that each
-        # would hold up the queue.
+        """Yield the items of the recording, each call with its result."""
+        # Calls of other tools are filtered before the join. Their answers are skipped, so each of
+        # them would delay the queue.
         joiner = Joiner()
         return filter_answered(joiner.join(filter_calls(self.signals(source, joiner))))
 
 
 def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
-    """
-    Make a function that finds the texts under this key in unparsed JSON, quickly.
-    """
-    # A search in bytes: `wanted` asks it of nearly every line, so that most need no parsing.
+    """Return a fast function that finds the texts under this key in unparsed JSON."""
+    # `wanted` calls it for nearly every line, so that most lines need no parsing.
     pattern = re.compile(rb'"%b"\s*:\s*"((?:[^"\\]|\\.)*)"' % re.escape(field))
     return pattern.findall
 
@@ -260,9 +249,7 @@ def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
 def each(
     found: Iterable[Record | BadLine], of_record: Callable[[Record], Iterable[Signal]]
 ) -> Iterator[Signal]:
-    """
-    Give the signals of each record; lines that could not be read pass as they are.
-    """
+    """Yield the signals of each record. Bad lines are passed through."""
     for record in found:
         if isinstance(record, BadLine):
             yield record
@@ -274,9 +261,9 @@ def records(
     source: Source, wanted: Callable[[bytes], bool] = every_line
 ) -> Iterator[Record | BadLine]:
     """
-    Give the JSON objects of the recording, be it lines or a document.
+    Yield the JSON objects of a recording in lines or in a document.
 
-    Lines that are not `wanted` may be left out; a document's objects are all there.
+    Lines that are not `wanted` may be skipped; the objects of a document are never skipped.
     """
     if source.form == "document":
         return document_records(source)
@@ -284,58 +271,46 @@ def records(
 
 
 # -------- values --------
-# Careful access to JSON values of which nothing is known, and timestamps in whatever form.
+# Safe access to JSON values of unknown structure, and parsing of timestamps.
 
 
-# Deeper values would exhaust the recursion of whoever handles them next: json.dumps, attrs, intake.
-# `json` stops at about 1,000 levels on Python 3.11 and parses 100,000 on 3.14: the bound is ours.
+# Deeper values would exceed the recursion limit of later code: json.dumps, attrs, intake. `json`
+# stops at about 1,000 levels on Python 3.11 but parses 100,000 on 3.14, so we have our own bound.
 _DEEPEST = 100
 _TOO_DEEP = f"(left out: nested more than {_DEEPEST} levels deep)"
-# Entire writes it in place of ids: as an id it would make all calls one.
+# Entire writes this instead of ids. Taken as an id, it would make all calls the same.
 _REDACTED = "REDACTED"
 _NOTHING: Mapping[str, Any] = {}
 _REFUSAL = "<tool_use_error>"
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """
-    Give the value if it is an object, else an empty one.
-    """
+    """Return the value if it is an object, else an empty object."""
     return value if isinstance(value, dict) else _NOTHING
 
 
 def mappings(value: Any) -> tuple[Mapping[str, Any], ...]:
-    """
-    Give the objects of a list; none if it is no list.
-    """
+    """Return the objects in a list, or an empty tuple if the value is not a list."""
     return tuple(one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
 
 
 def string(value: Any) -> str:
-    """
-    Give the value if it is text, else the empty text.
-    """
+    """Return the value if it is a text, else ""."""
     return value if isinstance(value, str) else ""
 
 
 def id_of(*values: Any) -> str:
-    """
-    Give the first of these that can serve as an id: text that the recorder did not redact.
-    """
+    """Return the first value that is a usable id: a text that the recorder did not redact."""
     return next((one for one in map(string, values) if one and one != _REDACTED), "")
 
 
 def turn_of(line: int, *values: Any) -> str:
-    """
-    Give the first of these that is an id, else a name for the line.
-    """
+    """Return the first value that is a usable id, else a name made from the line number."""
     return id_of(*values) or f"#{line}"
 
 
 def content_text(value: Any) -> str:
-    """
-    Give the text of a message's content: text itself, or the texts of its blocks, a line each.
-    """
+    """Return the text of a message's content, with a line for each block if it is a list."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -357,23 +332,17 @@ _ERRORS = ("Error:", "ERROR:", "Error invoking tool")
 
 
 def tells_error(text: str) -> bool:
-    """
-    Whether this answer says in its first words that it is an error, where no field of it does.
-    """
+    """Return whether the answer's text begins like an error, for formats without an error field."""
     return is_refusal(text) or text.startswith(_ERRORS)
 
 
 def is_refusal(text: str) -> bool:
-    """
-    Whether this answer is Claude Code's for a call that it did not carry out.
-    """
+    """Return whether this is Claude Code's answer to a call that it did not carry out."""
     return text.startswith(_REFUSAL)
 
 
 def arguments_of(value: Any) -> Mapping[str, Any] | str:
-    """
-    Give a call's arguments: an object, or the text that should have been one.
-    """
+    """Return a call's arguments: an object, or a text that is not valid JSON."""
     if isinstance(value, str):
         # Chat completions and Codex send arguments as a text of JSON.
         return _parsed(value)
@@ -395,9 +364,7 @@ def _parsed(text: str) -> Mapping[str, Any] | str:
 
 
 def data_of(value: Any) -> Mapping[str, Any] | None:
-    """
-    Give a structured answer, if it is an object that can be handled.
-    """
+    """Return a structured answer if it is an object and not nested too deeply, else `None`."""
     return value if isinstance(value, dict) and not _too_deep(value) else None
 
 
@@ -406,7 +373,7 @@ def _dumped(value: Any) -> str:
 
 
 def _too_deep(value: Any) -> bool:
-    # Without recursion: this is what others rely on before they recurse.
+    # Without recursion, because this check protects recursive code.
     level = [value]
     for _ in range(_DEEPEST):
         level = [inner for outer in level for inner in _children(outer)]
@@ -427,9 +394,10 @@ _LATEST_SECONDS = 1e11  # the year 5138 in seconds, 1973 in milliseconds: no rec
 
 def parse_time(value: Any) -> datetime | None:
     """
-    ISO 8601 text, or a number since 1970 in s, ms, us or ns (told by its size), as a UTC datetime.
+    Return a timestamp as a UTC datetime, or `None` if it is invalid.
 
-    A local time without a zone is taken as UTC. What is no timestamp is `None`, never an error.
+    The value is ISO 8601 text, or a number since 1970 in s, ms, us or ns (detected by its size). A
+    local time without a zone is treated as UTC.
     """
     try:
         if isinstance(value, str):
@@ -442,9 +410,9 @@ def parse_time(value: Any) -> datetime | None:
 
 
 def _from_text(text: str) -> datetime:
-    # OpenHands' logs in Markdown have a time with the letters UTC behind it.
+    # Times in OpenHands' Markdown logs end with the letters UTC.
     moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
-    # OpenHands writes local time and does not say where.
+    # OpenHands writes local time without a zone.
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
@@ -457,10 +425,10 @@ def _from_number(number: float) -> datetime | None:
 
 
 # -------- conversation --------
-# A conversation of chat messages, in anyone's shape, as signals: what it calls and what it answers.
+# Converting chat messages in any known format to signals: calls and answers.
 #
-# The same call may stand twice in one message: conversions of agent sessions write it into the
-# content and into `tool_calls`. It counts once, by its id.
+# A message may have the same call twice: conversions of agent sessions write it into the content
+# and into `tool_calls`. It counts once, by its id.
 
 
 _USES = {"tool_use", "tool_call", "tool-call", "toolCall", "toolRequest"}
@@ -472,9 +440,7 @@ _PEOPLE = {"human", "HumanMessage"}
 
 @attrs.frozen
 class Use:
-    """
-    A call of any tool. `call_id` is empty where the recording has none.
-    """
+    """A call of any tool. `call_id` is "" if the recording has none."""
 
     tool: str
     arguments: Mapping[str, Any] | str
@@ -484,9 +450,9 @@ class Use:
 @attrs.frozen
 class Reply:
     """
-    The answer of a tool: to the call with this id, or to one of the tool of this name.
+    The answer of a tool to the call with this id, or else to a call of the tool of this name.
 
-    `texts` are its parts, where it came in several.
+    `texts` are its parts if it has several.
     """
 
     call_id: str
@@ -498,7 +464,9 @@ class Reply:
 @attrs.frozen
 class Message:
     """
-    What one message holds for us. `turn` is its id, if it has one; `by_person` says who spoke.
+    The calls and answers of one message.
+
+    `turn` is its id if it has one. `by_person` says whether the person wrote it.
     """
 
     turn: str
@@ -510,7 +478,7 @@ class Message:
 
 def unwrapped(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """
-    Give the message itself: out of a LangChain constructor, a `{"type", "data"}` pair, an envelope.
+    Return the message inside a LangChain constructor, a `{"type", "data"}` pair or an envelope.
     """
     if fields.get("type") == "constructor" and isinstance(fields.get("kwargs"), dict):
         path = fields.get("id")
@@ -523,9 +491,7 @@ def unwrapped(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def message_of(fields: Mapping[str, Any]) -> Message:
-    """
-    Give the message's calls, each once though it may stand in two places, and its answers.
-    """
+    """Return the message's calls, without duplicates, and its answers."""
     fields = unwrapped(fields)
     times = (fields, mapping(fields.get("_metadata")), mapping(fields.get("metadata")))
     at = next((found for one in times if (found := parse_time(one.get("timestamp")))), None)
@@ -538,10 +504,10 @@ def message_of(fields: Mapping[str, Any]) -> Message:
 
 def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
     known: set[str] = set()
-    # Listed calls first: of the same call, the content of LangChain has only unparsed text. It sets
-    # calls apart whose arguments are no JSON.
+    # Listed calls come first, because the content of LangChain has only the unparsed text of the
+    # same call. LangChain lists calls separately if their arguments are not JSON.
     listed = mappings(fields.get("tool_calls")) + mappings(fields.get("invalid_tool_calls"))
-    # The oldest chat format has one call a message, without an id.
+    # The oldest chat format has one call per message, without an id.
     legacy = mapping(fields.get("function_call"))
     for use in map(_listed, (*listed, *([legacy] if legacy else []))):
         if use.call_id not in known:
@@ -550,24 +516,24 @@ def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
     for block in mappings(fields.get("content")):
         if string(block.get("type")) in _USES:
             use = _in_content(block)
-            # Beside listed calls, one in the content that has no id can only be one of them again.
+            # If calls are listed, a call without an id in the content is one of them again.
             if use.call_id not in known and not (listed and not use.call_id):
                 yield use
             known |= {use.call_id} - {""}
 
 
-# Up to the next tag alike and no further: the one in prose is never closed, and a text full of them
-# would be read to its end by each.
+# The match ends at the next equal tag. A tag in prose is never closed, and in a text with many of
+# them, each would otherwise be searched to the end of the text.
 _XML = re.compile(r"<(update_todo_list|task_progress)>((?:(?!<\1>).)*?)</\1>", re.DOTALL)
 _XML_LIST = re.compile(r"</?todos>")
 
 
 def _written_in(message: Mapping[str, Any]) -> Iterator[Use]:
     """
-    Give the lists that stand within other things: in the text as XML, or beside other arguments.
+    Yield the lists inside other parts of a message: in the text as XML, or in other arguments.
 
-    Roo and Cline call their tools so where a model has no tool calls; Cline's `task_progress` is
-    an argument of whichever tool is called.
+    Roo and Cline use XML if a model has no tool calls. Cline's `task_progress` is an argument of
+    any tool.
     """
     if message.get("role") != "assistant":
         return
@@ -629,9 +595,7 @@ def _result(fields: Mapping[str, Any], content: Any) -> CallResult:
 
 @attrs.define
 class _Asked:
-    """
-    A call of the latest message that called, and the key that its answer goes to.
-    """
+    """A call of the latest message with calls, and the key of its answer."""
 
     use: Use
     key: str
@@ -640,10 +604,10 @@ class _Asked:
 
 def conversation(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
     """
-    Give the signals of messages in any known shape.
+    Yield the signals of messages in any known format.
 
-    Answers are kept until the next message that calls: only then can it be told whether several
-    of them were merged into the first one's.
+    Answers are kept until the next message with calls. Only then it is known whether several
+    answers were merged into the first one.
     """
     asked: list[_Asked] = []
     numbers = count(1)
@@ -655,7 +619,7 @@ def conversation(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
         if message.by_person:
             yield PersonSpoke(record.line, at=message.at)
         for use in _written_in(unwrapped(record.value)):
-            # Their answers are part of the other tool's, or of the person's next message.
+            # Their answers are part of the other tool's answer or of the person's next message.
             call = PlanningCall(use.tool, use.arguments, record.line, at=message.at, result=_DONE)
             yield Seen(call)
         if message.uses:
@@ -705,7 +669,7 @@ def _answers(asked: list[_Asked]) -> Iterator[Answered]:
 
 def _split_merged(asked: list[_Asked]) -> None:
     """
-    Give the parts of an answer to the calls without one, if there is a part for each.
+    Split a merged answer among the calls without one, if there is a part for each.
 
     Some converters put the answers of parallel calls into one message under the first call's id.
     """

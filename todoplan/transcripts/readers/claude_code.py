@@ -1,9 +1,9 @@
 """
-Claude Code session logs, and the lines that its SDK streams: one content block a line.
+Claude Code session logs, and the lines that its SDK streams: one content block per line.
 
-One message is spread over several lines with one `message.id`, so parallel calls are lines of one
-turn. Subagents speak in the same file: on `isSidechain` lines (1.x) or inside `progress` lines
-(2.1). A todo list is its writer's own; Task tools act on one table for the session.
+A message is spread over several lines with one `message.id`, so parallel calls are lines of one
+turn. Subagents write to the same file: on `isSidechain` lines (1.x) or inside `progress` lines
+(2.1). A todo list belongs to its writer; Task tools act on one table for the session.
 """
 
 from collections import OrderedDict
@@ -51,9 +51,7 @@ _UNKNOWN = "sidechain"
 
 @attrs.frozen
 class Speaker:
-    """
-    The lane of a speaker's own todo list, and the speaker.
-    """
+    """The agent that wrote a line, and the lane of its own todo list."""
 
     lane: str = MAIN_LANE
     actor: str = MAIN_LANE
@@ -61,18 +59,17 @@ class Speaker:
 
 class Sidechains:
     """
-    Follows lines of subagents from child to parent, as far as the latest few thousand of them go.
+    Assigns lines of subagents to lanes, by following them from child to parent.
 
-    A subagent is known by its id, or by the call that started it, or by its first line.
+    Only the latest few thousand lines are kept. A subagent is identified by its id, by the call
+    that started it, or by its first line.
     """
 
     def __init__(self) -> None:
         self._lanes: OrderedDict[str, str] = OrderedDict()
 
     def speaker(self, fields: Mapping[str, Any]) -> Speaker:
-        """
-        Give the speaker of this line.
-        """
+        """Return the agent that wrote this line."""
         agent = self._agent(fields)
         if agent:
             return Speaker(agent, agent)
@@ -88,7 +85,8 @@ class Sidechains:
     def _root(self, fields: Mapping[str, Any]) -> str:
         own, parent = id_of(fields.get("uuid")), id_of(fields.get("parentUuid"))
         lane = self._lanes.get(parent, _UNKNOWN)
-        # 1.x gives a subagent no id: the first line of its chain, which has no parent, names it.
+        # In 1.x a subagent has no id. It is named by the first line of its chain, which has no
+        # parent.
         if own and not parent:
             lane = f"{_UNKNOWN}-{own[:8]}"
         self._lanes[own] = lane
@@ -103,9 +101,9 @@ def _named(value: Any) -> str:
 
 
 _ids = ids_under(b"tool_use_id")
-# Claude Code writes no blank behind a colon; a copy that json.dumps wrote has one.
+# Claude Code writes no blank after a colon, but a copy by json.dumps has one.
 _SPOKEN = (b'"role":"user"', b'"role": "user"')
-# What the program writes in the person's name: hooks, slash commands, and what commands put out.
+# Messages that the program writes in the person's name: hooks, slash commands, command output.
 _NOT_SAID = (
     "<command-",
     "<local-command",
@@ -138,14 +136,14 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
         return False  # Qwen Code has the same envelope around Gemini's messages
     if kind in {"assistant", "user"}:
         return "message" in record
-    if kind == "summary":  # may stand first, of another session
+    if kind == "summary":  # may be the first line, about another session
         return "leafUuid" in record
     return "sessionId" in record and "uuid" in record and bool(kind)
 
 
 def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
-    # Most bytes of a session are file contents. Parsing only lines that can matter is what makes a
-    # recording of 100 MB a matter of seconds; sidechain lines matter for who descends from whom.
+    # Most bytes of a session are file contents. A recording of 100 MB is read in seconds because
+    # only relevant lines are parsed. Sidechain lines are relevant for the parents of subagents.
     def wanted(raw: bytes) -> bool:
         return (
             mentions_tool(raw)
@@ -172,8 +170,8 @@ def _of_record(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
         once = id_of(fields.get("uuid"))
         yield Seen(Compaction(record.line, speaker.lane, at), once=once)
     elif mapping(fields.get("attachment")).get("type") == "task_reminder":
-        # It lists the table as the program sees it: in one recording a task was completed without
-        # a recorded call. An empty one only says that the tools were not used yet.
+        # The attachment lists the table as the program sees it: in one recording a task was
+        # completed without a recorded call. An empty list means that the tools were not used yet.
         if tasks := mapping(fields.get("attachment")).get("content"):
             at = parse_time(fields.get("timestamp"))
             yield ShownPlan(record.line, CallResult("", data=data_of({"tasks": tasks})), at=at)
@@ -223,27 +221,25 @@ def _seen(entry: _Entry, block: Mapping[str, Any], number: int) -> Seen:
         call_id=call_id,
         at=parse_time(entry.at),
     )
-    # Without an id, the line and the place of the block in it tell whether a call is a copy.
+    # Without an id, copies are detected by the line and the position of the block in it.
     return Seen(call, call_id, call_id or (line_id and f"{line_id}#{number}"))
 
 
 def _lane(name: str, speaker: Speaker) -> str:
-    """
-    Choose the lane: a todo list is its writer's own; tasks with ids belong to the session.
-    """
+    """Return the lane: a todo list belongs to its writer, tasks with ids to the session."""
     tool = canonical_tool(name) or ""
     return MAIN_LANE if tool.startswith("Task") or tool == OWN_TOOL else speaker.lane
 
 
 def _answered(entry: _Entry, block: Mapping[str, Any], *, alone: bool) -> Answered:
     text = content_text(block.get("content"))
-    # Some refusals come without the flag, as a text alone.
+    # Some refusals have only a text and no flag.
     refused = block.get("is_error") is True or is_refusal(text)
-    # `toolUseResult` stands on the line, not in the block: of several answers it says not whose it
-    # is.
+    # `toolUseResult` belongs to the line and not to the block. If the line has several answers, it
+    # cannot be assigned to one.
     beside = entry.fields.get("toolUseResult", entry.fields.get("tool_use_result"))
     data = data_of(beside) if alone else None
-    # "Task not found" comes with `success: false` and without the flag.
+    # "Task not found" has `success: false` but no flag.
     refused = refused or (data is not None and data.get("success") is False)
     result = CallResult(text, refused, data)
     return Answered(id_of(block.get("tool_use_id")), result)

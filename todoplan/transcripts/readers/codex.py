@@ -32,13 +32,13 @@ from todoplan.transcripts.readers.base import (
 )
 
 _ENVELOPES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
-# Old rollouts have no envelope around these.
+# In old rollouts, these have no envelope.
 _BARE = {"function_call", "function_call_output", "custom_tool_call"}
 _ids = ids_under(b"call_id")
 _CALLING = re.compile(rb'"(?:function|custom_tool)_call"')
-# Codex flags no refusal: whatever else `update_plan` answers is one.
+# Codex has no flag for refusals. Any other answer of `update_plan` is a refusal.
 _TERSE, _DONE = "update_plan", "Plan updated"
-# Nor does it flag a script that failed; one that went well says "Script completed".
+# It has no flag for failed scripts either. A successful script answers "Script completed".
 _FAILED_SCRIPT = ("Script failed", "Script error", "Script terminated")
 
 
@@ -66,7 +66,9 @@ def _signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
 
 def _of_record(record: Record, terse: set[str]) -> Iterator[Signal]:
     """
-    Give a line's signals. `terse` holds the calls of `update_plan`, which say no more than `_DONE`.
+    Yield a line's signals.
+
+    `terse` has the ids of the `update_plan` calls, whose only successful answer is `_DONE`.
     """
     fields = record.value
     payload = mapping(fields["payload"]) if "payload" in fields else fields
@@ -106,12 +108,12 @@ def _seen(
         tool=name,
         arguments=arguments,
         line=record.line,
-        # No line says which message it was part of.
+        # The lines do not name the message that they belong to.
         turn=turn_of(record.line),
         call_id=call_id,
         at=parse_time(record.value.get("timestamp")),
     )
-    # The calls of one script share its id: the number keeps them apart.
+    # The calls of one script share its id, so the number distinguishes them.
     return Seen(call, call_id, call_id and f"{call_id}#{number}")
 
 
@@ -120,9 +122,7 @@ def _answered(payload: Mapping[str, Any], result: CallResult) -> Answered:
 
 
 def _plain_result(output: Any, *, terse: bool) -> CallResult:
-    """
-    Give the answer to a function call; older versions wrap its text in JSON once more.
-    """
+    """Return the answer to a function call; older versions wrap its text in JSON once more."""
     inner = arguments_of(output) if isinstance(output, str) else output
     wrapped = mapping(inner)
     text = content_text(wrapped.get("output", wrapped.get("content", output)))

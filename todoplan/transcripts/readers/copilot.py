@@ -1,9 +1,9 @@
 """
-Copilot CLI: it has no planning tool; its plan is a table of a SQL database that the model fills.
+Copilot CLI. It has no planning tool: its plan is a table of a SQL database that the model fills.
 
-The statements are carried out here on a database in memory, each where its answer says that it went
-well; what stands in the table then is a write of the whole list. A recording is not to be trusted:
-nothing but reading and writing tables is allowed, for a limited number of steps.
+The statements are executed here on a database in memory if their answers show success. The content
+of the table afterwards is treated as a write of the whole list. A recording is not trusted: only
+reading and writing tables is allowed, for a limited number of steps.
 """
 
 import sqlite3
@@ -34,13 +34,13 @@ from todoplan.transcripts.readers.base import (
 _SQL, _WRITE = "sql", "todo_write"
 # An interrupted session leaves calls without an answer.
 _MOST_WAITING = 256
-# Tables joined with themselves have nearly no end: SQLite asks every 1,000 steps whether to go on.
+# Self-joins may run nearly for ever. SQLite calls the progress handler every 1,000 steps.
 _MOST_STEPS = 1_000_000
 # zeroblob() and replace() make huge values in short queries.
 _MOST_BYTES = 1_000_000
-# Of many such values a query of 20,000 characters made 600 MB: this is 16 MB in pages of 4 kB.
+# A query of 20,000 characters made 600 MB of such values. This limit is 16 MB in pages of 4 kB.
 _MOST_PAGES = 4096
-# To find where statements end takes time that grows with the square of a query full of semicolons.
+# Splitting a query full of semicolons into statements takes time quadratic in its length.
 _LONGEST_QUERY = 20_000
 # Neither ATTACH nor PRAGMA, which reach files and the schema, nor CREATE and DROP, nor recursion.
 _ALLOWED = {
@@ -60,12 +60,12 @@ CREATE TABLE todo_deps (todo_id TEXT, depends_on TEXT, PRIMARY KEY (todo_id, dep
 
 
 def _database() -> sqlite3.Connection:
-    # Autocommit: Python would open transactions of its own around those of the model.
+    # Autocommit, or Python would open its own transactions around those of the model.
     database = sqlite3.connect(":memory:", isolation_level=None)
-    # Before the authorizer, under which nothing can be created.
+    # Done before the authorizer is set, which forbids creating tables.
     database.executescript(_TABLES)
     database.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
-    # SQL can make text that is no UTF-8: CAST(x'ff' AS TEXT).
+    # SQL can make text that is not UTF-8: CAST(x'ff' AS TEXT).
     database.text_factory = lambda raw: raw.decode(errors="replace")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     database.set_authorizer(
@@ -76,9 +76,7 @@ def _database() -> sqlite3.Connection:
 
 @attrs.define
 class _Session:
-    """
-    The database, and the calls that have no answer yet.
-    """
+    """The database, and the calls that have no answer yet."""
 
     database: sqlite3.Connection
     waiting: dict[str, PlanningCall] = attrs.Factory(dict)
@@ -89,7 +87,7 @@ class _Session:
         match fields.get("type"):
             case "user.message":
                 yield PersonSpoke(record.line, at=at)
-            # `hook.start` lines show the same calls once more.
+            # `hook.start` lines repeat the same calls.
             case "assistant.message":
                 for request in mappings(data.get("toolRequests")):
                     yield from self._asked(record, data, request, at)
@@ -102,7 +100,7 @@ class _Session:
         name, call_id = string(request.get("name")), id_of(request.get("toolCallId"))
         arguments = arguments_of(request.get("arguments"))
         query = arguments.get("query") if isinstance(arguments, Mapping) else None
-        # The tool serves any table: only what names this one is about the plan.
+        # The tool works on any table. Only queries that name this table are about the plan.
         if name != _SQL or not isinstance(query, str) or "todos" not in query:
             yield OtherCall(name, record.line)
         elif len(self.waiting) < _MOST_WAITING:
@@ -121,7 +119,7 @@ class _Session:
         if not refused:
             self._run(str(call.arguments))
         after = self._rows()
-        # A query that only looks is a read; what it shows in words is not needed.
+        # A query without changes is a read. Its text output is not needed.
         tool = _WRITE if refused or after != before else "todo_read"
         arguments = {"todos": after} if tool == _WRITE else {}
         yield attrs.evolve(call, tool=tool, arguments=arguments, result=CallResult(text, refused))
@@ -132,14 +130,14 @@ class _Session:
         steps = iter(range(_MOST_STEPS // 1000))
         self.database.set_progress_handler(lambda: next(steps, None) is None, 1000)
         try:
-            # Statement by statement, as far as they are understood: the columns may be others.
+            # Statements are executed one by one as far as possible: the columns may differ.
             for statement in _statements(query):
                 self.database.execute(statement).fetchmany(1)
         except (sqlite3.Error, ValueError):
             return
 
     def _rows(self) -> list[dict[str, str]]:
-        # Our own query must not end for the steps that the recorded one took.
+        # The limit of steps for recorded queries must not stop our own query.
         self.database.set_progress_handler(None, 0)
         found = self.database.execute("SELECT id, title, status FROM todos ORDER BY rowid")
         return [

@@ -1,4 +1,4 @@
-"""Entire's compact transcripts: one message a line, each call with its result inside it."""
+"""Entire's compact transcripts: one message per line, and each call contains its result."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -51,7 +51,7 @@ def _seen(record: Record, block: Mapping[str, Any]) -> Seen:
         at=parse_time(record.value.get("ts")),
         result=_result(block.get("result")),
     )
-    # Without a key: the result is already there, nothing is waited for.
+    # No key is needed, because the call already has its result.
     return Seen(call, once=call_id)
 
 

@@ -49,28 +49,24 @@ from todoplan.transcripts.readers.base import (
 )
 
 # -------- gemini_pairs --------
-# Calls and responses of Gemini's API, which need have no ids: put together by id where there is
-# one, else by name in turn.
+# Matching calls and responses of Gemini's API, in which ids are optional: by id if there is one,
+# else by name in order.
 
 
-# Ids are `<tool>-<epoch ms>-<hex>`: `/chat share` has no other time.
+# Ids are `<tool>-<epoch ms>-<hex>`. In `/chat share`, they are the only source of times.
 _STAMP = re.compile(r"[-_](\d{13})[-_]")
 _REMEMBERED = 64
 
 
 class Pairs:
-    """
-    Puts responses to calls; remembers the calls that have none yet, the latest few of them.
-    """
+    """Matches responses to calls. It keeps the latest few calls without a response."""
 
     def __init__(self) -> None:
         self._open: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
         self._numbers = count(1)
 
     def of_part(self, record: Record, part: Mapping[str, Any]) -> Iterator[Signal]:
-        """
-        Give what a part of an API content says, in the spelling of JSON or of Python.
-        """
+        """Yield what a part of an API content says, in the spelling of JSON or of Python."""
         if call := mapping(part.get("functionCall", part.get("function_call"))):
             at = record.value.get("timestamp")
             yield from self.sent(call, record.line, turn_of(record.line), at)
@@ -80,15 +76,13 @@ class Pairs:
     def sent(
         self, call: Mapping[str, Any], line: int, turn: str, at: Any = None
     ) -> Iterator[Signal]:
-        """
-        Take a call `{name, args, id?}`. An id may tell the time.
-        """
+        """Yield the signal of a call `{name, args, id?}`. Its id may contain the time."""
         name = string(call.get("name"))
         if not is_planning_tool(name):
             yield OtherCall(name, line)
             return
         call_id = id_of(call.get("id"))
-        # Keys of ours begin with a blank: `answered` gives only these by name.
+        # Our own keys begin with a blank. `answered` matches only these by name.
         key = call_id or f" {next(self._numbers)}"
         self._open.append((key, name))
         yield Seen(
@@ -105,7 +99,7 @@ class Pairs:
 
     def answered(self, response: Mapping[str, Any]) -> Iterator[Answered]:
         """
-        Take a response `{name, response, id?}`: for the call with its id, or the oldest by name.
+        Yield a response `{name, response, id?}` for the call with its id, or the oldest by name.
         """
         keys = [key for key, _ in self._open]
         call_id = id_of(response.get("id"))
@@ -117,9 +111,7 @@ class Pairs:
 
 
 def response_result(response: Any) -> CallResult:
-    """
-    Give the result that a response object `{output}` or `{error}` tells of.
-    """
+    """Return the result in a response object `{output}` or `{error}`."""
     fields = mapping(response)
     error = fields.get("error")
     text = content_text(fields.get("output") if error is None else error)
@@ -137,12 +129,14 @@ def _stamp(call_id: str) -> Any:
 # Markdown of Gemini CLI's `/chat share`, and what Unity's assistant exports of its conversations.
 #
 # Gemini CLI labels a fenced block as command or response. Unity's assistant has the same tool, and
-# wrote a conversation in two forms: first a fold for each call, with arguments and result, or an
-# error, each under a line in bold; now a line in bold that names the tool, and its arguments alone.
+# two export formats. The older one has a fold for each call, with arguments and result, or an
+# error, each under a line in bold. The newer one has a line in bold that names the tool, and only
+# its arguments.
 
 
 _COMMAND, _RESPONSE, _OTHER = "**Tool Command**", "**Tool Response**", ""
-# A whole word, possessive, no parenthesis within: else time grew with the square of a long line.
+# A whole word, possessive, without parentheses inside. Otherwise the time is quadratic in the
+# length of a line.
 _SUMMARY = re.compile(r"<summary>.*?(?<![\w.])(?P<tool>[\w.]++)\s*+\([^()]*+\)\s*</summary>")
 _TURN = re.compile(r"^\W{0,8}## \W{0,8}(?:USER|MODEL|User|Assistant)\b")
 _BOLD = re.compile(r"^\*\*(?P<words>[^*]+)\*\*\s*$")
@@ -157,17 +151,13 @@ _OURS = re.compile(
 
 
 def is_markdown(text: str) -> bool:
-    """
-    Whether this beginning of a text is such a log's.
-    """
+    """Return whether this beginning of a text is such a log's."""
     return _OURS.search(text) is not None
 
 
 @attrs.define
 class _State:
-    """
-    Where the reading is: the turn of Gemini CLI, and the call of Unity that blocks belong to.
-    """
+    """Where the reading is: the turn of Gemini CLI, and the call of Unity that blocks belong to."""
 
     pairs: Pairs = attrs.field(factory=Pairs)
     turn: int = 0
@@ -179,9 +169,7 @@ class _State:
 
 
 def markdown_signals(source: Source) -> Iterator[Signal]:
-    """
-    Give the log's calls, a response each where there is one.
-    """
+    """Yield the log's calls, a response each where there is one."""
     state = _State()
     for block in blocks(source, lambda line: _label(state, line), _wanted):
         if isinstance(block, BadLine):
@@ -208,7 +196,8 @@ def _label(state: _State, line: str) -> str | None:
     bold = _BOLD.match(line)
     if not bold:
         return None
-    # In the second form bold lines are the model's thoughts, and what follows them is no answer.
+    # In the newer format, bold lines are the model's thoughts, and the text after them is not an
+    # answer.
     if not state.has_result:
         return _OTHER
     state.failed = bold["words"].strip() in _FAILED
@@ -243,8 +232,8 @@ def _unity(state: _State, block: Block) -> Iterator[Signal]:
         yield Answered(state.key, CallResult(text, refused))
         return
     key = f" u{state.number}"
-    # A section holds all that the model did until the person spoke again, one after the other: its
-    # calls were not sent at once.
+    # A section has everything that the model did until the person's next message, in sequence. So
+    # its calls were not sent together.
     call = PlanningCall(
         tool=block.label,
         arguments=arguments_of(block.text),
@@ -264,7 +253,7 @@ def _recognises(probe: Probe) -> bool:
 
 def _unwrapped(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """
-    Give a line of Qwen Code as the message in it: `{type, timestamp, message: {role, parts}}`.
+    Return a line of Qwen Code as the message in it: `{type, timestamp, message: {role, parts}}`.
     """
     message = mapping(record.get("message"))
     return {"timestamp": record.get("timestamp"), **message} if "parts" in message else record
@@ -290,7 +279,7 @@ def _of_messages(source: Source) -> Iterator[Signal]:
 
 
 def _of_message(record: Record, pairs: Pairs) -> Iterator[Signal]:
-    # In the API the response of a tool has the role user too: a person writes text.
+    # In the API, the response of a tool has the role user too, but only a person writes text.
     if record.value.get("type") == "user" or (
         record.value.get("role") == "user"
         and any("text" in part for part in mappings(record.value.get("parts")))
@@ -316,7 +305,7 @@ def _of_session(record: Record, call: Mapping[str, Any]) -> Seen:
         at=at,
         result=result,
     )
-    # Call and result stand together: nothing is waited for.
+    # The call already has its result, so no key is needed.
     return Seen(planning, once=call_id)
 
 

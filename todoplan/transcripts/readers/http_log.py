@@ -26,9 +26,9 @@ from todoplan.transcripts.readers.base import (
     turn_of,
 )
 
-# A prompt that differs in every request must not make lanes without end.
+# Limits the number of lanes if the prompt differs in every request.
 _MOST_LANES = 1000
-# Environment and date stand further down in a prompt; its beginning says whose it is.
+# The beginning of a prompt identifies the agent; environment and date come later in it.
 _TELLING = 500
 
 
@@ -40,9 +40,7 @@ class _Place:
 
 
 class _Lanes:
-    """
-    One lane for each system prompt that uses planning tools: a subagent has its own.
-    """
+    """One lane for each system prompt that uses planning tools: a subagent has its own."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, str] = {}
@@ -58,9 +56,9 @@ class _Lanes:
 
 def exchanges(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
     """
-    Give the signals of requests and their answers: a call when it is first met, a result likewise.
+    Yield the signals of requests and their answers: a call when it is first met, a result likewise.
     """
-    # A log holds the requests of subagents too, and says so only by their system prompts.
+    # A log also has the requests of subagents, which differ only in their system prompts.
     lanes = _Lanes()
     return each(records, lambda record: _exchange(record, lanes))
 
@@ -71,7 +69,8 @@ def _exchange(record: Record, lanes: _Lanes) -> Iterator[Signal]:
     history = [message_of(one) for one in mappings(body.get("messages"))]
     answer, turn = _answer(response)
     met = [(use, f"#{record.line}.{at}") for at, one in enumerate(history) for use in one.uses]
-    # A call is met in the streamed answer first, and in every later request: `once` keeps it one.
+    # A call is in the streamed answer first, and then in every later request. `once` removes the
+    # duplicates.
     met += [(use, turn_of(record.line, turn)) for use in answer]
     planning = [(use, turn) for use, turn in met if use.call_id and _may_plan(use)]
     yield from (OtherCall(use.tool, record.line) for use, _ in met if not _may_plan(use))
@@ -102,9 +101,7 @@ def _seen(place: _Place, use: Use, turn: str) -> Seen:
 
 
 def _answer(response: Mapping[str, Any]) -> tuple[tuple[Use, ...], str]:
-    """
-    Give the calls of the answer and its message id, whether it was streamed or not.
-    """
+    """Return the calls of the answer and its message id, whether it was streamed or not."""
     raw = response.get("body_raw")
     if isinstance(raw, str) and raw:
         return _streamed(raw)
@@ -126,7 +123,7 @@ def _streamed(raw: str) -> tuple[tuple[Use, ...], str]:
 
 
 def _use(block: Mapping[str, Any], parts: list[str]) -> Use:
-    # Streamed, `input` is empty and the arguments follow in pieces.
+    # When streaming, `input` is empty and the arguments follow in pieces.
     arguments = "".join(parts) or block.get("input")
     return Use(string(block.get("name")), arguments_of(arguments), id_of(block.get("id")))
 

@@ -1,7 +1,7 @@
 """
 Dialects that are lists of chat messages: Anthropic's, LangChain's, and chat completions.
 
-They differ in how a message is spelled, which `conversation` knows; here is how each is recognised.
+They differ in the format of a message, which `conversation` handles. This module recognises them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,8 +29,8 @@ _BLOCKS = {"tool_use", "tool_result"}
 def _is_anthropic_sample(probe: Probe) -> bool:
     if any(map(_is_exchange, probe.records)):
         return True
-    # Conversions of Claude Code sessions to chat completions keep the content blocks of Anthropic
-    # beside `tool_calls`: with those it is a chat.
+    # Conversions of Claude Code sessions to chat completions keep Anthropic's content blocks in
+    # addition to `tool_calls`. A message with `tool_calls` is a chat completion.
     chat = any("tool_calls" in record for record in probe.records)
     return not chat and any(map(_is_message, probe.records))
 
@@ -45,7 +45,7 @@ def _is_message(record: Mapping[str, Any]) -> bool:
 
 
 def _anthropic_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
-    # HTTP logs (claude-trace) hold whole conversations in each line; bare messages are one each.
+    # HTTP logs (claude-trace) have a whole conversation on each line, message lists one message.
     found = records(source)
     for one in found:
         if isinstance(one, BadLine):
@@ -94,8 +94,8 @@ def _is_langchain(record: Mapping[str, Any]) -> bool:
 
 def _langchain_signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
     yield from _chat_signals(source, joiner)
-    # A thread's state ends with the list as its middleware has it: a person or a node may have
-    # changed it without any message.
+    # A thread's state ends with the middleware's list, which a person or a node may have changed
+    # without any message.
     if todos := sibling_list(source, "todos"):
         yield ShownPlan(0, CallResult("", data=data_of({"todos": todos})))
 

@@ -1,4 +1,4 @@
-"""OpenCode session exports: call and result are one part of a message; call ids are not unique."""
+"""OpenCode session exports. A part of a message has the call and its result; ids may repeat."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -51,7 +51,7 @@ def _of_part(record: Record, part: Mapping[str, Any]) -> Iterator[Signal]:
             arguments=arguments_of(state.get("input")),
             line=record.line,
             turn=turn_of(record.line, mapping(record.value.get("info")).get("id")),
-            # Not a key: in copies by Entire all call ids are masked, so that they are the same.
+            # Not used as a key, because Entire masks all call ids in its copies with one text.
             call_id=id_of(part.get("callID")),
             at=_time(record, part),
             result=_result(state),
@@ -65,7 +65,7 @@ def _time(record: Record, part: Mapping[str, Any]) -> Any:
 
 
 def _result(state: Mapping[str, Any]) -> CallResult | None:
-    # Its `todos` is the list as it stood then, which a replay believes.
+    # Its `todos` is the list after the call, which takes precedence in a replay.
     data = data_of(state.get("metadata"))
     match state.get("status"):
         case "error":

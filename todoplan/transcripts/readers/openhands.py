@@ -1,6 +1,4 @@
-"""
-OpenHands: events, a line or a list, and its markdown logs: a heading for each call and each result.
-"""
+"""OpenHands: events in lines or in a list, and Markdown logs with a heading per call and result."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -50,17 +48,13 @@ _HEADING = re.compile(
 
 
 def _recognises_markdown(text: str) -> bool:
-    """
-    Whether this beginning of a text is an OpenHands log's.
-    """
+    """Return whether this beginning of a text is an OpenHands log's."""
     return _STEP.search(text) is not None
 
 
 def _markdown_signals(source: Source) -> Iterator[Signal]:
-    """
-    Give the log's calls; a result goes to the oldest planning call that has none.
-    """
-    # Headings have no ids: the nth result of a planning tool is that of its nth call.
+    """Yield the log's calls; a result goes to the oldest planning call that has none."""
+    # Headings have no ids, so the nth result of a planning tool belongs to its nth call.
     sent = answered = 0
     for block in blocks(source, _label, _wanted):
         if isinstance(block, BadLine):
@@ -83,7 +77,7 @@ def _label(line: str) -> str | None:
 
 def _wanted(label: str) -> bool:
     heading = _HEADING.match(label)
-    # Calls of other tools are named where there is no plan; their results are never used.
+    # Calls of other tools are named if there is no plan. Their results are never used.
     return heading is not None and (heading["what"] == "CALL" or is_planning_tool(heading["tool"]))
 
 
@@ -140,7 +134,7 @@ def _of_event(record: Record) -> Iterator[Signal]:
             refused = observation.get("is_error") is True
             text = content_text(observation.get("content"))
             yield Answered(key, CallResult(text, refused, data_of(observation)))
-        # A refused call is answered by an event of another kind, without an observation.
+        # The answer to a refused call is an event of another kind, without an observation.
         case _ if "error" in fields:
             yield Answered(key, CallResult(content_text(fields["error"]), is_error=True))
 
@@ -158,9 +152,7 @@ def _call(record: Record, call_id: str) -> PlanningCall:
 
 
 def _arguments(fields: Mapping[str, Any]) -> Mapping[str, Any] | str:
-    """
-    Give what the model sent; what OpenHands made of it, only where the former is missing.
-    """
+    """Return what the model sent; what OpenHands made of it, only where the former is missing."""
     sent = mapping(fields.get("tool_call"))
     return arguments_of(sent.get("arguments", fields.get("action")))
 

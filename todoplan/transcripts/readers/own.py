@@ -1,7 +1,7 @@
 """
-Journals of ours: JSON Lines, or the file of a `FileStore` with a journal for each of its plans.
+Our own journals: JSON Lines, or the file of a `FileStore` with a journal for each plan.
 
-No calls stand in them but what came of calls; each plan is a lane.
+They have the events of calls and not the calls. Each plan is a lane.
 """
 
 import re
@@ -41,7 +41,7 @@ def _of_journal(source: Source) -> Iterator[Signal]:
 
 
 def _of_plans(source: Source) -> Iterator[Signal]:
-    # A store's file is one document and limited in size: it is the only recording read whole.
+    # A store's file is a single document of limited size, and the only recording read as a whole.
     with source.open() as stream:
         raw = stream.read(source.limit)
     try:

@@ -1,8 +1,9 @@
 """
-Copilot in VS Code, as "Export Chat" writes it: a list of requests, each with all that answered it.
+Copilot in VS Code, as "Export Chat" writes it: a list of requests with their responses.
 
-A request holds its calls twice. `toolCallRounds` has them as the model sent them, with results
-beside; the parts of the response have them as the window shows them, some of them only there.
+A request may have a call twice. `toolCallRounds` has the calls as the model sent them, with their
+results. The parts of the response have the calls as the window shows them, and some calls are only
+there.
 """
 
 from collections.abc import Iterator, Mapping
@@ -50,7 +51,7 @@ def _of_request(record: Record) -> Iterator[Signal]:
         yield PersonSpoke(record.line, at=parse_time(record.value.get("timestamp")))
     metadata = mapping(mapping(record.value.get("result")).get("metadata"))
     sent = list(_sent(record, metadata))
-    # Older exports have no rounds, and some calls stand in no round.
+    # Older exports have no rounds, and some calls are not in any round.
     if not any(is_planning_tool(one.tool) for one in sent):
         shown = list(_shown(record))
         sent = shown if not sent or any(is_planning_tool(one.tool) for one in shown) else sent
@@ -86,7 +87,7 @@ def _shown(record: Record) -> Iterator[PlanningCall]:
         if part.get("kind") in _INVOKED:
             shown = mapping(part.get("toolSpecificData"))
             listed = {"todoList": shown.get("todoList")} if "todoList" in shown else {}
-            # Somebody said no to the call: it was not carried out.
+            # The person may have declined the call. Then it was not carried out.
             answer = part.get("isConfirmed")
             refused = answer is False or mapping(answer).get("type") == _DENIED
             yield PlanningCall(
@@ -101,13 +102,11 @@ def _shown(record: Record) -> Iterator[PlanningCall]:
 
 
 def _named(tool: str) -> str:
-    """
-    Return a tool's own name if it is a planning tool of an MCP server: `mcp_<server>_<tool>`.
-    """
+    """Return a tool's own name if it is a planning tool of an MCP server: `mcp_<server>_<tool>`."""
     if not tool.startswith("mcp_"):
         return tool
-    # Where the server's name ends nothing tells, and another server may have a tool `list_todos`.
-    # A `plan` is told by its arguments later, wherever it comes from.
+    # The end of the server's name is ambiguous, and another server may have a tool `list_todos`.
+    # A call of `plan` is recognised later, by its arguments.
     parts = tool.split("_")[2 : 2 + _MOST_PARTS]
     names = ("_".join(parts[place:]) for place in range(len(parts)))
     own = (name for name in names if name != _COMMON and is_planning_tool(name))

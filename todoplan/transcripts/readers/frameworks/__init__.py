@@ -1,4 +1,6 @@
 """
-What programs that use an agent framework write down: `adk`, `pydantic_ai` and `ag_ui` are events
-and messages; `openai_agents` and `otlp` are traces, in which a call is a span with its answer.
+Recordings of programs that use an agent framework.
+
+`adk`, `pydantic_ai` and `ag_ui` read events and messages. `openai_agents` and `otlp` read traces,
+in which a call is a span with its answer.
 """

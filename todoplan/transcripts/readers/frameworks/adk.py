@@ -1,8 +1,8 @@
 """
-Google ADK: the events of a session, a line or a list, in the spelling of JSON or of Python.
+Google ADK: the events of a session in lines or in a list, with camelCase or snake_case keys.
 
-An event has parts as Gemini's API does, and says which agent it is by; all agents of a session
-share its state, and so the plan.
+An event has parts as in Gemini's API, and names its agent. All agents of a session share its
+state, and so the plan.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,15 +52,13 @@ def _recognises(probe: Probe) -> bool:
 
 @attrs.define
 class _Session:
-    """
-    The agent that called first is the main one; others are named.
-    """
+    """The main agent of a session, which is the first one that makes a call."""
 
     main: str = ""
 
     def of_event(self, record: Record) -> Iterator[Signal]:
         event = record.value
-        # Streamed, an event comes in pieces first, and whole in the end.
+        # When streaming, an event comes in pieces first, and then complete.
         if event.get("partial") is True:
             return
         at = parse_time(event.get("timestamp"))
@@ -92,7 +90,7 @@ class _Session:
 def _result(response: Any) -> CallResult:
     fields = mapping(response)
     error = fields.get("error")
-    # A function that returns no object is answered for as `{"result": ...}`.
+    # If a function does not return an object, the answer is `{"result": ...}`.
     told = fields.get("result", response) if error is None else error
     text = content_text(told)
     return CallResult(text, error is not None or tells_error(text), data_of(told))

@@ -1,8 +1,8 @@
 """
-AG-UI: the events that an agent sends to its user interface, a line or a list.
+AG-UI: the events that an agent sends to its user interface, in lines or in a list.
 
-The arguments of a call come in pieces. A snapshot of the messages repeats calls that were sent
-before, and may bring others that were not.
+The arguments of a call come in pieces. A snapshot of the messages repeats earlier calls, and may
+have calls that were not sent before.
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ _TYPES = frozenset(
         "STATE_SNAPSHOT",
     }
 )
-# A run that was cut off leaves calls that never end.
+# An interrupted run leaves calls that never end.
 _MOST_OPEN = 64
 _LONGEST = 1024 * 1024  # characters of one call's arguments: a plan has a few thousand
 
@@ -53,9 +53,7 @@ def _recognises(probe: Probe) -> bool:
 
 @attrs.define
 class _Open:
-    """
-    A call whose arguments are still coming.
-    """
+    """A call whose arguments are still incomplete."""
 
     call: PlanningCall
     pieces: list[str] = attrs.Factory(list)
@@ -67,7 +65,8 @@ class _Open:
             self.pieces.append(piece)
 
     def whole(self) -> Signal:
-        # More than a call can have: what there is of it is no JSON, and so the call is unreadable.
+        # Arguments that are too long are truncated, so they are not JSON and the call is
+        # unreadable.
         arguments = arguments_of("".join(self.pieces))
         call = attrs.evolve(self.call, arguments=arguments)
         return Seen(call, call.call_id, call.call_id)
@@ -75,9 +74,7 @@ class _Open:
 
 @attrs.define
 class _Run:
-    """
-    The calls that have begun, by id, the earliest first.
-    """
+    """The open calls by id, the earliest first."""
 
     open: dict[str, _Open] = attrs.Factory(dict)
 
@@ -92,7 +89,7 @@ class _Run:
             case "TOOL_CALL_CHUNK":
                 if call_id and call_id not in self.open:
                     yield from self._begin(record, call_id)
-                # A chunk that names no call is of the one that was begun last.
+                # A chunk without a call id belongs to the latest call.
                 self._add(call_id or next(reversed(self.open), ""), event)
             case "TOOL_CALL_END":
                 yield from self.close(call_id)
@@ -151,7 +148,7 @@ def _of_messages(record: Record) -> Iterator[Signal]:
                 turn=turn_of(record.line, message.get("id")),
                 call_id=call_id,
             )
-            # Without an id nothing tells that it is not one that was met before.
+            # Without an id, it may be a repetition of an earlier call.
             if call_id:
                 yield Seen(call, call_id, call_id)
         if message.get("role") == "tool":

@@ -1,7 +1,7 @@
 """
-OpenAI Agents SDK: the traces that its processors export, a span a line, or a batch of them.
+OpenAI Agents SDK: the traces that its processors export, as one span per line or in batches.
 
-Its sessions are lists of API items, which the reader of Codex knows.
+Its sessions are lists of API items, which the reader of Codex reads.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def _of_span(record: Record) -> Iterator[Signal]:
         tool=string(data.get("name")),
         arguments=arguments_of(data.get("input")),
         line=record.line,
-        # A trace does not say which calls one message of the model sent.
+        # A trace does not show which calls were sent in one message.
         turn=turn_of(record.line, span_id),
         call_id=span_id,
         at=parse_time(span.get("started_at")),

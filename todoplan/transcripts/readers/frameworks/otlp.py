@@ -1,8 +1,8 @@
 """
-OTLP traces in JSON: a batch of spans a line, as collectors write them to a file, or one document.
+OTLP traces in JSON: a batch of spans per line, as collectors write them, or a single document.
 
-A call of a tool is a span with its arguments and its result as attributes. Who records them has
-names of its own for these; where content is not recorded, nothing is there to replay.
+A tool call is a span with its arguments and its result as attributes, whose names depend on the
+recording library. If content is not recorded, there is nothing to replay.
 """
 
 from collections.abc import Iterator, Mapping
@@ -56,7 +56,7 @@ _KINDS = {
 _CONVERSATIONS = ("gen_ai.conversation.id", "session.id", "gcp.vertex.agent.session_id")
 _FAILED = (2, "STATUS_CODE_ERROR")
 _DIGITS = 20  # nanoseconds since 1970 have 19
-# A server's traces have no end of conversations, each a plan.
+# A server's traces may have any number of conversations, each with a plan.
 _MOST_LANES = 1000
 
 
@@ -68,9 +68,7 @@ def _recognises(probe: Probe) -> bool:
 
 
 def _spans(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    """
-    Give the spans of a record: a batch, in the order in which they began, or a span itself.
-    """
+    """Return the spans of a record, which is a batch or a span, in the order of their start."""
     if "resourceSpans" not in value:
         return (value,)
     found = [
@@ -79,7 +77,7 @@ def _spans(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
         for scope in mappings(resource.get("scopeSpans"))
         for span in mappings(scope.get("spans"))
     ]
-    # A span is exported when it ends.
+    # Sorted because spans are exported in the order of their end.
     return tuple(sorted(found, key=lambda span: _nanoseconds(span.get("startTimeUnixNano"))))
 
 
@@ -93,7 +91,7 @@ def _nanoseconds(value: Any) -> int:
 @attrs.define
 class _Traces:
     """
-    A lane for each conversation, or where none is named, for each trace; the first is the main one.
+    The lanes: one for each conversation, or for each trace without one. The first is the main one.
     """
 
     lanes: dict[str, str] = attrs.Factory(dict)
@@ -117,7 +115,7 @@ class _Traces:
             line=record.line,
             lane=lane,
             actor=lane,
-            # A trace does not say which calls one message of the model sent.
+            # A trace does not show which calls were sent in one message.
             turn=turn_of(record.line, span_id),
             call_id=id_of(attributes.get("gen_ai.tool.call.id"), span_id),
             at=parse_time(_nanoseconds(span.get("startTimeUnixNano")) or None),
@@ -140,7 +138,7 @@ def _attributes(span: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(value: Mapping[str, Any]) -> Any:
-    # One of stringValue, intValue, kvlistValue, ...; objects are texts of JSON nearly everywhere.
+    # One of stringValue, intValue, kvlistValue, ... Objects are nearly always JSON texts.
     found = next(iter(value.values()), None)
     entries = mappings(mapping(found).get("values"))
     if "kvlistValue" in value:

@@ -1,5 +1,5 @@
 """
-Pydantic AI: its messages as `all_messages_json` writes them, and the events of a run, a line each.
+Pydantic AI: its messages as `all_messages_json` writes them, and the events of a run in lines.
 """
 
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ def _signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 
 
 def _of_record(record: Record) -> Iterator[Signal]:
-    # An event has one part; that of a result was called so in earlier versions.
+    # An event has one part. Earlier versions have another key for the part of a result.
     fields = record.value
     single = mapping(fields.get("part")) or mapping(fields.get("result"))
     parts = mappings(fields.get("parts"))
@@ -80,7 +80,7 @@ def _of_part(record: Record, part: Mapping[str, Any], at: datetime | None) -> It
             refused = part.get("outcome") in _REFUSED or tells_error(text)
             yield Answered(call_id, CallResult(text, refused, data_of(content)))
         case "retry-prompt" if tool:
-            # The tool, or the check of its arguments, asked the model to try again.
+            # The tool or the validation of its arguments asked the model to retry.
             yield Answered(call_id, CallResult(content_text(part.get("content")), is_error=True))
 
 
