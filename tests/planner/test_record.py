@@ -198,7 +198,7 @@ def test_a_list_of_ten_thousand_in_another_order_is_forgotten_past_a_thousand():
     """Then the next list counts as newly ordered, which undoes nothing."""
     plan = plan_of([Task(str(n), f"t{n}") for n in range(1, 1102)])
     known = Base(plan, order=tuple(str(n) for n in range(1101, 0, -1)))
-    assert Record().knows(known).order == ()
+    assert Record().after_turn(known, Memory(), 0, None).order == ()
 
 
 def test_what_0_2_0_did_not_save_is_no_record():

@@ -109,6 +109,16 @@ class _Sight:
         """
         Return the base of the session's calls; `None` if it has listed all that there is.
         """
+        record = self.record
+        # The common case: an agent alone, and nobody has written since its last call.
+        if (
+            record.revision == plan.revision
+            and record.listed is None
+            and not record.order
+            and (record.mine is EMPTY or not record.mine)
+            and (self.plan is None or self.plan is plan)
+        ):
+            return None
         base = self.known(plan, journal)
         return None if base.is_alone and base.plan is plan else base
 
@@ -292,8 +302,7 @@ class _Session(Generic[P]):
         turn = yield from self.planner._turn(
             calls, self.actor, self._sight(), self._keys(calls, response), state.fences
         )
-        self._note_turn(turn)
-        self.state = attrs.evolve(self.state, answered=state.answered + 1, asked=None, turn=None)
+        self._note_turn(turn, 1, None)
         return turn
 
     def _answer_one(self, call: Call, turn: Sequence[Call], response: object) -> Steps[Reply]:
@@ -321,9 +330,7 @@ class _Session(Generic[P]):
         if open_turn.revision is None:
             before = done.plan.revision - len(done.events)
             open_turn = attrs.evolve(open_turn, revision=before, listed=sight.listed)
-        self._note_turn(done)
-        open_turn = attrs.evolve(open_turn, own=own, notes=notes)
-        self.state = attrs.evolve(self.state, asked=None, turn=open_turn)
+        self._note_turn(done, 0, attrs.evolve(open_turn, own=own, notes=notes))
         return reply
 
     def _keys(self, calls: Sequence[Call], response: object) -> Sequence[str] | None:
@@ -333,7 +340,7 @@ class _Session(Generic[P]):
         # Some servers give a response no id; then its place tells, counted over the conversation.
         return self.planner.keys_of(calls, response or (self.state.id, self.state.answered))
 
-    def _note_turn(self, turn: Turn) -> None:
+    def _note_turn(self, turn: Turn, turns: int, open_turn: OpenTurn | None) -> None:
         """
         Take in what the calls of a turn have shown the session, and what they have done.
         """
@@ -345,8 +352,8 @@ class _Session(Generic[P]):
             memory = (
                 state.memory.saw(turn.plan) if told else state.memory.saw_own(before, turn.plan)
             )
-            state, self._plan = state.knows(turn.known), turn.known.plan
-        self.state = attrs.evolve(state, memory=memory)
+            self._plan = turn.known.plan
+        self.state = state.after_turn(turn.known, memory, turns, open_turn)
 
     def _did(self, events: Sequence[Event]) -> None:
         if self.toolbox.toolset.team or self.state.fences:

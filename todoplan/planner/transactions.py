@@ -15,11 +15,9 @@ from datetime import datetime
 from functools import partial
 from typing import Protocol, Self
 
-import attrs
-
 from todoplan.core.commands import Command
 from todoplan.core.decide.decide import Decision, Rejected, decide
-from todoplan.core.events.base import Base, Note
+from todoplan.core.events.base import Base, Note, base_alone
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
@@ -299,11 +297,14 @@ class Transactions:
         # result that is given again has shown what it did then, and not the plan as it is.
         at_revision = None if was_behind else turn.plan.revision - len(turn.events)
         if decided and turn.shows_all_to(at_revision):
-            notes = [*(sight.notes if sight else ()), *(reply.note for reply in turn.replies)]
-            known = Base(turn.plan) if upon is None else upon.advanced(before, turn.plan, notes)
+            if upon is None:
+                known = base_alone(turn.plan)
+            else:
+                notes = [*(sight.notes if sight else ()), *(reply.note for reply in turn.replies)]
+                known = upon.advanced(before, turn.plan, notes)
             if sight is None:
                 self._actors.knows(actor, known)
-            turn = attrs.evolve(turn, known=known)
+            turn = Turn(turn.plan, turn.replies, known)
         return turn
 
     def _base_of(self, actor: str | None) -> Steps[Base | None]:

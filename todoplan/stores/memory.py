@@ -54,6 +54,12 @@ class MemoryStore:
         Raises:
             StoreError: the plan has not reached that revision ("rolled_back").
         """
+        return self.tail(plan_id, revision)
+
+    def tail(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
+        """
+        Return the same of a held plan, for `MemoryHeld`.
+        """
         plan, length = self._plans.get(plan_id, _NOTHING)
         if revision > plan.revision:
             raise gone_back(plan_id, revision, plan.revision)
@@ -161,6 +167,7 @@ class MemoryHeld:
         self._plan_id = plan_id
         self._receipts = receipts
         self.plan, self._length = kept
+        self._kept = self.plan.revision
         self.added: tuple[Entry, ...] = ()
         self.signed: _Signed = {}
         self.is_over = False
@@ -184,8 +191,9 @@ class MemoryHeld:
         self._check()
         if revision > self.revision:
             raise gone_back(self._plan_id, revision, self.revision)
-        kept = self._store.load(self._plan_id).revision
-        before = self._store.entries_since(self._plan_id, min(revision, kept))
+        if not self.added:
+            return self._store.tail(self._plan_id, revision)
+        before = self._store.tail(self._plan_id, min(revision, self._kept))
         return before + tuple(entry for entry in self.added if entry.revision > revision)
 
     def receipt(self, key: Key) -> Receipt | None:

@@ -12,11 +12,13 @@ A slot has these limits:
 """
 
 from collections.abc import MutableMapping, Sequence
+from datetime import UTC
 from typing import Any
 
 from todoplan.codec import plan_from_data, plan_to_data
 from todoplan.codec.states import RECENT, entry_line, read_recent, with_lines
 from todoplan.core.events.journal import Entry
+from todoplan.core.events.types import EdgeAdded, EdgeRemoved, StatusChanged
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 from todoplan.stores.journals import beginning
@@ -53,7 +55,7 @@ class SlotStore(MemoryStore):
     ) -> None:
         super().__init__()
         self._slot, self._lazily = slot, lazily
-        self._unwritten: list[str] = []
+        self._unwritten: list[str | Entry] = []
         self.plan_id = plan_id
         self._earlier = read_recent(slot.get(JOURNAL))
         plan = plan_from_data(slot[SLOT]) if SLOT in slot else Plan()
@@ -68,7 +70,8 @@ class SlotStore(MemoryStore):
     def slot(self) -> MutableMapping[str, Any]:
         """The mapping, with the current plan."""
         if self._unwritten:
-            lines, self._unwritten = self._unwritten, []
+            unwritten, self._unwritten = self._unwritten, []
+            lines = [one if isinstance(one, str) else entry_line(one) for one in unwritten]
             self._slot[SLOT] = plan_to_data(self.load(self.plan_id))
             self._slot[JOURNAL] = with_lines(self._slot.get(JOURNAL), lines)
         return self._slot
@@ -89,7 +92,7 @@ class SlotStore(MemoryStore):
 
     def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
         # Encode first, as that can fail: an entry that no document can contain is not saved.
-        lines = [entry_line(entry) for entry in entries]
+        lines = [entry if _is_plain(entry) else entry_line(entry) for entry in entries]
         super()._add(plan_id, entries, plan)
         self._unwritten = [*self._unwritten, *lines][-RECENT:]
         if not self._lazily:
@@ -99,3 +102,12 @@ class SlotStore(MemoryStore):
         if plan_id != self.plan_id:
             msg = f"a slot keeps one plan, {self.plan_id!r}; for several take a MemoryStore"
             raise PlanError(msg, plan_id=plan_id)
+
+
+def _is_plain(entry: Entry) -> bool:
+    # Nothing in these can be refused by a document: they are written when somebody asks for it.
+    return all(
+        isinstance(event, StatusChanged | EdgeAdded | EdgeRemoved)
+        and (event.at is None or event.at.tzinfo is UTC)
+        for event in entry.events
+    ) and (entry.at is None or entry.at.tzinfo is UTC)

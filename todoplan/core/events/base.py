@@ -18,6 +18,7 @@ from todoplan.core.events.apply import replay
 from todoplan.core.events.journal import Entry
 from todoplan.core.events.touched import ids_of
 from todoplan.core.events.types import Event, PlanRestored
+from todoplan.core.plan.fast_constructor import fast_constructor
 from todoplan.core.plan.frozen import EMPTY, FrozenDict
 from todoplan.core.plan.model import CLOSED, OPEN, Task, Todo
 from todoplan.core.plan.plan import Plan
@@ -31,7 +32,7 @@ _WORDS = ("status", "active_form", "priority", "waiting")
 
 
 def _by_id(given: Mapping[str, Any]) -> FrozenDict:
-    return FrozenDict(given) if given else EMPTY
+    return FrozenDict(given) if given is not EMPTY and given else EMPTY
 
 
 @attrs.frozen
@@ -49,7 +50,7 @@ class Note:
     read: str | None = None
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Base:
     """
     A session's knowledge of a plan. `advanced` returns the knowledge after the next calls.
@@ -178,7 +179,8 @@ class Base:
     @property
     def is_alone(self) -> bool:
         """Whether the session has listed all of `plan`, with its own versions and its order."""
-        return self.listed is None and not self.mine and not self.order
+        # By identity first, which calls no method of a mapping: every call comes here.
+        return self.listed is None and not self.order and (self.mine is EMPTY or not self.mine)
 
     def after(self, events: Iterable[Event], actor: str | None) -> "Base":
         """Return the base after these events of another actor."""
@@ -209,6 +211,9 @@ class Base:
         now, was = plan.approved, (self.heard or self.plan).approved
         # Undoing a later approval restores the earlier one, which is not new.
         return now is not None and (was is None or now.revision > was.revision)
+
+
+base_alone = fast_constructor(Base)
 
 
 def _in_words(task: Task, line: Todo) -> Task:
